@@ -24,14 +24,14 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.client.client import ClientError, connect
-from kafka_shim.shim.conformance import signing
-from kafka_shim.shim.conformance.case import Case, Result
+from kafka_shim.shim.conformance import token_signing
+from kafka_shim.shim.conformance.case import Case, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, Setup
+from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
 from kafka_shim.shim.conformance.output_formats import as_text
-from kafka_shim.shim.conformance.report import report_of
+from kafka_shim.shim.conformance.report import report_from_results
 from kafka_shim.shim.conformance.runner import ResultListener, run_cases, select_cases
-from tests.clients.operated_place import OperatedPlaces
+from tests.clients.operated_cluster import OperatedClusterProvider
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
 from tests.oracle.operated_kafka import OperatedKafka, can_have_two
@@ -72,9 +72,9 @@ def main() -> int:
     for release in args.release:
         words = COMMANDS[args.client]()
         name, results = played(words, release, args.case)
-        report = report_of(f"{name} on Kafka {release}", results)
+        report = report_from_results(f"{name} on Kafka {release}", results)
         sys.stdout.write(as_text(report))
-        has_failed |= report.failures > 0
+        has_failed |= report.failing_result_count > 0
         if args.compare:
             for line in differences(words, parse_release(release), results):
                 sys.stdout.write(f"{line}\n")
@@ -83,14 +83,14 @@ def main() -> int:
 
 def played(
     words: Sequence[str], release: str, patterns: Sequence[str]
-) -> tuple[str, Sequence[Result]]:
+) -> tuple[str, Sequence[CaseResult]]:
     """Play the cases that are possible on a release; return the client's name and the results."""
-    results: list[Result] = []
+    results: list[CaseResult] = []
     name = ""
     fitting = [case for case in select_cases(all_cases(), patterns) if _is_possible(case, release)]
     fitting.sort(key=lambda case: str(case.setup))
 
-    def told(result: Result) -> None:
+    def told(result: CaseResult) -> None:
         results.append(result)
         at = f"{release}: {len(results)} of {len(fitting)}"
         sys.stderr.write(f"{at}, {result.case.id} {result.outcome.value}\n")
@@ -110,18 +110,22 @@ def played(
 
 
 def _played_on_own(
-    words: Sequence[str], release: str, setup: Setup, cases: Sequence[Case], told: ResultListener
+    words: Sequence[str],
+    release: str,
+    setup: ClusterSetup,
+    cases: Sequence[Case],
+    told: ResultListener,
 ) -> str:
     """Play the cases of one set-up on new brokers; ClientError if these do not respond."""
     with _brokers(release, setup) as brokers:
         if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
             _set_passwords(brokers[0].plain)
-        clusters = OperatedPlaces(brokers, parse_release(release))
+        clusters = OperatedClusterProvider(brokers, parse_release(release))
         return asyncio.run(run_cases(words, cases, clusters.release, told, clusters=clusters.same))
 
 
 def _is_possible(case: Case, release: str) -> bool:
-    if not case.is_real or not case.possible(parse_release(release)):
+    if not case.runs_on_real_cluster or not case.supports_release(parse_release(release)):
         return False
     if case.setup.brokers > 1 and not can_have_two(release):
         return False
@@ -136,7 +140,7 @@ def _has_scram(release: str) -> bool:
 
 
 @contextmanager
-def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
+def _brokers(release: str, setup: ClusterSetup) -> Iterator[list[OperatedKafka]]:
     """Start the brokers of a set-up; stop them after the block."""
     mode = "none" if setup.authorizer == "none" else "authorizer"
     settings = {"sasl.enabled.mechanisms": ",".join(setup.mechanisms), **dict(setup.properties)}
@@ -146,7 +150,10 @@ def _brokers(release: str, setup: Setup) -> Iterator[list[OperatedKafka]]:
     with ExitStack() as stack:
         if setup.has_signed_tokens:
             folder = stack.enter_context(tempfile.TemporaryDirectory())
-            settings |= {**signing.settings(Path(folder)), **VALIDATOR}
+            settings |= {
+                **token_signing.write_jwks_and_broker_properties(Path(folder)),
+                **VALIDATOR,
+            }
         first = OperatedKafka(release, mode, settings, scram=scram, has_tls=setup.has_tls)
         brokers = [stack.enter_context(first)]
         for _ in range(1, setup.brokers):

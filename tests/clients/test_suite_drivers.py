@@ -5,7 +5,7 @@ import asyncio
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.runner import run_cases, select_cases
 from tests.clients.suite_drivers import COMMANDS
@@ -60,10 +60,10 @@ FAILED = {
     [pytest.param(name, marks=() if name in QUICK else pytest.mark.heavy) for name in COMMANDS],
 )
 def test_a_driver_passes_its_cases(name: str) -> None:
-    results: list[Result] = []
+    results: list[CaseResult] = []
     cases = select_cases(all_cases(), CASES)
     asyncio.run(run_cases(COMMANDS[name](), cases, RELEASES[-1], results.append))
     assert len(results) >= len(CASES)
-    done = {result.case.id: (result.outcome, result.done) for result in results}
-    failed = {name for name, (outcome, _) in done.items() if outcome is Outcome.FAILED}
+    done = {result.case.id: (result.outcome, result.observed) for result in results}
+    failed = {name for name, (outcome, _) in done.items() if outcome is CaseOutcome.FAILED}
     assert failed == FAILED.get(name, set()), done

@@ -13,10 +13,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft202012Validator
 
-from kafka_shim.shim.conformance import contract_tables, references
+from kafka_shim.shim.conformance import case_tables, contract_tables
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.commands import COMMANDS
-from kafka_shim.shim.conformance.contract import CAPABILITIES, SETTINGS, schema
+from kafka_shim.shim.conformance.contract import CAPABILITIES, SETTINGS, contract_json_schema
 from kafka_shim.shim.conformance.contract_words import EXAMPLES
 from kafka_shim.shim.conformance.shapes import SHARED
 
@@ -27,11 +27,13 @@ NAMED = {"items": {"a": {}, "b": {"class": "E", "code": 29, "text": "", "fatal":
 
 
 def valid(line: Any, shape: str) -> bool:
-    return Draft202012Validator(schema() | {"anyOf": [{"$ref": f"#/$defs/{shape}"}]}).is_valid(line)
+    return Draft202012Validator(
+        contract_json_schema() | {"anyOf": [{"$ref": f"#/$defs/{shape}"}]}
+    ).is_valid(line)
 
 
 def test_the_contract_is_a_valid_json_schema() -> None:
-    Draft202012Validator.check_schema(schema())
+    Draft202012Validator.check_schema(contract_json_schema())
 
 
 def pairs(page: str) -> Iterator[tuple[Any, Any]]:
@@ -48,24 +50,26 @@ def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
         assert valid(responded, "response"), responded
         assert responded["id"] == asked["id"]
         if "ok" in responded:
-            assert COMMANDS[asked["command"]].wrong(responded["ok"]) is None
+            assert COMMANDS[asked["command"]].first_violation(responded["ok"]) is None
 
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
     """Update: `kafka-shim conformance suite --contract --format markdown`, and with `--list`."""
     contract = (ROOT / "docs" / "driver-contract.md").read_text()
-    assert contract.endswith("\n".join(contract_tables.page()) + "\n")
+    assert contract.endswith("\n".join(contract_tables.contract_page_lines()) + "\n")
     assert EXAMPLES.keys() == COMMANDS.keys()
     told = re.findall(r"^(?:### |\| )`([\w.-]+)`", contract, re.MULTILINE)
     assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} <= set(told)
     page = (ROOT / "docs" / "conformance.md").read_text()
-    assert "\n".join(references.tables(all_cases())) in page
+    assert "\n".join(case_tables.real_cluster_coverage_tables(all_cases())) in page
 
 
 def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:
     for case in all_cases():
-        reasons = [pattern for pattern, _ in references.UNREAL if fnmatchcase(case.id, pattern)]
-        assert case.is_real or reasons, case.id
+        reasons = [
+            pattern for pattern, _ in case_tables.SHIM_ONLY_CASES if fnmatchcase(case.id, pattern)
+        ]
+        assert case.runs_on_real_cluster or reasons, case.id
 
 
 @pytest.mark.parametrize(
@@ -102,14 +106,16 @@ def test_an_answer_is_valid_by_the_schema(line: Any, is_valid: bool) -> None:
     ],
 )
 def test_an_answer_is_checked_as_by_the_schema(command: str, ok: Any) -> None:
-    shape = schema() | {"anyOf": [COMMANDS[command].response()]}
-    assert (COMMANDS[command].wrong(ok) is None) is Draft202012Validator(shape).is_valid(ok)
+    shape = contract_json_schema() | {"anyOf": [COMMANDS[command].ok_schema()]}
+    assert (COMMANDS[command].first_violation(ok) is None) is Draft202012Validator(shape).is_valid(
+        ok
+    )
 
 
 def test_the_page_has_the_numbers_of_cases() -> None:
     page = (ROOT / "docs" / "conformance.md").read_text()
     told = dict(re.findall(r"^\| `(\w+)` \| (\d+) \| [A-Za-z]", page, re.MULTILINE))
-    counts = Counter(case.family for case in all_cases())
+    counts = Counter(case.family_name for case in all_cases())
     assert told == {family: str(count) for family, count in counts.items()}
     assert f" {counts.total()} situations" in page
 
@@ -118,9 +124,9 @@ def test_cases_use_commands_and_capabilities_of_the_contract() -> None:
     ids = [case.id for case in all_cases()]
     assert len(ids) == len(set(ids)) >= 200
     for case in all_cases():
-        assert case.what
-        assert case.response
-        assert case.releases
+        assert case.title
+        assert case.expected_response
+        assert case.release_range
         assert case.commands <= COMMANDS.keys()
         assert case.capabilities <= CAPABILITIES.keys()
 

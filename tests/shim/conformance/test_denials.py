@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import Case, Outcome, Result
+from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.runner import run_cases, select_cases
 
@@ -25,12 +25,12 @@ SWALLOWED = {"denials.describe-acls.reports-error", "denials.describe-acls.recov
 
 def failed(words: list[str], *patterns: str) -> set[str]:
     """Play the cases that match the patterns; return the ids of those that the client fails."""
-    results: list[Result] = []
+    results: list[CaseResult] = []
     cases = select_cases(all_cases(), patterns)
     asyncio.run(run_cases(words, cases, RELEASES[-1], results.append))
     assert len(results) == len(cases)
-    assert all(result.outcome is not Outcome.UNSUPPORTED for result in results)
-    return {result.case.id for result in results if result.outcome is Outcome.FAILED}
+    assert all(result.outcome is not CaseOutcome.UNSUPPORTED for result in results)
+    return {result.case.id for result in results if result.outcome is CaseOutcome.FAILED}
 
 
 def test_a_correct_client_passes() -> None:
@@ -43,8 +43,8 @@ def test_a_denial_that_the_client_does_not_report_is_found() -> None:
 
 
 ABOUT: dict[str, Callable[[Case], bool]] = {
-    "swallows": lambda case: "TOPIC_AUTHORIZATION_FAILED" in case.response,
-    "retries": lambda case: "GROUP_AUTHORIZATION_FAILED" in case.response,
+    "swallows": lambda case: "TOPIC_AUTHORIZATION_FAILED" in case.expected_response,
+    "retries": lambda case: "GROUP_AUTHORIZATION_FAILED" in case.expected_response,
     "stale": lambda case: case.id.endswith("recovers"),
     "minimum": lambda case: case.id.endswith("-minimum"),
     "unknown": lambda case: "unknown-code" in case.id,
@@ -52,7 +52,7 @@ ABOUT: dict[str, Callable[[Case], bool]] = {
 SEEN: dict[str, Callable[[Case], bool]] = ABOUT | {
     "retries": lambda case: (
         ABOUT["retries"](case)
-        and case.wire.startswith("at most")
+        and case.expected_requests.startswith("at most")
         and "transactions" not in case.capabilities
     ),
     "unknown": lambda case: case.id.startswith("versions.unknown-code"),
@@ -66,13 +66,13 @@ ANY_ANSWER = {"logins.session.principal-changed"}
 
 def all_ended(words: list[str], ids: Collection[str] = ("*",), jobs: int = 4) -> Ended:
     """Play the cases; return the ids that the client fails, and the ids that it passes."""
-    results: list[Result] = []
+    results: list[CaseResult] = []
     cases = select_cases(all_cases(), list(ids))
     asyncio.run(run_cases(words, cases, RELEASES[-1], results.append, jobs=jobs))
-    ended: dict[Outcome, set[str]] = {outcome: set() for outcome in Outcome}
+    ended: dict[CaseOutcome, set[str]] = {outcome: set() for outcome in CaseOutcome}
     for result in results:
         ended[result.outcome].add(result.case.id)
-    return ended[Outcome.FAILED], ended[Outcome.PASSED]
+    return ended[CaseOutcome.FAILED], ended[CaseOutcome.PASSED]
 
 
 def odd_ones(mutant: str, own: Ended) -> set[str]:

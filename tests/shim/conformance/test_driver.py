@@ -8,11 +8,11 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.driver import Driver, DriverTimeoutError
 from kafka_shim.shim.conformance.output_formats import as_text
-from kafka_shim.shim.conformance.report import report_of
+from kafka_shim.shim.conformance.report import report_from_results
 from kafka_shim.shim.conformance.runner import run_cases, select_cases
 from kafka_shim.shim.errors import ConfigError
 
@@ -38,8 +38,8 @@ def toy(folder: Path, response: str) -> list[str]:
     return [sys.executable, str(program)]
 
 
-def results(words: Sequence[str], *patterns: str) -> list[Result]:
-    found: list[Result] = []
+def results(words: Sequence[str], *patterns: str) -> list[CaseResult]:
+    found: list[CaseResult] = []
     asyncio.run(run_cases(words, select_cases(all_cases(), patterns), RELEASES[-1], found.append))
     return found
 
@@ -68,28 +68,28 @@ def test_a_missing_program_is_reported() -> None:
 def test_a_driver_that_ends_during_a_case_fails_it_and_is_restarted(tmp_path: Path) -> None:
     ends = '{"ok": {}} if asked["command"] in ("open", "close") else sys.exit()'
     found = results(toy(tmp_path, ends), "denials.delete-topic.*")
-    assert [result.outcome for result in found] == [Outcome.FAILED] * 3
-    assert found[0].done == "the driver ended before it answered `delete_topics`"
+    assert [result.outcome for result in found] == [CaseOutcome.FAILED] * 3
+    assert found[0].observed == "the driver ended before it answered `delete_topics`"
 
 
 def test_commands_that_a_driver_does_not_list_are_unsupported(tmp_path: Path) -> None:
     (found,) = results(toy(tmp_path, '{"ok": {}}'), "denials.delete-records.reports-error")
-    assert found.outcome is Outcome.UNSUPPORTED
-    assert not found.breaks
-    assert found.done == "command `delete_records`"
+    assert found.outcome is CaseOutcome.UNSUPPORTED
+    assert not found.fails_run
+    assert found.observed == "command `delete_records`"
 
 
 def test_unsupported_cases_name_the_missing_capability(tmp_path: Path) -> None:
     (tmp_path / "toy.py").write_text((HELLO % '{"unsupported": True}').replace("topics", "records"))
     words = [sys.executable, str(tmp_path / "toy.py")]
-    text = as_text(report_of("toy", results(words, "denials.delete-*.reports-error")))
+    text = as_text(report_from_results("toy", results(words, "denials.delete-*.reports-error")))
     assert "  `open` with the fields of this case: denials.delete-records.reports-error\n" in text
     assert "  command `delete_topics`: denials.delete-topic.reports-error\n" in text
 
 
 def test_an_answer_with_a_missing_item_fails_the_case(tmp_path: Path) -> None:
     found, *_ = results(toy(tmp_path, '{"ok": {"items": {}}}'), "denials.delete-topic.*")
-    assert found.done == "the driver answered nothing for denied"
+    assert found.observed == "the driver answered nothing for denied"
 
 
 async def _silent() -> None:
@@ -99,7 +99,7 @@ async def _silent() -> None:
     )
     driver = Driver(process)
     try:
-        await driver.ask("hello", seconds=0.01)
+        await driver.run_command("hello", seconds=0.01)
     finally:
         await driver.stop()
 
@@ -112,5 +112,5 @@ def test_waiting_for_an_answer_is_limited() -> None:
 def test_answers_of_a_driver_are_shortened_in_the_report(tmp_path: Path) -> None:
     response = '{"ok": {"items": {"denied": {"text": "x" * 1000000}, "allowed": {}}}}'
     found, *_ = results(toy(tmp_path, response), "denials.delete-topic.reports-error")
-    assert len(found.said) < 1000
-    assert len(found.done) < 1000
+    assert len(found.last_response) < 1000
+    assert len(found.observed) < 1000

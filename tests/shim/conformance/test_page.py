@@ -9,10 +9,10 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kafka_shim.shim.conformance.case import Level, Outcome
-from kafka_shim.shim.conformance.frames import Frame
-from kafka_shim.shim.conformance.page_forms import as_badge, as_html
-from kafka_shim.shim.conformance.report import Report, Row
+from kafka_shim.shim.conformance.case import CaseOutcome, RequirementLevel
+from kafka_shim.shim.conformance.frames import ReportedExchange
+from kafka_shim.shim.conformance.html_report import as_html, as_svg_badge
+from kafka_shim.shim.conformance.report import Report, ResultRow
 from tests.browser import BROWSER, DRIVER, chromium
 from tests.commands import SHIM
 
@@ -21,7 +21,7 @@ needs_browser = pytest.mark.skipif(
     reason="needs a browser: Debian's packages chromium and chromium-driver",
 )
 EVIL = "</script><b id='evil'>"
-DENIED = Frame(
+DENIED = ReportedExchange(
     "DeleteTopics",
     6,
     '{"topics":[{"name":"denied"}]}',
@@ -30,23 +30,25 @@ DENIED = Frame(
 )
 
 
-def row(name: str, outcome: Outcome, level: Level = Level.MUST) -> Row:
-    is_failure = outcome is Outcome.FAILED
-    return Row(
+def row(
+    name: str, outcome: CaseOutcome, level: RequirementLevel = RequirementLevel.MUST
+) -> ResultRow:
+    is_failure = outcome is CaseOutcome.FAILED
+    return ResultRow(
         id=name,
-        what=f"what {name} is about",
+        title=f"what {name} is about",
         origin="KIP-11",
         level=level,
         kafka_version="9.9",
         outcome=outcome,
-        response="TOPIC_AUTHORIZATION_FAILED (29)",
-        wire="at most 5 requests a second",
-        said=f"ok {EVIL}",
+        expected_response="TOPIC_AUTHORIZATION_FAILED (29)",
+        expected_requests="at most 5 requests a second",
+        last_response=f"ok {EVIL}",
         expected="an error" if is_failure else "",
-        done="the client reported ok" if is_failure else "",
+        observed="the client reported ok" if is_failure else "",
         frames=(DENIED,),
         seconds=0.1,
-        breaks=is_failure and level is Level.MUST,
+        fails_run=is_failure and level is RequirementLevel.MUST,
     )
 
 
@@ -54,13 +56,13 @@ REPORTS = [
     Report(
         f"toy {EVIL}",
         (
-            row("denials.a.reports-error", Outcome.PASSED),
-            row("denials.b.reports-error", Outcome.FAILED),
-            row("trouble.c", Outcome.FAILED, Level.SHOULD),
-            row("trouble.d", Outcome.UNSUPPORTED),
+            row("denials.a.reports-error", CaseOutcome.PASSED),
+            row("denials.b.reports-error", CaseOutcome.FAILED),
+            row("trouble.c", CaseOutcome.FAILED, RequirementLevel.SHOULD),
+            row("trouble.d", CaseOutcome.UNSUPPORTED),
         ),
     ),
-    Report("other 1.0", (row("denials.a.reports-error", Outcome.PASSED),)),
+    Report("other 1.0", (row("denials.a.reports-error", CaseOutcome.PASSED),)),
 ]
 
 
@@ -144,7 +146,7 @@ def test_the_page_loads_no_other_resources() -> None:
     ("reports", "text"), [(REPORTS, "2 of 4"), (REPORTS[1:], "1 of 1"), ([], "0 of 0")]
 )
 def test_a_badge_is_svg(reports: list[Report], text: str) -> None:
-    assert ET.fromstring(as_badge(reports)).attrib["aria-label"] == f"kafka conformance: {text}"
+    assert ET.fromstring(as_svg_badge(reports)).attrib["aria-label"] == f"kafka conformance: {text}"
 
 
 def report(*words: str) -> "subprocess.CompletedProcess[str]":
@@ -160,7 +162,7 @@ def test_reports_are_read_from_files(tmp_path: Path) -> None:
         files.append(tmp_path / f"{number}.json")
         files[-1].write_text(as_json(each))
     words = [str(file) for file in files]
-    assert report(*words, "--format", "badge").stdout == as_badge(REPORTS)
+    assert report(*words, "--format", "badge").stdout == as_svg_badge(REPORTS)
     assert report(*words).stdout == as_html(REPORTS)
     files[0].write_text(json.dumps({"client": "x"}))
     done = report(words[0])

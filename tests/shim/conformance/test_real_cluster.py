@@ -8,10 +8,10 @@ from pathlib import Path
 from confluent_kafka.admin import AdminClient
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, PASSWORD, USER
-from kafka_shim.shim.conformance.real_cluster import RealClusters
+from kafka_shim.shim.conformance.real_cluster import RealClusterProvider
 from kafka_shim.shim.conformance.runner import run_cases, select_cases
 from kafka_shim.testing import start
 
@@ -22,16 +22,16 @@ PATTERNS = ["denials.delete-topic.*", "denials.group-offsets.*", "versions.basic
 
 
 def test_cases_are_set_up_by_requests_and_leave_nothing_behind() -> None:
-    results: list[Result] = []
+    results: list[CaseResult] = []
     with start(users={USER: PASSWORD}) as broker:
         servers = broker.listeners
         admin = AdminClient(broker.config())
-        clusters = partial(RealClusters, servers, RELEASES[-1])
+        clusters = partial(RealClusterProvider, servers, RELEASES[-1])
         cases = select_cases(all_cases(), PATTERNS)
         asyncio.run(run_cases(LIBRDKAFKA, cases, RELEASES[-1], results.append, clusters=clusters))
         assert not [name for name in admin.list_topics(timeout=5).topics if name[0] != "_"]
         assert broker.acls.list() == []
-    assert [result.outcome for result in results] == [Outcome.PASSED] * 6
+    assert [result.outcome for result in results] == [CaseOutcome.PASSED] * 6
     responded = [
         frame for result in results for frame in result.frames if frame.response is not None
     ]
@@ -39,10 +39,10 @@ def test_cases_are_set_up_by_requests_and_leave_nothing_behind() -> None:
 
 
 def test_requests_to_a_real_cluster_are_judged() -> None:
-    results: list[Result] = []
+    results: list[CaseResult] = []
     cases = select_cases(all_cases(), ["denials.delete-group.reports-error"])
     with start(users={USER: PASSWORD}) as broker:
-        clusters = partial(RealClusters, broker.listeners, RELEASES[-1])
+        clusters = partial(RealClusterProvider, broker.listeners, RELEASES[-1])
         running = run_cases(RETRIES, cases, RELEASES[-1], results.append, clusters=clusters)
         asyncio.run(running)
     (failed,) = results
@@ -52,7 +52,11 @@ def test_requests_to_a_real_cluster_are_judged() -> None:
 
 
 def test_cases_for_any_real_cluster_change_no_brokers() -> None:
-    real = [case for case in all_cases() if case.is_real]
-    assert sum(not case.is_own and case.setup == DEFAULT_SETUP for case in real) >= 180
-    assert all(case.is_own for case in real if case.setup.brokers > 1)
-    assert not any(case.is_own and not case.is_real for case in all_cases())
+    real = [case for case in all_cases() if case.runs_on_real_cluster]
+    assert (
+        sum(not case.needs_cluster_control and case.setup == DEFAULT_SETUP for case in real) >= 180
+    )
+    assert all(case.needs_cluster_control for case in real if case.setup.brokers > 1)
+    assert not any(
+        case.needs_cluster_control and not case.runs_on_real_cluster for case in all_cases()
+    )

@@ -1,21 +1,21 @@
 """The report of a run as text."""
 
-from kafka_shim.shim.conformance.case import Outcome, Result
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.output_formats import as_text
-from kafka_shim.shim.conformance.report import report_of
+from kafka_shim.shim.conformance.report import report_from_results
 
 CASE = next(case for case in all_cases() if case.id == "denials.delete-topic.reports-error")
 RELEASES = ("2.7", "2.8", "3.0", "3.1", "3.2")
 
 
 def text_of(failed: set[str], releases: tuple[str, ...] = RELEASES) -> str:
-    outcomes = {True: Outcome.FAILED, False: Outcome.PASSED}
+    outcomes = {True: CaseOutcome.FAILED, False: CaseOutcome.PASSED}
     results = [
-        Result(CASE, each, outcomes[each in failed], "an error", f"ok at {each}")
+        CaseResult(CASE, each, outcomes[each in failed], "an error", f"ok at {each}")
         for each in releases
     ]
-    return as_text(report_of("toy 1", results))
+    return as_text(report_from_results("toy 1", results))
 
 
 def test_a_case_that_failed_with_several_releases_is_printed_once() -> None:

@@ -152,11 +152,12 @@ async def _clients(broker: Broker, commands: list[list[str]]) -> int:
 
 def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
     """Print the scorecard of a trace, or write it to a file; return the exit code."""
-    from kafka_shim.shim.conformance.scorecard.scorecard import FORMS, scorecard  # it reads schemas
+    # the scorecard reads schemas, which takes time
+    from kafka_shim.shim.conformance.scorecard.scorecard import FORMS, evaluate_trace
 
     with Progress("reading", trace_bytes(trace)) as progress:
-        card = scorecard(trace, progress)
-    if not any(result.sights for result in card.results):
+        card = evaluate_trace(trace, progress)
+    if not any(result.occurrences for result in card.results):
         _say("the client sent no request")
         return EXIT_FAILURE
     text = FORMS[form](card, name)
@@ -164,7 +165,7 @@ def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None)
         print(text, end="")
     else:
         file.write_text(text, encoding="utf-8")
-    if card.hindered or card.decisions.are_all_denials:
+    if card.results_prevented_by_denial or card.decisions.are_all_denials:
         _say(_what_was_denied(card))
     return 0 if card.holds else EXIT_MISMATCH
 
@@ -172,12 +173,15 @@ def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None)
 def _what_was_denied(card: "Scorecard") -> str:
     """Return what the client was denied, what it could therefore not exercise, and the remedy."""
     denials = list(card.decisions.denied)
-    first = next((result.hindrance for result in card.hindered), None) or denials[0]
+    first = (
+        next((result.preventing_denial for result in card.results_prevented_by_denial), None)
+        or denials[0]
+    )
     much = "everything" if card.decisions.are_all_denials else "what it asked for"
     others = f" and {len(denials) - 1} more" if len(denials) > 1 else ""
     text = f"the client was denied {much} ({first.principal}: {first}{others})"
-    if card.hindered:
-        names = ", ".join(result.behaviour.id for result in card.hindered)
+    if card.results_prevented_by_denial:
+        names = ", ".join(result.behaviour.id for result in card.results_prevented_by_denial)
         text += f", so this was not exercised: {names}"
     return f"{text}; start the broker with --super-user {first.principal}, or --acls FILE"
 
@@ -190,11 +194,18 @@ def _list(is_json: bool) -> int:
     from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 
     if is_json:
-        names = ("id", "kip", "text", "seen")
-        rows = [{name: getattr(behaviour, name) for name in names} for behaviour in CATALOGUE]
+        rows = [
+            {
+                "id": behaviour.id,
+                "kip": behaviour.kip,
+                "text": behaviour.text,
+                "seen": behaviour.detection,
+            }
+            for behaviour in CATALOGUE
+        ]
         print(json.dumps(rows, indent=2))
         return 0
     for behaviour in CATALOGUE:
         kip = "" if behaviour.kip is None else f"KIP-{behaviour.kip}"
-        print(f"{behaviour.id:<28} {kip:<8} {behaviour.text}\n{'':<37} {behaviour.seen}")
+        print(f"{behaviour.id:<28} {kip:<8} {behaviour.text}\n{'':<37} {behaviour.detection}")
     return 0

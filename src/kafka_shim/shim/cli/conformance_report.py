@@ -21,7 +21,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
+    from kafka_shim.shim.conformance.html_report import PAGE_FORMS
     from kafka_shim.shim.conformance.report import read_report
 
     print(PAGE_FORMS[args.format]([read_report(file) for file in args.files]), end="")

@@ -20,7 +20,7 @@ from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.settings.defaults import LISTENERS
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.conformance.case import Case, Result
+    from kafka_shim.shim.conformance.case import Case, CaseResult
     from kafka_shim.shim.conformance.fixtures import ClusterProvider
 
 DESCRIPTION = """\
@@ -119,36 +119,40 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _contract(form: str) -> str:
-    from kafka_shim.shim.conformance.contract import schema
-    from kafka_shim.shim.conformance.contract_tables import page
+    from kafka_shim.shim.conformance.contract import contract_json_schema
+    from kafka_shim.shim.conformance.contract_tables import contract_page_lines
 
-    return "\n".join(page()) if form == "markdown" else json.dumps(schema(), indent=2)
+    return (
+        "\n".join(contract_page_lines())
+        if form == "markdown"
+        else json.dumps(contract_json_schema(), indent=2)
+    )
 
 
 def _listed(cases: "list[Case]", form: str) -> str:
-    from kafka_shim.shim.conformance.references import tables
+    from kafka_shim.shim.conformance.case_tables import real_cluster_coverage_tables
 
     if form == "markdown":
-        return "".join(f"{line}\n" for line in tables(cases))
+        return "".join(f"{line}\n" for line in real_cluster_coverage_tables(cases))
     if form != "json":
         width = max(len(case.id) for case in cases)
         return "".join(
-            f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.what}\n"
+            f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.title}\n"
             for case in cases
         )
     rows = [
         {
             "id": case.id,
-            "what": case.what,
+            "what": case.title,
             "origin": case.origin,
             "level": case.level.value,
-            "releases": case.releases,
-            "is_real": case.is_real,
+            "releases": case.release_range,
+            "is_real": case.runs_on_real_cluster,
             "brokers": case.setup.brokers,
             "commands": sorted(case.commands),
             "capabilities": sorted(case.capabilities),
-            "response": case.response,
-            "wire": case.wire,
+            "response": case.expected_response,
+            "wire": case.expected_requests,
         }
         for case in cases
     ]
@@ -167,26 +171,25 @@ def _releases(text: str) -> Sequence[str]:
 def _play(
     words: list[str], cases: "list[Case]", releases: Sequence[str], args: argparse.Namespace
 ) -> int:
+    from kafka_shim.shim.conformance.html_report import PAGE_FORMS
     from kafka_shim.shim.conformance.output_formats import FORMS
-    from kafka_shim.shim.conformance.page_forms import PAGE_FORMS
-    from kafka_shim.shim.conformance.report import report_of
+    from kafka_shim.shim.conformance.report import report_from_results
     from kafka_shim.shim.conformance.runner import run_cases
 
     against = _addresses(args.against)
     if against is not None:
         cases = [case for case in cases if _is_common(case)]
-    results: list[Result] = []
+    results: list[CaseResult] = []
     name = args.driver
-    total = sum(case.possible(release) for case in cases for release in releases)
+    total = sum(case.supports_release(release) for case in cases for release in releases)
     with Progress("playing", total, is_shown=not args.watch) as progress:
 
-        def told(result: "Result") -> None:
+        def told(result: "CaseResult") -> None:
             results.append(result)
             progress(len(results))
             if args.watch:
-                _watch(
-                    f"{result.outcome.value} after {result.seconds:.2f} s {result.done}".rstrip()
-                )
+                outcome = f"{result.outcome.value} after {result.seconds:.2f} s"
+                _watch(f"{outcome} {result.observed}".rstrip())
 
         for release in releases:
             played = run_cases(
@@ -199,20 +202,23 @@ def _play(
             )
             name = asyncio.run(played)
             if len(releases) > 1:
-                progress.say(f"Kafka {release}: {report_of(name, results).at(release).totals}")
+                part = report_from_results(name, results).part_for_release(release)
+                progress.say(f"Kafka {release}: {part.outcome_totals}")
     order = {case.id: at for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
-    report = report_of(name, results)
+    report = report_from_results(name, results)
     text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
     print(text, end="")
-    return EXIT_MISMATCH if report.failures else 0
+    return EXIT_MISMATCH if report.failing_result_count else 0
 
 
 def _is_common(case: "Case") -> bool:
     """Return whether clients can prepare the case on any real cluster."""
     from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP
 
-    return case.is_real and not case.is_own and case.setup == DEFAULT_SETUP
+    return (
+        case.runs_on_real_cluster and not case.needs_cluster_control and case.setup == DEFAULT_SETUP
+    )
 
 
 def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
@@ -229,13 +235,13 @@ def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
 def _places(
     release: str, against: Mapping[str, str] | None, *, is_watched: bool
 ) -> "Callable[[], ClusterProvider]":
-    from kafka_shim.shim.conformance.fixtures import ShimClusters
-    from kafka_shim.shim.conformance.real_cluster import RealClusters
+    from kafka_shim.shim.conformance.fixtures import ShimClusterProvider
+    from kafka_shim.shim.conformance.real_cluster import RealClusterProvider
 
     on_frame = _watch if is_watched else None
     if against is not None:
-        return partial(RealClusters, against, release, on_frame)
-    return partial(ShimClusters, release, on_frame)
+        return partial(RealClusterProvider, against, release, on_frame)
+    return partial(ShimClusterProvider, release, on_frame)
 
 
 def _watch(line: str) -> None:

@@ -8,14 +8,14 @@ import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.conformance.case_context import CaseContext
-from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, Setup
-from kafka_shim.shim.conformance.frames import Frame
+from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
+from kafka_shim.shim.conformance.frames import ReportedExchange
 
-Body = Callable[[CaseContext], Awaitable[None]]
-Possible = Callable[[str], bool]
+CaseBody = Callable[[CaseContext], Awaitable[None]]
+ReleasePredicate = Callable[[str], bool]
 
 
-class Level(Enum):
+class RequirementLevel(Enum):
     """How much a failure matters: MUST is an error of the client, SHOULD is a weakness."""
 
     MUST = "must"
@@ -25,81 +25,78 @@ class Level(Enum):
 class Case(msgspec.Struct, frozen=True, kw_only=True):
     """A check of a client.
 
-    `what` is its title. `origin` is the KIP that it comes from, or a behaviour of brokers. `answer`
-    is the expected answer of the driver, and `wire` what is expected in the requests; both are
-    texts for reports. `commands` and `capabilities` are those of the contract that the case uses; a
-    driver without one of them is reported as unsupported. `possible` returns whether the case can
-    run with a release, and `is_real` is true if it can run on a real broker. `is_own`
-    restricts that to real brokers that were started for the suite: the case stops brokers, moves
-    leaders, or uses tokens.
+    `origin` is the KIP that the case comes from, or a behaviour of brokers. `expected_response` of
+    the driver and `expected_requests` of the client are texts for reports. `commands` and
+    `capabilities` are those of the contract that the case uses; a driver without one of them is
+    reported as unsupported. `supports_release` returns whether the case can run with a release.
+    `needs_cluster_control` restricts `runs_on_real_cluster` to real brokers that were started for
+    the suite: the case stops brokers, moves leaders, or uses tokens.
     """
 
     id: str
-    what: str
+    title: str
     origin: str
-    response: str
-    wire: str = ""
-    body: Body
+    expected_response: str
+    expected_requests: str = ""
+    body: CaseBody
     commands: frozenset[str]
     capabilities: frozenset[str] = frozenset()
-    level: Level = Level.MUST
-    possible: Possible = lambda _: True
-    setup: Setup = DEFAULT_SETUP
-    is_real: bool = False
-    is_own: bool = False
+    level: RequirementLevel = RequirementLevel.MUST
+    supports_release: ReleasePredicate = lambda _: True
+    setup: ClusterSetup = DEFAULT_SETUP
+    runs_on_real_cluster: bool = False
+    needs_cluster_control: bool = False
 
     @property
-    def family(self) -> str:
+    def family_name(self) -> str:
         return self.id.partition(".")[0]
 
     @property
-    def releases(self) -> str:
-        """Return the first and the last release that it can run with
-        with, such as `2.3 to 4.4`.
-        """
-        found = [release for release in RELEASES if self.possible(release)]
-        return found[0] if len(found) == 1 else f"{found[0]} to {found[-1]}"
+    def release_range(self) -> str:
+        """Return the first and the last release that the case supports, such as `2.3 to 4.4`."""
+        releases = [release for release in RELEASES if self.supports_release(release)]
+        return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
 
 
-class Family:
+class CaseFamily:
     """A group of cases with the same first word in their ids."""
 
     def __init__(self, name: str) -> None:
         self.name = name
         self.cases: list[Case] = []
 
-    def add(
+    def add_case(
         self,
         name: str,
-        what: str,
-        body: Body,
+        title: str,
+        body: CaseBody,
         *,
         commands: str,
         capabilities: str = "",
-        **more: Any,
+        **case_fields: Any,
     ) -> None:
         """Add a case; `commands` and `capabilities` are separated by spaces."""
         case = Case(
             id=f"{self.name}.{name}",
-            what=what,
+            title=title,
             body=body,
             commands=frozenset(commands.split()),
             capabilities=frozenset(capabilities.split()),
-            **more,
+            **case_fields,
         )
         self.cases.append(case)
 
-    def case(self, name: str, what: str, **more: Any) -> Callable[[Body], Body]:
+    def case(self, name: str, title: str, **case_fields: Any) -> Callable[[CaseBody], CaseBody]:
         """Return a decorator that adds a case with the function as its body."""
 
-        def decorate(body: Body) -> Body:
-            self.add(name, what, body, **more)
+        def decorate(body: CaseBody) -> CaseBody:
+            self.add_case(name, title, body, **case_fields)
             return body
 
         return decorate
 
 
-class Outcome(Enum):
+class CaseOutcome(Enum):
     """How a case ended."""
 
     PASSED = "passed"
@@ -107,28 +104,30 @@ class Outcome(Enum):
     UNSUPPORTED = "unsupported"
 
 
-class Result(msgspec.Struct, frozen=True):
+class CaseResult(msgspec.Struct, frozen=True):
     """The result of a case with a release.
 
-    For a failed case, `expected` and `done` say what was expected and what the client did instead.
-    For an unsupported case, `done` names what is missing. `said` is the driver's last answer, and
-    `frames` are the requests that show the result.
+    For a failed case, `expected` and `observed` say what was expected and what the client did
+    instead. For an unsupported case, `observed` names the missing feature. `last_response` is the
+    driver's, and `frames` are the requests that show the result.
     """
 
     case: Case
     release: str
-    outcome: Outcome
+    outcome: CaseOutcome
     expected: str = ""
-    done: str = ""
-    said: str = ""
-    frames: tuple[Frame, ...] = ()
-    responses: frozenset[str] = frozenset()
+    observed: str = ""
+    last_response: str = ""
+    frames: tuple[ReportedExchange, ...] = ()
+    distinct_responses: frozenset[str] = frozenset()
     """All different responses to the client, as API, version and errors."""
     seconds: float = 0.0
-    is_lost: bool = False
+    driver_is_lost: bool = False
     """Whether the driver ended or did not answer in time."""
 
     @property
-    def breaks(self) -> bool:
-        """Whether the run fails because of it."""
-        return self.outcome is Outcome.FAILED and (self.case.level is Level.MUST or self.is_lost)
+    def fails_run(self) -> bool:
+        """Return whether the result makes the whole run fail."""
+        return self.outcome is CaseOutcome.FAILED and (
+            self.case.level is RequirementLevel.MUST or self.driver_is_lost
+        )

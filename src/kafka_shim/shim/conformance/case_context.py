@@ -12,9 +12,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.shim.conformance.cluster_control import ClusterControl
-from kafka_shim.shim.conformance.driver import ClientError, Driver, Response
+from kafka_shim.shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
-from kafka_shim.shim.conformance.frames import Frame, HistoryWithResponses
+from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
 from kafka_shim.shim.observing.history import HistoryEntry
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ CLIENT = "client"
 TIMEOUT_MS = 6000
 DEADLINE_S = 12.0
 """Timeout of a command in the client; the timeout of one request is half of it."""
-STORM = 20
+STORM_REQUESTS_PER_SECOND = 20
 """Number of equal requests per second after a final error that is still accepted.
 
 A client that pauses for Kafka's default `retry.backoff.ms` of 100 sends about ten.
@@ -52,23 +52,23 @@ EVERYTHING: tuple[Mapping[str, Any], ...] = tuple(
 PLAIN_LOGIN = {"mechanism": "PLAIN", "user": USER, "password": PASSWORD}
 
 
-class UnmetError(Exception):
+class UnmetExpectationError(Exception):
     """The client did something else than expected."""
 
-    def __init__(self, expected: str, done: str) -> None:
-        super().__init__(f"expected {expected}; {done}")
+    def __init__(self, expected: str, observed: str) -> None:
+        super().__init__(f"expected {expected}; {observed}")
         self.expected = expected
-        self.done = done
+        self.observed = observed
 
 
-def expect_error(response: Response) -> ClientError:
-    """Return the error that the client reported; UnmetError if it reported none."""
+def expect_client_error(response: DriverResponse) -> ReportedError:
+    """Return the error that the client reported; UnmetExpectationError if it reported none."""
     if response.error is None:
-        raise UnmetError("an error", f"the client reported {response}")
+        raise UnmetExpectationError("an error", f"the client reported {response}")
     return response.error
 
 
-class UnsupportedError(Exception):
+class UnsupportedByDriverError(Exception):
     """The client does not support what the case needs."""
 
 
@@ -76,13 +76,13 @@ class CaseContext:
     """The cluster of a case, which is empty at first, and the driver."""
 
     def __init__(
-        self, cluster: ClusterUnderTest, driver: Driver, authority: str | None = None
+        self, cluster: ClusterUnderTest, driver: Driver, ca_path: str | None = None
     ) -> None:
         self._cluster = cluster
         self._driver = driver
-        self._open: list[str] = []
-        self._authority = authority
-        self.said: Response | None = None
+        self._open_clients: list[str] = []
+        self._authority = ca_path
+        self.last_response: DriverResponse | None = None
         """The driver's last answer to a command of the case."""
 
     @property
@@ -90,7 +90,7 @@ class CaseContext:
         return self._cluster.release
 
     @property
-    def broker(self) -> Broker:
+    def shim_broker(self) -> Broker:
         """The shim; not available to cases that are also played on real brokers."""
         assert isinstance(self._cluster, ShimCluster)
         return self._cluster.broker
@@ -107,11 +107,11 @@ class CaseContext:
         return self._cluster.now_ms()
 
     @property
-    def is_shim(self) -> bool:
+    def runs_on_shim(self) -> bool:
         return isinstance(self._cluster, ShimCluster)
 
     @property
-    def observes_frames(self) -> bool:
+    def can_inspect_requests(self) -> bool:
         """Whether the client's requests can be inspected: not those to two real brokers, or with
         TLS.
         """
@@ -121,37 +121,37 @@ class CaseContext:
     def _frames(self) -> HistoryWithResponses | None:
         return self._cluster.frames
 
-    async def topic(self, *names: str, partitions: int = 1) -> None:
+    async def create_topics(self, *names: str, partitions: int = 1) -> None:
         """Create topics."""
         for name in names:
             await self._cluster.create_topic(name, partitions)
 
-    async def group(self, *names: str, topic: str) -> None:
+    async def create_empty_groups(self, *names: str, topic: str) -> None:
         """Create groups without members, with an offset committed for partition 0 of the topic."""
         for name in names:
-            await self._cluster.commit(name, topic)
+            await self._cluster.commit_offset(name, topic)
 
-    async def grant(self, *rules: Mapping[str, Any]) -> None:
+    async def grant_to_user(self, *rules: Mapping[str, Any]) -> None:
         """Add ACLs for the user; a rule is written as in the state file, without its principal."""
-        await self._cluster.create_acls(_acls(rules))
+        await self._cluster.create_acls(_user_acls(rules))
 
-    async def revoke(self, *rules: Mapping[str, Any]) -> None:
-        """Remove ACLs that `grant` added."""
-        await self._cluster.delete_acls(_acls(rules))
+    async def revoke_from_user(self, *rules: Mapping[str, Any]) -> None:
+        """Remove ACLs that `grant_to_user` added."""
+        await self._cluster.delete_acls(_user_acls(rules))
 
-    async def write(self, topic: str, value: bytes) -> None:
+    async def write_record(self, topic: str, value: bytes) -> None:
         """Write a record to partition 0, without the driver."""
-        await self._cluster.write(topic, value)
+        await self._cluster.write_record(topic, value)
 
     async def acls_of_other_users(self) -> list[Acl]:
         """Return all ACLs except those of the user."""
         return [acl for acl in await self._cluster.acls() if acl.principal != f"User:{USER}"]
 
-    async def settle(self) -> None:
+    async def wait_for_applied_changes(self) -> None:
         """Wait until the broker has applied what clients changed."""
-        await self._cluster.settle()
+        await self._cluster.wait_for_applied_changes()
 
-    async def keep_running(self, seconds: float) -> None:
+    async def let_client_run(self, seconds: float) -> None:
         """Let the client go on for a while.
 
         It waits in short steps: a machine that stands still in one step uses up only that step.
@@ -159,30 +159,32 @@ class CaseContext:
         for _ in range(_STEPS):
             await asyncio.sleep(seconds / _STEPS)
 
-    async def delete_topic_and_wait(self, name: str) -> None:
+    async def delete_topic(self, name: str) -> None:
         """Delete a topic."""
         await self._cluster.delete_topic(name)
 
-    def inject_error(
+    def inject_fault(
         self, api: str, *, match: Mapping[str, Any] = {}, times: int = 1, **action: Any
     ) -> "Fault":
         """Inject a fault into the next `times` requests of this API (0: all)."""
         trigger: dict[str, Any] = {"times": times} if times else {"every_time": True}
-        written = {"match": {"api": api, **match}, "action": action, "trigger": trigger}
-        return self.broker.faults.add(written)
+        fault = {"match": {"api": api, **match}, "action": action, "trigger": trigger}
+        return self.shim_broker.faults.add(fault)
 
-    def inject_error_everywhere(self, **action: Any) -> None:
+    def inject_fault_into_every_api(self, **action: Any) -> None:
         """Inject a fault into every request of every API."""
-        self.broker.faults.add({"action": action, "trigger": {"every_time": True}})
+        self.shim_broker.faults.add({"action": action, "trigger": {"every_time": True}})
 
-    async def open(self, settings: Mapping[str, str] = {}, **how: Any) -> Response:
-        """Create a client as `try_open` does; UnmetError if that fails."""
-        response = await self.try_open(settings, **how)
+    async def open_client(
+        self, settings: Mapping[str, str] = {}, **client_options: Any
+    ) -> DriverResponse:
+        """Create a client as `try_open_client` does; UnmetExpectationError if that fails."""
+        response = await self.try_open_client(settings, **client_options)
         if response.ok is None:
-            raise UnmetError("a client", f"could not open one: {response}")
+            raise UnmetExpectationError("a client", f"could not open one: {response}")
         return response
 
-    async def try_open(
+    async def try_open_client(
         self,
         settings: Mapping[str, str] = {},
         *,
@@ -191,103 +193,120 @@ class CaseContext:
         tls: Mapping[str, Any] | None = None,
         listener: str | None = None,
         without: Iterable[str] = (),
-    ) -> Response:
+    ) -> DriverResponse:
         """Create a client, and return the driver's answer, which may be an error.
 
         Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
         and TLS; `without` are names of SETTINGS that are left out.
         """
-        named = {name.replace("_", "."): value for name, value in settings.items()}
-        own = "SSL" if tls is not None else "PLAINTEXT"
+        given_settings = {name.replace("_", "."): value for name, value in settings.items()}
+        default_listener = "SSL" if tls is not None else "PLAINTEXT"
         if login is not None:
-            own = f"SASL_{own}"
-        pending_cases = {name: value for name, value in SETTINGS.items() if name not in without}
+            default_listener = f"SASL_{default_listener}"
+        defaults = {name: value for name, value in SETTINGS.items() if name not in without}
         fields = {
             "client": client,
-            "servers": self._cluster.servers(listener or own),
+            "servers": self._cluster.bootstrap_servers(listener or default_listener),
             "login": login,
-            "settings": pending_cases | named,
+            "settings": defaults | given_settings,
         }
         if tls is not None:
             fields["tls"] = tls
-        response = await self._driver.ask("open", fields, seconds=DEADLINE_S)
+        response = await self._driver.run_command("open", fields, seconds=DEADLINE_S)
         if response.unsupported:
-            raise UnsupportedError("open")
-        self.said = response
+            raise UnsupportedByDriverError("open")
+        self.last_response = response
         if response.ok is not None:
-            self._open.append(client)
+            self._open_clients.append(client)
         return response
 
     @property
-    def trust_settings(self) -> Mapping[str, Any]:
+    def trusting_tls_fields(self) -> Mapping[str, Any]:
         """The `tls` field of a client that trusts the broker's certificate."""
         assert self._authority is not None
         return {"ca": self._authority}
 
-    async def close(self) -> None:
+    async def close_clients(self) -> None:
         """Close the clients."""
-        while self._open:
-            await self._driver.ask("close", {"client": self._open.pop()}, seconds=DEADLINE_S)
+        while self._open_clients:
+            await self._driver.run_command(
+                "close", {"client": self._open_clients.pop()}, seconds=DEADLINE_S
+            )
 
-    async def ask(self, command: str, *, client: str = CLIENT, **fields: Any) -> Response:
-        """Send a command; return the answer; UnsupportedError if the client cannot do it."""
-        asked = {"client": client, **fields}
-        response = await self._driver.ask(command, asked, seconds=2 * DEADLINE_S)
+    async def run_command(
+        self, command: str, *, client: str = CLIENT, **fields: Any
+    ) -> DriverResponse:
+        """Send a command and return the response.
+
+        Raise UnsupportedByDriverError if the client cannot do it.
+        """
+        command_fields = {"client": client, **fields}
+        response = await self._driver.run_command(command, command_fields, seconds=2 * DEADLINE_S)
         if response.unsupported:
-            raise UnsupportedError(command)
-        self.said = response
+            raise UnsupportedByDriverError(command)
+        self.last_response = response
         return response
 
-    async def done(self, command: str, *, client: str = CLIENT, **fields: Any) -> dict[str, Any]:
+    async def run_successfully(
+        self, command: str, *, client: str = CLIENT, **fields: Any
+    ) -> dict[str, Any]:
         """Send a command that must succeed; return its `ok`, or that of its only item."""
-        response = await self.ask(command, client=client, **fields)
+        response = await self.run_command(command, client=client, **fields)
         if len((response.ok or {}).get("items", {})) == 1:
-            response = response.first()
+            response = response.first_item_response()
         if response.ok is None:
-            raise UnmetError(f"{command} succeeds", f"the client reported {response}")
+            raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
 
-    def requests(self, api: ApiKey | None = None) -> list[HistoryEntry]:
+    def client_requests(self, api: ApiKey | None = None) -> list[HistoryEntry]:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
-    def refused(self, code: int) -> list[HistoryEntry]:
+    def requests_with_error(self, code: int) -> list[HistoryEntry]:
         """Return the requests whose responses have this error."""
-        return [seen for seen in self.requests() if seen.errors and code in seen.errors]
+        return [seen for seen in self.client_requests() if seen.errors and code in seen.errors]
 
-    def expect_no_storm(self, code: int) -> None:
-        """Raise UnmetError if a client sent equal requests with this error in a loop."""
-        refused = self.refused(code)
-        for api in {seen.api for seen in refused}:
-            times = _max_per_second([seen.time_us for seen in refused if seen.api is api])
-            if times > STORM:
-                raise UnmetError(
-                    f"at most {STORM} equal requests a second after {error_name_with_code(code)}",
-                    f"the client sent {api.wire_name} {times} times",
+    def expect_no_retry_storm(self, code: int) -> None:
+        """Raise UnmetExpectationError if a client sent equal requests with this error in a loop."""
+        rejected_requests = self.requests_with_error(code)
+        for api in {seen.api for seen in rejected_requests}:
+            count = _max_count_within_a_second(
+                [seen.time_us for seen in rejected_requests if seen.api is api]
+            )
+            if count > STORM_REQUESTS_PER_SECOND:
+                raise UnmetExpectationError(
+                    f"at most {STORM_REQUESTS_PER_SECOND} equal requests a second after "
+                    f"{error_name_with_code(code)}",
+                    f"the client sent {api.wire_name} {count} times",
                 )
 
-    def exchanged_frames(self) -> tuple[Frame, ...]:
+    def exchanges_for_report(self) -> tuple[ReportedExchange, ...]:
         """Return the frames for the report: those with errors or faults, and the last."""
         frames = self._frames
         if frames is None:
             return ()
-        seen = list(frames)
-        telling = [each for each in seen if each.errors or each.faults or each.errors is None]
-        picked = {each.number for each in (telling[-FRAMES_SHOWN // 2 :] + seen[-3:])}
-        return tuple(frames.frame(each) for each in seen if each.number in picked)
+        requests = list(frames)
+        erroneous = [each for each in requests if each.errors or each.faults or each.errors is None]
+        reported_numbers = {
+            each.number for each in (erroneous[-FRAMES_SHOWN // 2 :] + requests[-3:])
+        }
+        return tuple(
+            frames.reported_exchange(each) for each in requests if each.number in reported_numbers
+        )
 
-    def responses(self) -> frozenset[str]:
+    def distinct_responses(self) -> frozenset[str]:
         """Return all different responses; empty if requests cannot be inspected."""
-        return frozenset() if self._frames is None else self._frames.different()
+        return frozenset() if self._frames is None else self._frames.distinct_responses()
 
 
-def _max_per_second(times_us: Sequence[int]) -> int:
+def _max_count_within_a_second(times_us: Sequence[int]) -> int:
     """Return the largest number of these times, which are in order, that are within a second."""
     return max(
-        bisect_left(times_us, began + _SECOND_US, at) - at for at, began in enumerate(times_us)
+        bisect_left(times_us, start_us + _SECOND_US, at) - at
+        for at, start_us in enumerate(times_us)
     )
 
 
-def _acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
+def _user_acls(rules: Iterable[Mapping[str, Any]]) -> list[Acl]:
     return [acl for rule in rules for acl in parse_rule({"principal": f"User:{USER}", **rule})]

@@ -9,7 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.conformance.cluster_control import ClusterControl, ShimClusterControl
 from kafka_shim.shim.conformance.frames import HistoryWithResponses
-from kafka_shim.shim.conformance.writing import write_record
+from kafka_shim.shim.conformance.record_writing import write_record
 from kafka_shim.shim.initial_state import commit_offsets, create_topic
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 
@@ -26,15 +26,15 @@ class ClusterUnderTest(Protocol):
     @property
     def frames(self) -> HistoryWithResponses | None: ...
     def now_ms(self) -> int: ...
-    def servers(self, security: str) -> str: ...
+    def bootstrap_servers(self, listener: str) -> str: ...
     async def create_topic(self, name: str, partitions: int) -> None: ...
     async def delete_topic(self, name: str) -> None: ...
-    async def commit(self, group: str, topic: str) -> None: ...
-    async def write(self, topic: str, value: bytes) -> None: ...
+    async def commit_offset(self, group: str, topic: str) -> None: ...
+    async def write_record(self, topic: str, value: bytes) -> None: ...
     async def acls(self) -> list[Acl]: ...
     async def create_acls(self, acls: Iterable[Acl]) -> None: ...
     async def delete_acls(self, acls: Iterable[Acl]) -> None: ...
-    async def settle(self) -> None: ...
+    async def wait_for_applied_changes(self) -> None: ...
 
 
 class ShimCluster:
@@ -60,8 +60,8 @@ class ShimCluster:
     def now_ms(self) -> int:
         return self.broker.cluster.clock.now_ms()
 
-    def servers(self, security: str) -> str:
-        return self.broker.bootstrap_servers(security)
+    def bootstrap_servers(self, listener: str) -> str:
+        return self.broker.bootstrap_servers(listener)
 
     async def create_topic(self, name: str, partitions: int) -> None:
         create_topic(self.broker.cluster, TopicSeed(name, partitions))
@@ -69,11 +69,11 @@ class ShimCluster:
     async def delete_topic(self, name: str) -> None:
         self.broker.cluster.topics.delete(name)
 
-    async def commit(self, group: str, topic: str) -> None:
+    async def commit_offset(self, group: str, topic: str) -> None:
         commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))
 
-    async def write(self, topic: str, value: bytes) -> None:
-        await asyncio.to_thread(write_record, self.servers(PLAINTEXT), topic, value)
+    async def write_record(self, topic: str, value: bytes) -> None:
+        await asyncio.to_thread(write_record, self.bootstrap_servers(PLAINTEXT), topic, value)
 
     async def acls(self) -> list[Acl]:
         authorizer = self.broker.cluster.policy.authorizer
@@ -90,5 +90,5 @@ class ShimCluster:
         assert authorizer is not None
         authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])
 
-    async def settle(self) -> None:
+    async def wait_for_applied_changes(self) -> None:
         """Return; changes of a shim take effect at once."""

@@ -14,10 +14,10 @@ from kafka_shim.shim.conformance.shapes import (
     Command,
     Shape,
     array_of,
-    items_of,
-    named,
     nullable,
-    one_of,
+    one_of_strings,
+    results_by_name,
+    shared_shape_reference,
 )
 
 _CLIENT = {
@@ -38,22 +38,25 @@ _CLIENT = {
         " names. The client may connect now or when it is first used.",
         {
             "servers": STRING,
-            "login": nullable(named("login")),
-            "tls_": nullable(named("tls")),
+            "login": nullable(shared_shape_reference("login")),
+            "tls_": nullable(shared_shape_reference("tls")),
             "settings": STRING_BY_NAME,
         },
     ),
     "set_login": Command(
         "Use these credentials the next time that the client logs in; do not open it again.",
-        {"login": named("login")},
+        {"login": shared_shape_reference("login")},
     ),
     "close": Command("Close the client, within a second or two."),
     "wait": Command(
         "Let the client run until one of the events happens: a member gets partitions"
         " (`assigned`), must give them back (`revoked`) or has lost them (`lost`), or the client"
         " reports an error outside of a call (`error`). `event` is null if none happens in time.",
-        {"events": array_of(one_of("assigned", "revoked", "lost", "error")), "seconds": NUMBER},
-        {"event": nullable(STRING), "error_": nullable(named("error"))},
+        {
+            "events": array_of(one_of_strings("assigned", "revoked", "lost", "error")),
+            "seconds": NUMBER,
+        },
+        {"event": nullable(STRING), "error_": nullable(shared_shape_reference("error"))},
     ),
 }
 
@@ -62,20 +65,20 @@ _TOPICS = {
     "create_topics": Command(
         "Create topics with these numbers of partitions. `configs` apply to each of them.",
         {"topics": INTEGER_BY_NAME, "configs_": STRING_BY_NAME},
-        items_of(),
+        results_by_name(),
     ),
-    "delete_topics": Command("Delete topics.", {"names": STRINGS}, items_of()),
+    "delete_topics": Command("Delete topics.", {"names": STRINGS}, results_by_name()),
     "create_partitions": Command(
         "Increase the number of partitions of topics; the numbers are totals.",
         {"topics": INTEGER_BY_NAME},
-        items_of(),
+        results_by_name(),
     ),
     "list_topics": Command("List the names of topics.", ok={"topics": STRINGS}),
     "describe_topics": Command(
         "Describe topics; `operations` are the authorized ones by Kafka's names, null if they were"
         " not requested or the broker did not return them.",
         {"names": STRINGS, "operations": BOOLEAN},
-        items_of(operations=_OPERATIONS, partitions_=INTEGER),
+        results_by_name(operations=_OPERATIONS, partitions_=INTEGER),
     ),
     "describe_cluster": Command(
         "Describe the cluster; `brokers` are the ids of its brokers.",
@@ -85,17 +88,17 @@ _TOPICS = {
     "describe_configs": Command(
         "Return the settings of a `topic`, `broker` or `group`: values by name.",
         {"type": STRING, "names": STRINGS},
-        items_of(settings={"type": "object"}),
+        results_by_name(settings={"type": "object"}),
     ),
     "alter_configs": Command(
         "Change one setting of topics, brokers or groups, and keep the others.",
         {"type": STRING, "names": STRINGS, "setting": STRING, "value": STRING},
-        items_of(),
+        results_by_name(),
     ),
     "list_offsets": Command(
         "Return the latest offsets of partitions, written as `topic-partition`.",
         {"partitions": STRINGS},
-        items_of(offset=INTEGER),
+        results_by_name(offset=INTEGER),
     ),
     "delete_records": Command(
         "Delete the records before an offset.",
@@ -106,19 +109,19 @@ _TOPICS = {
 _ACLS = {
     "create_acls": Command(
         "Create ACLs; the items are named 0, 1 and so on.",
-        {"acls": array_of(named("acl"))},
-        items_of(),
+        {"acls": array_of(shared_shape_reference("acl"))},
+        results_by_name(),
     ),
     "describe_acls": Command(
         "List the ACLs that a filter matches; null matches any value, types may be ANY and MATCH."
         " Report a type that the client does not know as UNKNOWN.",
-        {"filter": named("acl_filter")},
-        {"acls": array_of(named("acl"))},
+        {"filter": shared_shape_reference("acl_filter")},
+        {"acls": array_of(shared_shape_reference("acl"))},
     ),
     "delete_acls": Command(
         "Delete ACLs by filters in one call; the items are named 0, 1 and so on.",
-        {"filters": array_of(named("acl_filter"))},
-        items_of(acls=array_of(named("acl"))),
+        {"filters": array_of(shared_shape_reference("acl_filter"))},
+        results_by_name(acls=array_of(shared_shape_reference("acl"))),
     ),
     "create_token": Command(
         "Create a delegation token; `owner` may be another principal (KIP-373).",
@@ -133,15 +136,19 @@ _ACLS = {
         "Let a token expire `milliseconds` from now; -1 expires it at once.",
         {"hmac": STRING, "milliseconds": INTEGER},
     ),
-    "describe_tokens": Command("List tokens.", ok={"tokens": array_of(named("token"))}),
+    "describe_tokens": Command(
+        "List tokens.", ok={"tokens": array_of(shared_shape_reference("token"))}
+    ),
     "describe_scram_users": Command(
-        "Return the SCRAM mechanisms of users.", {"users": STRINGS}, items_of(mechanisms=STRINGS)
+        "Return the SCRAM mechanisms of users.",
+        {"users": STRINGS},
+        results_by_name(mechanisms=STRINGS),
     ),
     "alter_scram_users": Command(
         "Set the SCRAM password of each user, or delete it (null).",
         {"passwords": {"type": "object", "additionalProperties": nullable(STRING)}}
         | {"mechanism": STRING},
-        items_of(),
+        results_by_name(),
     ),
 }
 
@@ -151,13 +158,13 @@ _GROUPS = {
     "describe_groups": Command(
         "Describe consumer groups of either protocol; `operations` are as for `describe_topics`.",
         {"names": STRINGS, "operations": BOOLEAN},
-        items_of(operations=_OPERATIONS, members_=INTEGER),
+        results_by_name(operations=_OPERATIONS, members_=INTEGER),
     ),
-    "delete_groups": Command("Delete consumer groups.", {"names": STRINGS}, items_of()),
+    "delete_groups": Command("Delete consumer groups.", {"names": STRINGS}, results_by_name()),
     "group_offsets": Command(
         "Return the offsets that a group committed for partitions; null if none.",
         {"group": STRING, "partitions": STRINGS},
-        items_of(offset=nullable(INTEGER)),
+        results_by_name(offset=nullable(INTEGER)),
     ),
     "alter_group_offsets": Command(
         "Commit an offset for a group that has no members.", {"group": STRING, **_PLACE}
@@ -165,7 +172,7 @@ _GROUPS = {
     "delete_group_offsets": Command(
         "Delete the offsets that a group committed for partitions.",
         {"group": STRING, "partitions": STRINGS},
-        items_of(),
+        results_by_name(),
     ),
 }
 
@@ -204,7 +211,7 @@ _RECORDS = {
     "committed": Command(
         "Return the offsets that the consumer's group committed for partitions; null if none.",
         {"partitions": STRINGS},
-        items_of(offset=nullable(INTEGER)),
+        results_by_name(offset=nullable(INTEGER)),
     ),
 }
 

@@ -16,7 +16,13 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.shim.conformance.commands import COMMANDS
-from kafka_shim.shim.conformance.shapes import SHARED, Command, Shape, named, object_of
+from kafka_shim.shim.conformance.shapes import (
+    SHARED,
+    Command,
+    Shape,
+    object_of,
+    shared_shape_reference,
+)
 
 VERSION = 1
 
@@ -76,14 +82,18 @@ ignoring one changes the meaning: `transactional.id`, `group.instance.id`, `grou
 """
 
 
-def schema() -> dict[str, Any]:
+def contract_json_schema() -> dict[str, Any]:
     """Return the contract as JSON schema: `$defs/request` is a line to the driver, `$defs/answer` a
     line from it.
 
     `commands` has the text of each command, and the schemas of its request and of its `ok`.
     """
     commands = {
-        name: {"what": command.what, "request": _line(name, command), "ok": command.response()}
+        name: {
+            "what": command.description,
+            "request": _request_line_schema(name, command),
+            "ok": command.ok_schema(),
+        }
         for name, command in COMMANDS.items()
     }
     defs: dict[str, Any] = dict(SHARED)
@@ -91,7 +101,7 @@ def schema() -> dict[str, Any]:
     defs["response"] = {
         "type": "object",
         "properties": {"id": {"type": "integer"}, "ok": {"type": "object"}}
-        | {"error": named("error"), "unsupported": {"const": True}},
+        | {"error": shared_shape_reference("error"), "unsupported": {"const": True}},
         "oneOf": [{"required": ["id", field]} for field in ("ok", "error", "unsupported")],
     }
     return {
@@ -102,11 +112,11 @@ def schema() -> dict[str, Any]:
         "settings": dict(SETTINGS),
         "commands": commands,
         "$defs": defs,
-        "anyOf": [named("request"), named("response")],
+        "anyOf": [shared_shape_reference("request"), shared_shape_reference("response")],
     }
 
 
-def _line(name: str, command: Command) -> Shape:
+def _request_line_schema(name: str, command: Command) -> Shape:
     client: dict[str, Shape] = {"client": {"type": "string"}} if command.has_client else {}
     shape = object_of(id={"type": "integer"}, command={"const": name}, **client, **command.fields)
     return {**shape, "additionalProperties": False}

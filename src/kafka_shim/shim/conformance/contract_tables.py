@@ -6,32 +6,32 @@ from typing import Any
 
 from kafka_shim.shim.conformance.commands import COMMANDS
 from kafka_shim.shim.conformance.contract import CAPABILITIES, SETTINGS
-from kafka_shim.shim.conformance.contract_words import EXAMPLES, SHARED_FIELDS, meaning
+from kafka_shim.shim.conformance.contract_words import EXAMPLES, SHARED_FIELDS, field_meaning
 from kafka_shim.shim.conformance.shapes import SHARED, Command, Shape
 
 EACH = "each item"
 
 
-def page() -> Iterator[str]:
+def contract_page_lines() -> Iterator[str]:
     """Yield the page's lines: commands with examples, shared objects, capabilities, settings."""
     yield "## Commands"
     for name, command in COMMANDS.items():
-        yield from ("", f"### `{name}`", "", command.what, "")
-        yield from _fields(name, command)
-        yield from ("", "```json", *example(name), "```")
+        yield from ("", f"### `{name}`", "", command.description, "")
+        yield from _field_rows(name, command)
+        yield from ("", "```json", *example_exchange(name), "```")
     yield from ("", "## Objects in several commands")
     for name, shape in SHARED.items():
         yield from ("", f"### `{name}`", "", "| field | type | meaning |", "|---|---|---|")
         for field, each in shape["properties"].items():
-            about = SHARED_FIELDS[f"{name}.{field}"]
-            yield f"| {_named(field, shape)} | {written(each)} | {about} |"
+            meaning = SHARED_FIELDS[f"{name}.{field}"]
+            yield f"| {_marked_field(field, shape)} | {shape_in_words(each)} | {meaning} |"
     yield from ("", "## Capabilities", "", "| capability | the client |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in CAPABILITIES.items())
     yield from ("", "## Settings", "", "| setting | meaning |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in SETTINGS.items())
 
 
-def example(name: str) -> list[str]:
+def example_exchange(name: str) -> list[str]:
     """Return an example of a command: the line to the driver, and its answer."""
     fields, ok = EXAMPLES[name]
     client = {"client": "c"} if COMMANDS[name].has_client else {}
@@ -42,10 +42,10 @@ def example(name: str) -> list[str]:
     return [json.dumps(line) for line in lines]
 
 
-def _fields(name: str, command: Command) -> Iterator[str]:
-    asked = {field.rstrip("_"): shape for field, shape in command.fields.items()}
-    response = command.response()
-    if not asked and not response["properties"]:
+def _field_rows(name: str, command: Command) -> Iterator[str]:
+    shapes = {field.rstrip("_"): shape for field, shape in command.fields.items()}
+    response = command.ok_schema()
+    if not shapes and not response["properties"]:
         yield "The command has no other fields, and `ok` is empty."
         return
     yield "| | field | type | meaning |"
@@ -53,44 +53,45 @@ def _fields(name: str, command: Command) -> Iterator[str]:
     for field in command.fields:
         bare = field.rstrip("_")
         optional = "?" if field.endswith("_") else ""
-        yield f"| in | `{bare}`{optional} | {written(asked[bare])} | {meaning(name, bare)} |"
+        field_type, meaning = shape_in_words(shapes[bare]), field_meaning(name, bare)
+        yield f"| in | `{bare}`{optional} | {field_type} | {meaning} |"
     for field, shape in response["properties"].items():
-        about = meaning(name, field, is_response=True)
-        yield f"| `ok` | {_named(field, response)} | {_type(shape)} | {about} |"
+        meaning = field_meaning(name, field, is_response=True)
+        yield f"| `ok` | {_marked_field(field, response)} | {_ok_field_type(shape)} | {meaning} |"
         if field == "items":
-            yield from _item_fields(name, shape)
+            yield from _item_field_rows(name, shape)
 
 
-def _item_fields(name: str, shape: Shape) -> Iterator[str]:
+def _item_field_rows(name: str, shape: Shape) -> Iterator[str]:
     item = shape["additionalProperties"]["anyOf"][0]
     for field, each in item["properties"].items():
-        about = meaning(name, field, is_response=True)
-        yield f"| {EACH} | {_named(field, item)} | {written(each)} | {about} |"
+        meaning = field_meaning(name, field, is_response=True)
+        yield f"| {EACH} | {_marked_field(field, item)} | {shape_in_words(each)} | {meaning} |"
 
 
-def _named(field: str, shape: Shape) -> str:
+def _marked_field(field: str, shape: Shape) -> str:
     return f"`{field}`" if field in shape["required"] else f"`{field}`?"
 
 
-def _type(shape: Shape) -> str:
+def _ok_field_type(shape: Shape) -> str:
     """Return the type in words; the fields of items have their own rows."""
     each = shape.get("additionalProperties", {})
     if "anyOf" in each and each["anyOf"][-1].get("$ref", "").endswith("error"):
         return f"by name, {EACH} or an `error`"
-    return written(shape)
+    return shape_in_words(shape)
 
 
-def written(shape: Shape) -> str:
+def shape_in_words(shape: Shape) -> str:
     """Return a shape in words, such as `list of string` or `integers by name`."""
     if "$ref" in shape:
         return f"`{str(shape['$ref']).rpartition('/')[2]}`"
     if "anyOf" in shape:
-        return " or ".join(written(each) for each in shape["anyOf"])
+        return " or ".join(shape_in_words(each) for each in shape["anyOf"])
     if "enum" in shape:
         return " or ".join(f"`{each}`" for each in shape["enum"])
     if shape["type"] == "array":
-        return f"list of {written(shape['items'])}"
+        return f"list of {shape_in_words(shape['items'])}"
     if shape["type"] != "object":
         return str(shape["type"])
     names = shape.get("additionalProperties")
-    return f"object of {'any value' if names is None else written(names)} by name"
+    return f"object of {'any value' if names is None else shape_in_words(names)} by name"

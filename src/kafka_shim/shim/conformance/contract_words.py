@@ -231,7 +231,7 @@ EXAMPLES: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 """An example for each command: its fields, and the `ok` of the answer."""
 
 
-def meaning(command: str, field: str, *, is_response: bool = False) -> str:
+def field_meaning(command: str, field: str, *, is_response: bool = False) -> str:
     """Return the meaning of a command's field; KeyError if it has none here."""
     cluster = f"{command}.ok.{field}" if is_response else f"{command}.{field}"
     return OF_COMMANDS.get(cluster) or FIELDS[field]

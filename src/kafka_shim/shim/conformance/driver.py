@@ -16,7 +16,7 @@ LINE_BYTES_MAX = 64 * 1024 * 1024
 _STOP_SECONDS = 5.0
 
 
-class ClientError(msgspec.Struct, frozen=True):
+class ReportedError(msgspec.Struct, frozen=True):
     """An error that the client reported to its caller."""
 
     name: str = msgspec.field(name="class")
@@ -30,29 +30,29 @@ class ClientError(msgspec.Struct, frozen=True):
         return f"{self.name} ({'no code' if self.code is None else self.code}): {self.text}"
 
 
-class Response(msgspec.Struct, frozen=True):
+class DriverResponse(msgspec.Struct, frozen=True):
     """A driver's answer: exactly one of `ok`, `error` and `unsupported`."""
 
     ok: dict[str, Any] | None = None
-    error: ClientError | None = None
+    error: ReportedError | None = None
     unsupported: bool = False
 
-    def item(self, name: str) -> "Response":
+    def item_response(self, name: str) -> "DriverResponse":
         """Return the answer for one name; an error of the whole request applies to each name."""
         if self.ok is None:
             return self
         items = self.ok.get("items")
-        found = items.get(name) if isinstance(items, dict) else None
-        if not isinstance(found, dict):
+        item = items.get(name) if isinstance(items, dict) else None
+        if not isinstance(item, dict):
             raise ContractError(f"the driver answered nothing for {name}")
-        if "class" in found:
-            return Response(error=_error(found))
-        return Response(ok=found)
+        if "class" in item:
+            return DriverResponse(error=_parse_reported_error(item))
+        return DriverResponse(ok=item)
 
-    def first(self) -> "Response":
+    def first_item_response(self) -> "DriverResponse":
         """Return the answer for the first name, or the whole answer if it has no names."""
         items = list((self.ok or {}).get("items", {}))
-        return self.item(items[0]) if items else self
+        return self.item_response(items[0]) if items else self
 
     def __str__(self) -> str:
         if self.unsupported:
@@ -70,9 +70,9 @@ class DriverTimeoutError(Exception):
     """The driver did not answer in time."""
 
 
-def _error(content: Any) -> ClientError:
+def _parse_reported_error(content: Any) -> ReportedError:
     try:
-        return msgspec.convert(content, ClientError)
+        return msgspec.convert(content, ReportedError)
     except msgspec.ValidationError as error:
         raise ContractError(f"the driver reported an invalid error: {error}") from error
 
@@ -89,42 +89,44 @@ class Driver:
         self.capabilities: frozenset[str] = frozenset()
 
     @classmethod
-    async def start(cls, words: Sequence[str]) -> Self:
+    async def start(cls, argv: Sequence[str]) -> Self:
         """Start the program and ask for its `hello`; ConfigError if it is not a driver."""
         try:
             process = await asyncio.create_subprocess_exec(
-                *words,
+                *argv,
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 limit=LINE_BYTES_MAX,
             )
         except OSError as error:
-            raise ConfigError(f"cannot start `{words[0]}`: {error.strerror}") from error
+            raise ConfigError(f"cannot start `{argv[0]}`: {error.strerror}") from error
         driver = cls(process)
         try:
-            hello = await driver.ask("hello", seconds=60)
-            driver._read_hello(hello)
+            hello = await driver.run_command("hello", seconds=60)
+            driver._apply_hello(hello)
         except (ContractError, DriverTimeoutError) as error:
             await driver.stop()
-            raise ConfigError(f"`{' '.join(words)}` is not a driver: {error}") from error
+            raise ConfigError(f"`{' '.join(argv)}` is not a driver: {error}") from error
         except BaseException:
             await driver.stop()
             raise
         return driver
 
-    def _read_hello(self, hello: Response) -> None:
-        said = hello.ok
-        if said is None:
+    def _apply_hello(self, hello: DriverResponse) -> None:
+        hello_fields = hello.ok
+        if hello_fields is None:
             raise ContractError(f"it answered `hello` with {hello}")
-        spoken = said.get("contract", VERSION)
-        if spoken != VERSION:
-            raise ContractError(f"it implements version {spoken} of the contract, not {VERSION}")
-        self.name = said["name"]
-        self.version = said["version"]
-        self.commands = frozenset(said["commands"])
-        self.capabilities = frozenset(said.get("capabilities", CAPABILITIES))
+        contract_version = hello_fields.get("contract", VERSION)
+        if contract_version != VERSION:
+            raise ContractError(
+                f"it implements version {contract_version} of the contract, not {VERSION}"
+            )
+        self.name = hello_fields["name"]
+        self.version = hello_fields["version"]
+        self.commands = frozenset(hello_fields["commands"])
+        self.capabilities = frozenset(hello_fields.get("capabilities", CAPABILITIES))
 
-    def missing_features(self, commands: Set[str], capabilities: Set[str]) -> str:
+    def first_missing_feature(self, commands: Set[str], capabilities: Set[str]) -> str:
         """Return the first missing command or capability; empty if the driver has all of them."""
         if missing := commands - self.commands:
             return f"command `{min(missing)}`"
@@ -132,13 +134,13 @@ class Driver:
             return f"capability `{min(missing)}`"
         return ""
 
-    async def ask(
+    async def run_command(
         self, command: str, fields: Mapping[str, Any] = {}, *, seconds: float
-    ) -> Response:
+    ) -> DriverResponse:
         """Run a command and return its answer.
 
-        Raise ContractError if the driver violates the contract, and SilenceError without an answer
-        after `seconds`. The driver is then unusable.
+        The driver is unusable after an error. Raise ContractError if it violates the contract,
+        DriverTimeoutError if there is no response within `seconds`.
         """
         number = next(self._ids)
         line = msgspec.json.encode({"id": number, "command": command, **fields}) + b"\n"
@@ -148,17 +150,17 @@ class Driver:
             self._process.stdin.write(line)
             await self._process.stdin.drain()
         try:
-            read = await asyncio.wait_for(self._process.stdout.readline(), seconds)
+            line_read = await asyncio.wait_for(self._process.stdout.readline(), seconds)
         except TimeoutError as error:
             raise DriverTimeoutError(f"no answer to `{command}` within {seconds:g} s") from error
         except (OSError, ValueError) as error:
             raise ContractError(f"the driver ended before it answered `{command}`") from error
-        if not read:
+        if not line_read:
             raise ContractError(f"the driver ended before it answered `{command}`")
-        response = _response(read, number)
-        wrong = None if response.ok is None else COMMANDS[command].wrong(response.ok)
-        if wrong is not None:
-            raise ContractError(f"the driver answered `{command}` wrongly: {wrong}")
+        response = _parse_response_line(line_read, number)
+        violation = None if response.ok is None else COMMANDS[command].first_violation(response.ok)
+        if violation is not None:
+            raise ContractError(f"the driver answered `{command}` wrongly: {violation}")
         return response
 
     async def stop(self) -> None:
@@ -173,7 +175,7 @@ class Driver:
             await self._process.wait()
 
 
-def _response(line: bytes, number: int) -> Response:
+def _parse_response_line(line: bytes, number: int) -> DriverResponse:
     try:
         content = msgspec.json.decode(line)
     except msgspec.DecodeError as error:
@@ -181,9 +183,9 @@ def _response(line: bytes, number: int) -> Response:
     if not isinstance(content, Mapping) or content.get("id") != number:
         raise ContractError(f"the driver answered another command than {number}: {line[:200]!r}")
     if content.get("unsupported") is True:
-        return Response(unsupported=True)
+        return DriverResponse(unsupported=True)
     if "error" in content:
-        return Response(error=_error(content["error"]))
+        return DriverResponse(error=_parse_reported_error(content["error"]))
     if not isinstance(content.get("ok"), dict):
         raise ContractError(f"the driver answered neither ok nor error: {line[:200]!r}")
-    return Response(ok=content["ok"])
+    return DriverResponse(ok=content["ok"])

@@ -35,7 +35,7 @@ definition says that it came with version 4, but real brokers return it in versi
 """
 
 
-class InjectedErrors(msgspec.Struct):
+class InjectedErrorFaults(msgspec.Struct):
     """The faults that return an error, each in the versions that it is for."""
 
     fired_codes: dict[int, list[Any]]
@@ -49,25 +49,27 @@ class InjectedErrors(msgspec.Struct):
         }
 
 
-def key_of(api: str) -> ApiKey:
+def api_key_by_name(api: str) -> ApiKey:
     """Return the key of an API by its name."""
     return next(key for key in ApiKey if key.wire_name == api)
 
 
-def inject_error(context: CaseContext, api: str, error: int, **how: Any) -> InjectedErrors:
+def inject_versioned_error(
+    context: CaseContext, api: str, error: int, **how: Any
+) -> InjectedErrorFaults:
     """Make an API return the error that brokers return in the version that the client sends."""
     known = SINCE.get((api, ErrorCode(error)))
     match = how.pop("match", {})
     if known is None:
-        fault = context.inject_error(api, error=error, match=match, **how)
-        return InjectedErrors({error: [fault]})
+        fault = context.inject_fault(api, error=error, match=match, **how)
+        return InjectedErrorFaults({error: [fault]})
     first, older = known
-    low, high = request_versions(key_of(api))
+    low, high = request_versions(api_key_by_name(api))
     faults: dict[int, list[Any]] = {}
     for version in range(low, high + 1):
         code = error if version >= first else older
         if code is not None:
             told = {**match, "version": version}
-            fault = context.inject_error(api, error=int(code), match=told, **how)
+            fault = context.inject_fault(api, error=int(code), match=told, **how)
             faults.setdefault(int(code), []).append(fault)
-    return InjectedErrors(faults)
+    return InjectedErrorFaults(faults)

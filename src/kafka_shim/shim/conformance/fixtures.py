@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.conformance import signing
+from kafka_shim.shim.conformance import token_signing
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.shim.settings.defaults import default_super_users
@@ -21,7 +21,7 @@ OTHER_PASSWORD = "bob-secret"  # noqa: S105 - likewise
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
-class Setup(msgspec.Struct, frozen=True):
+class ClusterSetup(msgspec.Struct, frozen=True):
     """The cluster's configuration for a case."""
 
     brokers: int = 1
@@ -33,51 +33,54 @@ class Setup(msgspec.Struct, frozen=True):
     """Tokens are checked with the key of `signing`; otherwise they need no signature."""
 
 
-DEFAULT_SETUP = Setup()
+DEFAULT_SETUP = ClusterSetup()
 
 
 class ClusterProvider(Protocol):
     """Provides an empty cluster for each case."""
 
     @property
-    def authority(self) -> str | None: ...
-    async def cluster(self, setup: Setup, title: str) -> ClusterUnderTest: ...
+    def ca_path(self) -> str | None: ...
+    async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> ClusterUnderTest: ...
     async def stop(self) -> None: ...
 
 
-class ShimClusters:
-    """The shims of one release; `tell` is called with a line for each message."""
+class ShimClusterProvider:
+    """The shims of one release; `on_frame` is called with a line for each message."""
 
     def __init__(self, release: str, on_frame: FrameListener | None = None) -> None:
         self._release = release
-        self._tell = on_frame
-        self._brokers: dict[Setup, Broker] = {}
+        self._on_frame = on_frame
+        self._brokers: dict[ClusterSetup, Broker] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="kafka-shim-suite-")
         self._cleanup = ExitStack()
         self._cleanup.enter_context(self._folder)
 
-    async def cluster(self, setup: Setup, title: str) -> ShimCluster:
-        """Return an empty broker; `title` is reported first. Raise ConfigError as `broker` does."""
-        if self._tell is not None:
-            self._tell(title)
-        return ShimCluster(await self.broker(setup))
+    async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> ShimCluster:
+        """Return an empty broker, after reporting `title`.
 
-    async def broker(self, setup: Setup) -> Broker:
+        Raise ConfigError if an extra is missing.
+        """
+        if self._on_frame is not None:
+            self._on_frame(title)
+        return ShimCluster(await self._provide_empty_broker(setup))
+
+    async def _provide_empty_broker(self, setup: ClusterSetup) -> Broker:
         """Return an empty broker; ConfigError if an extra is missing: `tls`, `oauth`."""
         if setup in self._brokers:
             broker = self._brokers[setup]
             broker.reset()
             await broker.start_all_nodes()
             return broker
-        broker = Broker(self._config(setup))
-        broker.dispatcher.set_history(HistoryWithResponses(self._tell))
+        broker = Broker(self._broker_config(setup))
+        broker.dispatcher.set_history(HistoryWithResponses(self._on_frame))
         # no cached responses: cases change the state directly, and inspect every response
         self._cleanup.enter_context(broker.cluster.state_version.noted())
         await broker.start()
         self._brokers[setup] = broker
         return broker
 
-    def _config(self, setup: Setup) -> Config:
+    def _broker_config(self, setup: ClusterSetup) -> Config:
         protocols = [each for each in SecurityProtocol if setup.has_tls or not each.tls]
         return Config(
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
@@ -88,16 +91,20 @@ class ShimClusters:
             auto_create_topics=False,
             authorizer=setup.authorizer,
             brokers=setup.brokers,
-            properties=self._properties(setup),
+            properties=self._broker_properties(setup),
         )
 
-    def _properties(self, setup: Setup) -> dict[str, str]:
+    def _broker_properties(self, setup: ClusterSetup) -> dict[str, str]:
         folder = Path(self._folder.name)
-        keys = signing.settings(folder) if setup.has_signed_tokens else {}
+        keys = (
+            token_signing.write_jwks_and_broker_properties(folder)
+            if setup.has_signed_tokens
+            else {}
+        )
         return {"shim.tls.directory": str(folder), **keys, **dict(setup.properties)}
 
     @property
-    def authority(self) -> str:
+    def ca_path(self) -> str:
         """The path of the CA certificate that clients trust."""
         return str(Path(self._folder.name) / "ca.pem")
 

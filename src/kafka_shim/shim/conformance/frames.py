@@ -14,10 +14,10 @@ from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session
 
 FrameListener = Callable[[str], None]
-TEXT_MAX = 600
+JSON_LENGTH_MAX = 600
 
 
-class Frame(msgspec.Struct, frozen=True):
+class ReportedExchange(msgspec.Struct, frozen=True):
     """A request and its response as JSON text without null and empty fields, shortened."""
 
     api: str
@@ -25,7 +25,7 @@ class Frame(msgspec.Struct, frozen=True):
     request: str
     response: str | None
     errors: tuple[str, ...] = ()
-    is_struck: bool = False
+    has_injected_fault: bool = msgspec.field(name="is_struck", default=False)
     """Whether an injected fault changed the response."""
 
     def __str__(self) -> str:
@@ -34,55 +34,58 @@ class Frame(msgspec.Struct, frozen=True):
 
 
 class HistoryWithResponses(History):
-    """A history that also keeps responses; `tell` is called with a line for each message."""
+    """A history that also keeps responses; `on_frame` is called with a line for each message."""
 
     def __init__(self, on_frame: FrameListener | None = None) -> None:
         super().__init__()
-        self._tell = on_frame
+        self._on_frame = on_frame
         self._responses: dict[int, msgspec.Struct] = {}
 
     def request(
         self, session: Session, header: RequestHeader, frame: bytes, time_us: int
     ) -> HistoryEntry:
-        seen = super().request(session, header, frame, time_us)
-        if self._tell is not None:
-            self._tell(f"  {_head(seen)} {_text(seen.row()['request'])}")
-        return seen
+        entry = super().request(session, header, frame, time_us)
+        if self._on_frame is not None:
+            self._on_frame(
+                f"  {_principal_and_api(entry)} {_shortened_json(entry.row()['request'])}"
+            )
+        return entry
 
-    def add_response(self, seen: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
-        super().add_response(seen, response, now_us)
-        self._responses[seen.number] = response
-        if self._tell is not None:
-            self._tell(
-                f"  {' ' * len(_head(seen))} -> {_text(message_json(response, seen.version))}"
+    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+        super().add_response(entry, response, now_us)
+        self._responses[entry.number] = response
+        if self._on_frame is not None:
+            indent = " " * len(_principal_and_api(entry))
+            self._on_frame(
+                f"  {indent} -> {_shortened_json(message_json(response, entry.version))}"
             )
 
     def forget(self) -> None:
         super().forget()
         self._responses.clear()
 
-    def frame(self, seen: HistoryEntry) -> Frame:
+    def reported_exchange(self, entry: HistoryEntry) -> ReportedExchange:
         """Return a request with its response."""
-        response = self._responses.get(seen.number)
-        return Frame(
-            seen.api.wire_name,
-            seen.version,
-            _text(seen.row()["request"]),
-            None if response is None else _text(message_json(response, seen.version)),
-            tuple(error_name_or_code(code) for code in seen.errors or ()),
-            bool(seen.faults),
+        response = self._responses.get(entry.number)
+        return ReportedExchange(
+            entry.api.wire_name,
+            entry.version,
+            _shortened_json(entry.row()["request"]),
+            None if response is None else _shortened_json(message_json(response, entry.version)),
+            tuple(error_name_or_code(code) for code in entry.errors or ()),
+            bool(entry.faults),
         )
 
-    def response_of(self, seen: HistoryEntry) -> Any:
+    def response_of(self, entry: HistoryEntry) -> Any:
         """Return the response to a request; None if it had none."""
-        return self._responses.get(seen.number)
+        return self._responses.get(entry.number)
 
-    def different(self) -> frozenset[str]:
+    def distinct_responses(self) -> frozenset[str]:
         """Return all different responses as API, version and errors, such as `Fetch v17 ok`.
 
         The suite's own requests do not count, nor ApiVersions, whose refusals a shim does not keep.
         """
-        found = {
+        distinct = {
             (each.api, each.version, each.errors)
             for each in self
             if each.errors is not None
@@ -91,31 +94,35 @@ class HistoryWithResponses(History):
         }
         return frozenset(
             f"{api.wire_name} v{version} {', '.join(map(error_name_or_code, errors)) or 'ok'}"
-            for api, version, errors in found
+            for api, version, errors in distinct
         )
 
 
-def _head(seen: HistoryEntry) -> str:
-    return f"{seen.principal} {seen.api.wire_name} v{seen.version}"
+def _principal_and_api(entry: HistoryEntry) -> str:
+    return f"{entry.principal} {entry.api.wire_name} v{entry.version}"
 
 
-def _text(content: Any) -> str:
-    text = msgspec.json.encode(_short(content)).decode()
-    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+def _shortened_json(content: Any) -> str:
+    text = msgspec.json.encode(_without_empty_fields(content)).decode()
+    return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-def _short(content: Any) -> Any:
+def _without_empty_fields(content: Any) -> Any:
     """Remove fields that are null or empty, and shorten lists."""
     if isinstance(content, Mapping):
-        return {name: short for name, short in _fields(content) if short not in (None, "", [], {})}
+        return {
+            name: short
+            for name, short in _shortened_fields(content)
+            if short not in (None, "", [], {})
+        }
     if isinstance(content, list):
-        return [_short(row) for row in content[:ROWS_MAX]]
+        return [_without_empty_fields(row) for row in content[:LISTED_ROWS_MAX]]
     return content
 
 
-def _fields(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _shortened_fields(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in content.items():
-        yield name, _short(value)
+        yield name, _without_empty_fields(value)
 
 
-ROWS_MAX = 20
+LISTED_ROWS_MAX = 20

@@ -5,36 +5,39 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from kafka_shim.shim.conformance.case import Outcome
-from kafka_shim.shim.conformance.report import Report, Row
+from kafka_shim.shim.conformance.case import CaseOutcome
+from kafka_shim.shim.conformance.report import Report, ResultRow
 
-_MARKS = {Outcome.PASSED: "✅", Outcome.FAILED: "❌", Outcome.UNSUPPORTED: "⬜"}
+_MARKS = {CaseOutcome.PASSED: "✅", CaseOutcome.FAILED: "❌", CaseOutcome.UNSUPPORTED: "⬜"}
 
 
 def as_text(report: Report) -> str:
     """Return the totals, also by release if there are several, and each failed case once."""
-    lines = [f"{report.client}: {report.totals}"]
+    lines = [f"{report.client}: {report.outcome_totals}"]
     if len(report.releases) > 1:
-        lines += [f"  Kafka {release}: {report.at(release).totals}" for release in report.releases]
-    failed: dict[str, list[Row]] = {}
-    for row in report.of(Outcome.FAILED):
+        lines += [
+            f"  Kafka {release}: {report.part_for_release(release).outcome_totals}"
+            for release in report.releases
+        ]
+    failed: dict[str, list[ResultRow]] = {}
+    for row in report.results_with_outcome(CaseOutcome.FAILED):
         failed.setdefault(row.id, []).append(row)
     for rows in failed.values():
         newest = rows[-1]
-        where = _spans([row.kafka_version for row in rows], report.releases)
+        where = _release_ranges([row.kafka_version for row in rows], report.releases)
         lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
-        lines += [f"  {newest.what}", *(f"  {line}" for line in _failure(newest))]
+        lines += [f"  {newest.title}", *(f"  {line}" for line in _failure_lines(newest))]
     missing: dict[str, set[str]] = {}
-    for row in report.of(Outcome.UNSUPPORTED):
-        missing.setdefault(row.done, set()).add(row.id)
+    for row in report.results_with_outcome(CaseOutcome.UNSUPPORTED):
+        missing.setdefault(row.observed, set()).add(row.id)
     if missing:
         lines += ["", "unsupported, by what the client or its driver does not have:"]
-    for lacking, ids in sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])):
-        lines.append(f"  {lacking}: {', '.join(sorted(ids))}")
+    for missing_feature, ids in sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])):
+        lines.append(f"  {missing_feature}: {', '.join(sorted(ids))}")
     return "\n".join(lines) + "\n"
 
 
-def _spans(releases: Sequence[str], known: Sequence[str]) -> str:
+def _release_ranges(releases: Sequence[str], known: Sequence[str]) -> str:
     """Return releases as text; consecutive ones are written as `2.8 to 4.4`."""
     spans: list[list[str]] = []
     for release in releases:
@@ -46,9 +49,9 @@ def _spans(releases: Sequence[str], known: Sequence[str]) -> str:
     return ", ".join(each[0] if len(each) == 1 else f"{each[0]} to {each[-1]}" for each in spans)
 
 
-def _failure(row: Row) -> list[str]:
+def _failure_lines(row: ResultRow) -> list[str]:
     frames = [f"  {frame}" for frame in row.frames]
-    return [f"expected: {row.expected}", f"but: {row.done}", *frames]
+    return [f"expected: {row.expected}", f"but: {row.observed}", *frames]
 
 
 def as_json(report: Report) -> str:
@@ -61,8 +64,8 @@ def as_junit(report: Report) -> str:
         "testsuite",
         name=report.client,
         tests=str(len(report.results)),
-        failures=str(report.failures),
-        skipped=str(len(report.of(Outcome.UNSUPPORTED))),
+        failures=str(report.failing_result_count),
+        skipped=str(len(report.results_with_outcome(CaseOutcome.UNSUPPORTED))),
     )
     for row in report.results:
         family, _, short = row.id.partition(".")
@@ -73,13 +76,13 @@ def as_junit(report: Report) -> str:
             name=short,
             time=f"{row.seconds:.3f}",
         )
-        if row.breaks:
-            ET.SubElement(case, "failure", message=row.what).text = "\n".join(_failure(row))
-        elif row.outcome is Outcome.FAILED:
-            text = "\n".join(_failure(row))
+        if row.fails_run:
+            ET.SubElement(case, "failure", message=row.title).text = "\n".join(_failure_lines(row))
+        elif row.outcome is CaseOutcome.FAILED:
+            text = "\n".join(_failure_lines(row))
             ET.SubElement(case, "system-out").text = f"should: {text}"
-        elif row.outcome is Outcome.UNSUPPORTED:
-            ET.SubElement(case, "skipped", message=f"not supported: {row.done}")
+        elif row.outcome is CaseOutcome.UNSUPPORTED:
+            ET.SubElement(case, "skipped", message=f"not supported: {row.observed}")
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -87,10 +90,10 @@ def as_junit(report: Report) -> str:
 def as_markdown(report: Report) -> str:
     lines = [f"| {report.client} | Kafka | case | origin |", "|---|---|---|---|"]
     lines += [
-        f"| {_MARKS[row.outcome]} `{row.id}` | {row.kafka_version} | {row.what} | {row.origin} |"
+        f"| {_MARKS[row.outcome]} `{row.id}` | {row.kafka_version} | {row.title} | {row.origin} |"
         for row in report.results
     ]
-    return "\n".join((*lines, "", report.totals, ""))
+    return "\n".join((*lines, "", report.outcome_totals, ""))
 
 
 FORMS: dict[str, Callable[[Report], str]] = {

@@ -34,29 +34,33 @@ from kafka_shim.shim.client.acls import (
 from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.topics import topic_names
 from kafka_shim.shim.conformance.cluster_control import ClusterControl
-from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
-from kafka_shim.shim.conformance.proxying import RecordingProxies
-from kafka_shim.shim.conformance.writing import write_record
+from kafka_shim.shim.conformance.record_writing import write_record
+from kafka_shim.shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.system_clock import SystemClock
 
-_BY_NAME = {ApiKey.DELETE_TOPICS: 5, ApiKey.FIND_COORDINATOR: 2, ApiKey.OFFSET_COMMIT: 7}
+_NEWEST_VERSIONS_WITH_NAMES = {
+    ApiKey.DELETE_TOPICS: 5,
+    ApiKey.FIND_COORDINATOR: 2,
+    ApiKey.OFFSET_COMMIT: 7,
+}
 """The newest versions of these requests with one thing per request, identified by its name."""
-_MADE = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
+_CREATED_CODES = (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS)
 """Success of CreateTopics; a retry after a timeout finds the topic of the first request."""
 _WAIT_S, _PAUSE_S = 60.0, 0.1
 
-_NUMBERS = itertools.count(1)
+_MARKER_NUMBERS = itertools.count(1)
 
 
-class RealClusters:
+class RealClusterProvider:
     """A real cluster, all of whose topics, groups and ACLs are deleted before each case.
 
     `servers` are addresses by listener name; clients of `PLAINTEXT` are allowed everything.
     """
 
-    authority = None
+    ca_path = None
 
     def __init__(
         self, servers: Mapping[str, str], release: str, on_frame: FrameListener | None = None
@@ -65,18 +69,18 @@ class RealClusters:
         self._proxies = RecordingProxies(on_frame)
         self._cluster = RealCluster(servers, release, self._proxies)
 
-    async def cluster(self, setup: Setup, title: str) -> "RealCluster":
+    async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> "RealCluster":
         """Empty the cluster and return it; cases for real brokers use the default set-up."""
-        assert setup == Setup(), title
+        assert setup == ClusterSetup(), title
         await self._proxies.start(self._servers.values())
-        await asyncio.to_thread(self._cluster.empty)
-        self._proxies.begin(title)
+        await asyncio.to_thread(self._cluster.delete_all_resources)
+        self._proxies.begin_case(title)
         return self._cluster
 
     async def stop(self) -> None:
         """Delete what the last case created."""
         await self._proxies.stop()
-        await asyncio.to_thread(self._cluster.empty)
+        await asyncio.to_thread(self._cluster.delete_all_resources)
 
 
 class RealCluster:
@@ -104,17 +108,17 @@ class RealCluster:
     def now_ms(self) -> int:
         return SystemClock().now_ms()
 
-    def servers(self, security: str) -> str:
-        found = self.addresses(security)
-        return found if self._proxies is None else self._proxies.local(found)
+    def bootstrap_servers(self, listener: str) -> str:
+        servers = self.unproxied_servers(listener)
+        return servers if self._proxies is None else self._proxies.proxy_address(servers)
 
-    def addresses(self, security: str) -> str:
+    def unproxied_servers(self, listener: str) -> str:
         """Return the cluster's own addresses of a listener."""
-        return self._servers[security]
+        return self._servers[listener]
 
-    def empty(self) -> None:
+    def delete_all_resources(self) -> None:
         """Delete all topics, groups and ACLs."""
-        with self.client() as client:
+        with self.connect_as_super_user() as client:
             _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
@@ -125,109 +129,117 @@ class RealCluster:
                 client.ask(ApiKey.DELETE_GROUPS, request)
 
     async def create_topic(self, name: str, partitions: int) -> None:
-        await asyncio.to_thread(self._create_topic, name, partitions)
+        await asyncio.to_thread(self._create_topic_blocking, name, partitions)
 
-    def _create_topic(self, name: str, partitions: int) -> None:
-        topic = self.topic(name, partitions)
-        with self.client() as client:
+    def _create_topic_blocking(self, name: str, partitions: int) -> None:
+        topic = self.topic_to_create(name, partitions)
+        with self.connect_as_super_user() as client:
             codes: list[int] = []
 
-            def made() -> int:
+            def create_error() -> int:
                 request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
                 codes.append(client.ask(ApiKey.CREATE_TOPICS, request).topics[0].error_code)
-                late = ErrorCode.REQUEST_TIMED_OUT in codes and codes[-1] in _MADE
-                return 0 if late else codes[-1]
+                created_before_timeout = (
+                    ErrorCode.REQUEST_TIMED_OUT in codes and codes[-1] in _CREATED_CODES
+                )
+                return 0 if created_before_timeout else codes[-1]
 
-            wait_until_zero(f"create {name}", made)
+            retry_until_no_error(f"create {name}", create_error)
             request = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
 
-            def seen() -> int:
-                (found,) = client.ask(ApiKey.METADATA, request).topics
-                codes = [found.error_code, *(each.error_code for each in found.partitions)]
+            def metadata_error() -> int:
+                (topic_row,) = client.ask(ApiKey.METADATA, request).topics
+                codes = [topic_row.error_code, *(each.error_code for each in topic_row.partitions)]
                 return next((code for code in codes if code), 0)
 
-            wait_until_zero(f"see {name}", seen)
+            retry_until_no_error(f"see {name}", metadata_error)
 
-    def topic(self, name: str, partitions: int) -> CreatableTopic:
+    def topic_to_create(self, name: str, partitions: int) -> CreatableTopic:
         """Return the definition of a topic."""
         return CreatableTopic(name=name, num_partitions=partitions, replication_factor=1)
 
     async def delete_topic(self, name: str) -> None:
-        await asyncio.to_thread(self._delete_topic, name)
+        await asyncio.to_thread(self._delete_topic_blocking, name)
 
-    def _delete_topic(self, name: str) -> None:
-        with self.client() as client:
+    def _delete_topic_blocking(self, name: str) -> None:
+        with self.connect_as_super_user() as client:
             _delete_topics(client, [name])
 
-    async def commit(self, group: str, topic: str) -> None:
-        await asyncio.to_thread(self._commit, group, topic)
+    async def commit_offset(self, group: str, topic: str) -> None:
+        await asyncio.to_thread(self._commit_offset_blocking, group, topic)
 
-    def _commit(self, group: str, topic: str) -> None:
+    def _commit_offset_blocking(self, group: str, topic: str) -> None:
         partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
         topics = [OffsetCommitRequestTopic(name=topic, partitions=[partition])]
         request = OffsetCommitRequest(group_id=group, topics=topics)
-        with self.client() as client:
+        with self.connect_as_super_user() as client:
 
-            def found() -> int:
-                wanted = FindCoordinatorRequest(key=group)
-                code: int = _ask(client, ApiKey.FIND_COORDINATOR, wanted).error_code
+            def coordinator_error() -> int:
+                request_for_group = FindCoordinatorRequest(key=group)
+                code: int = _send_with_names(
+                    client, ApiKey.FIND_COORDINATOR, request_for_group
+                ).error_code
                 return code
 
-            def done() -> int:
-                response = _ask(client, ApiKey.OFFSET_COMMIT, request)
+            def commit_error() -> int:
+                response = _send_with_names(client, ApiKey.OFFSET_COMMIT, request)
                 code: int = response.topics[0].partitions[0].error_code
                 return code
 
-            wait_until_zero(f"find the coordinator of {group}", found)
-            wait_until_zero(f"commit for {group}", done)
+            retry_until_no_error(f"find the coordinator of {group}", coordinator_error)
+            retry_until_no_error(f"commit for {group}", commit_error)
 
-    async def write(self, topic: str, value: bytes) -> None:
-        await asyncio.to_thread(write_record, self.addresses(PLAINTEXT), topic, value)
+    async def write_record(self, topic: str, value: bytes) -> None:
+        await asyncio.to_thread(write_record, self.unproxied_servers(PLAINTEXT), topic, value)
 
     async def acls(self) -> list[Acl]:
-        return await asyncio.to_thread(self._acls)
+        return await asyncio.to_thread(self._acls_blocking)
 
-    def _acls(self) -> list[Acl]:
-        with self.client() as client:
+    def _acls_blocking(self) -> list[Acl]:
+        with self.connect_as_super_user() as client:
             return describe_acls(client)
 
     async def create_acls(self, acls: Iterable[Acl]) -> None:
-        await asyncio.to_thread(self._create_acls, list(acls))
+        await asyncio.to_thread(self._create_acls_blocking, list(acls))
 
-    def _create_acls(self, acls: list[Acl]) -> None:
-        with self.client() as client:
+    def _create_acls_blocking(self, acls: list[Acl]) -> None:
+        with self.connect_as_super_user() as client:
             create_acls(client, acls)
 
-            def unknown() -> int:
-                is_there = set(acls) <= set(describe_acls(client))
-                return 0 if is_there else int(ErrorCode.RESOURCE_NOT_FOUND)
+            def missing_acl_error() -> int:
+                exist = set(acls) <= set(describe_acls(client))
+                return 0 if exist else int(ErrorCode.RESOURCE_NOT_FOUND)
 
-            wait_until_zero("see the ACLs", unknown)
+            retry_until_no_error("see the ACLs", missing_acl_error)
 
     async def delete_acls(self, acls: Iterable[Acl]) -> None:
-        await asyncio.to_thread(self._delete_acls, list(acls))
+        await asyncio.to_thread(self._delete_acls_blocking, list(acls))
 
-    def _delete_acls(self, acls: list[Acl]) -> None:
-        with self.client() as client:
+    def _delete_acls_blocking(self, acls: list[Acl]) -> None:
+        with self.connect_as_super_user() as client:
             delete_acls(client, [acl.exactly() for acl in acls])
 
-    async def settle(self) -> None:
+    async def wait_for_applied_changes(self) -> None:
         """Wait until the broker has applied what clients changed, such as tokens, which no request
         shows: it applies an ACL that is added later after it.
         """
         (marker,) = parse_rule(
-            {"principal": "User:nobody", "allow": ["Read"], "topic": f"settled-{next(_NUMBERS)}"}
+            {
+                "principal": "User:nobody",
+                "allow": ["Read"],
+                "topic": f"settled-{next(_MARKER_NUMBERS)}",
+            }
         )
         await self.create_acls([marker])
         await self.delete_acls([marker])
 
-    def client(self) -> Client:
+    def connect_as_super_user(self) -> Client:
         """Return a connection that is allowed everything."""
-        return connect(self.addresses(PLAINTEXT))
+        return connect(self.unproxied_servers(PLAINTEXT))
 
 
-def _ask(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
-    return client.ask(api, request, min(client.version_of(api), _BY_NAME[api]))
+def _send_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
+    return client.ask(api, request, min(client.version_of(api), _NEWEST_VERSIONS_WITH_NAMES[api]))
 
 
 def _delete_all_acls(client: Client) -> None:
@@ -239,34 +251,36 @@ def _delete_all_acls(client: Client) -> None:
 
 
 def _delete_topics(client: Client, names: list[str]) -> None:
-    version = min(client.version_of(ApiKey.DELETE_TOPICS), _BY_NAME[ApiKey.DELETE_TOPICS])
+    version = min(
+        client.version_of(ApiKey.DELETE_TOPICS), _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS]
+    )
     request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
     client.ask(ApiKey.DELETE_TOPICS, request, version)
-    gone = set(names)
+    deleted_names = set(names)
 
-    def pending_cases() -> int:
-        is_there = gone.intersection(topic_names(client))
-        return int(ErrorCode.TOPIC_ALREADY_EXISTS) if is_there else 0
+    def remaining_topic_error() -> int:
+        exist = deleted_names.intersection(topic_names(client))
+        return int(ErrorCode.TOPIC_ALREADY_EXISTS) if exist else 0
 
-    wait_until_zero(f"delete {', '.join(names)}", pending_cases)
-    wait_until_zero(
-        f"have {', '.join(names)} to be made", lambda: _unavailable_names(client, names)
+    retry_until_no_error(f"delete {', '.join(names)}", remaining_topic_error)
+    retry_until_no_error(
+        f"have {', '.join(names)} to be creatable", lambda: _topic_exists_error(client, names)
     )
 
 
-def _unavailable_names(client: Client, names: list[str]) -> int:
+def _topic_exists_error(client: Client, names: list[str]) -> int:
     """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
     response = client.ask(ApiKey.CREATE_TOPICS, request)
-    code = ErrorCode.TOPIC_ALREADY_EXISTS
-    return int(code) if any(row.error_code == code for row in response.topics) else 0
+    exists_code = ErrorCode.TOPIC_ALREADY_EXISTS
+    return int(exists_code) if any(row.error_code == exists_code for row in response.topics) else 0
 
 
-def wait_until_zero(task: str, ask: Callable[[], int]) -> None:
-    """Call `ask` until it returns no error; ClientError after 20 seconds."""
-    ends = time.monotonic() + _WAIT_S
-    while code := ask():
-        if time.monotonic() > ends:
+def retry_until_no_error(task: str, attempt: Callable[[], int]) -> None:
+    """Call `attempt` until it returns no error; ClientError after 20 seconds."""
+    deadline = time.monotonic() + _WAIT_S
+    while code := attempt():
+        if time.monotonic() > deadline:
             raise ClientError(f"cannot {task}: {error_name_with_code(code)}")
         time.sleep(_PAUSE_S)

@@ -6,82 +6,82 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.shim.conformance.case import Level, Outcome, Result
-from kafka_shim.shim.conformance.frames import Frame
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult, RequirementLevel
+from kafka_shim.shim.conformance.frames import ReportedExchange
 from kafka_shim.shim.errors import ConfigError
 
 
-class Row(msgspec.Struct, frozen=True):
-    """The result of a case with a release; for the fields see `Case` and `Result`."""
+class ResultRow(msgspec.Struct, frozen=True):
+    """The result of a case with a release; for the fields see `Case` and `CaseResult`."""
 
     id: str
-    what: str
+    title: str = msgspec.field(name="what")
     origin: str
-    level: Level
+    level: RequirementLevel
     kafka_version: str
-    outcome: Outcome
-    response: str
-    wire: str
-    said: str
+    outcome: CaseOutcome
+    expected_response: str = msgspec.field(name="response")
+    expected_requests: str = msgspec.field(name="wire")
+    last_response: str = msgspec.field(name="said")
     expected: str
-    done: str
-    frames: tuple[Frame, ...]
+    observed: str = msgspec.field(name="done")
+    frames: tuple[ReportedExchange, ...]
     seconds: float
-    breaks: bool
+    fails_run: bool = msgspec.field(name="breaks")
 
 
 class Report(msgspec.Struct, frozen=True):
     """The results of a client."""
 
     client: str
-    results: tuple[Row, ...]
+    results: tuple[ResultRow, ...]
 
-    def of(self, outcome: Outcome) -> list[Row]:
+    def results_with_outcome(self, outcome: CaseOutcome) -> list[ResultRow]:
         return [row for row in self.results if row.outcome is outcome]
 
-    def at(self, release: str) -> "Report":
+    def part_for_release(self, release: str) -> "Report":
         """Return the part of the report about one release."""
         rows = tuple(row for row in self.results if row.kafka_version == release)
         return Report(self.client, rows)
 
     @property
-    def totals(self) -> str:
+    def outcome_totals(self) -> str:
         """The number of cases by outcome, as text."""
         counts = Counter(row.outcome for row in self.results)
-        return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in Outcome)
+        return ", ".join(f"{counts[outcome]} {outcome.value}" for outcome in CaseOutcome)
 
     @property
-    def failures(self) -> int:
+    def failing_result_count(self) -> int:
         """The number of cases because of which the run fails."""
-        return sum(row.breaks for row in self.results)
+        return sum(row.fails_run for row in self.results)
 
     @property
     def releases(self) -> Sequence[str]:
         return list(dict.fromkeys(row.kafka_version for row in self.results))
 
 
-def report_of(client: str, results: Iterable[Result]) -> Report:
+def report_from_results(client: str, results: Iterable[CaseResult]) -> Report:
     """Return the report of a run, in the order of the cases."""
-    return Report(client, tuple(_row(result) for result in results))
+    return Report(client, tuple(_result_row(result) for result in results))
 
 
-def _row(result: Result) -> Row:
+def _result_row(result: CaseResult) -> ResultRow:
     case = result.case
-    return Row(
+    return ResultRow(
         id=case.id,
-        what=case.what,
+        title=case.title,
         origin=case.origin,
         level=case.level,
         kafka_version=result.release,
         outcome=result.outcome,
-        response=case.response,
-        wire=case.wire,
-        said=result.said,
+        expected_response=case.expected_response,
+        expected_requests=case.expected_requests,
+        last_response=result.last_response,
         expected=result.expected,
-        done=result.done,
+        observed=result.observed,
         frames=result.frames,
         seconds=round(result.seconds, 3),
-        breaks=result.breaks,
+        fails_run=result.fails_run,
     )
 
 

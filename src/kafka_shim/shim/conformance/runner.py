@@ -7,27 +7,27 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
-from kafka_shim.shim.conformance.case import Case, Outcome, Result
+from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.case_context import (
     CaseContext,
-    UnmetError,
-    UnsupportedError,
+    UnmetExpectationError,
+    UnsupportedByDriverError,
 )
 from kafka_shim.shim.conformance.driver import ContractError, Driver, DriverTimeoutError
-from kafka_shim.shim.conformance.fixtures import ClusterProvider, ShimClusters
-from kafka_shim.shim.conformance.frames import TEXT_MAX
+from kafka_shim.shim.conformance.fixtures import ClusterProvider, ShimClusterProvider
+from kafka_shim.shim.conformance.frames import JSON_LENGTH_MAX
 
-ResultListener = Callable[[Result], None]
+ResultListener = Callable[[CaseResult], None]
 
 
 def select_cases(cases: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
     """Return the cases whose id matches a pattern such as `denials.*`; all without patterns."""
-    wanted = patterns or ["*"]
-    return [case for case in cases if any(fnmatchcase(case.id, pattern) for pattern in wanted)]
+    patterns = patterns or ["*"]
+    return [case for case in cases if any(fnmatchcase(case.id, pattern) for pattern in patterns)]
 
 
 async def run_cases(
-    words: Sequence[str],
+    argv: Sequence[str],
     cases: Sequence[Case],
     release: str,
     on_result: ResultListener,
@@ -41,10 +41,10 @@ async def run_cases(
     `clusters` (None: shims). A driver that ends or hangs fails the case, and is restarted for the
     next one. Raise ConfigError if the command is not a driver.
     """
-    pending_cases = deque(case for case in cases if case.possible(release))
-    start = clusters or partial(ShimClusters, release)
+    pending_cases = deque(case for case in cases if case.supports_release(release))
+    start = clusters or partial(ShimClusterProvider, release)
     count = max(1, min(jobs, len(pending_cases)))
-    runners = [_CaseRunner(words, release, start) for _ in range(count)]
+    runners = [_CaseRunner(argv, release, start) for _ in range(count)]
     tasks = [asyncio.ensure_future(each.run_pending(pending_cases, on_result)) for each in runners]
     try:
         await asyncio.gather(*tasks)
@@ -59,75 +59,77 @@ class _CaseRunner:
     """A driver with its own brokers."""
 
     def __init__(
-        self, words: Sequence[str], release: str, clusters: Callable[[], ClusterProvider]
+        self, argv: Sequence[str], release: str, clusters: Callable[[], ClusterProvider]
     ) -> None:
-        self._words = words
+        self._argv = argv
         self._clusters = clusters
         self._release = release
         self.name = ""
 
     async def run_pending(self, pending_cases: deque[Case], on_result: ResultListener) -> None:
-        driver = await Driver.start(self._words)
+        driver = await Driver.start(self._argv)
         self.name = f"{driver.name} {driver.version}".strip()
         clusters = self._clusters()
         try:
             while pending_cases:
                 case = pending_cases.popleft()
-                result, is_usable = await self._result(case, clusters, driver)
+                result, is_usable = await self._run_case(case, clusters, driver)
                 if not is_usable:
                     await driver.stop()
-                    driver = await Driver.start(self._words)
+                    driver = await Driver.start(self._argv)
                 on_result(result)
         finally:
             await driver.stop()
             await clusters.stop()
 
-    async def _result(
+    async def _run_case(
         self, case: Case, clusters: ClusterProvider, driver: Driver
-    ) -> tuple[Result, bool]:
+    ) -> tuple[CaseResult, bool]:
         """Run a case; return its result, and whether the driver can still be used."""
-        lacking = driver.missing_features(case.commands, case.capabilities)
-        if lacking:
-            return Result(case, self._release, Outcome.UNSUPPORTED, done=lacking), True
-        cluster = await clusters.cluster(case.setup, case.id)
-        context = CaseContext(cluster, driver, clusters.authority)
-        began = time.monotonic()
-        outcome, expected, done, is_usable = Outcome.PASSED, "", "", True
+        missing_feature = driver.first_missing_feature(case.commands, case.capabilities)
+        if missing_feature:
+            return CaseResult(
+                case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
+            ), True
+        cluster = await clusters.provide_empty_cluster(case.setup, case.id)
+        context = CaseContext(cluster, driver, clusters.ca_path)
+        start = time.monotonic()
+        outcome, expected, observed, is_usable = CaseOutcome.PASSED, "", "", True
         try:
             await case.body(context)
-            await context.close()
-        except UnsupportedError as error:
-            outcome, done = Outcome.UNSUPPORTED, f"`{error}` with the fields of this case"
-        except UnmetError as unmet:
-            outcome, expected, done = Outcome.FAILED, unmet.expected, unmet.done
+            await context.close_clients()
+        except UnsupportedByDriverError as error:
+            outcome, observed = CaseOutcome.UNSUPPORTED, f"`{error}` with the fields of this case"
+        except UnmetExpectationError as unmet:
+            outcome, expected, observed = CaseOutcome.FAILED, unmet.expected, unmet.observed
         except (ContractError, DriverTimeoutError) as error:
-            outcome, expected, done = Outcome.FAILED, "an answer of the driver", str(error)
+            outcome, expected, observed = CaseOutcome.FAILED, "an answer of the driver", str(error)
             is_usable = False
-        if outcome is not Outcome.PASSED and is_usable:
-            is_usable = await _closes(context)
-        result = Result(
+        if outcome is not CaseOutcome.PASSED and is_usable:
+            is_usable = await _clients_can_be_closed(context)
+        result = CaseResult(
             case,
             self._release,
             outcome,
             expected,
-            _short(done),
-            "" if context.said is None else _short(str(context.said)),
-            () if outcome is Outcome.UNSUPPORTED else context.exchanged_frames(),
-            context.responses(),
-            time.monotonic() - began,
+            _shortened(observed),
+            "" if context.last_response is None else _shortened(str(context.last_response)),
+            () if outcome is CaseOutcome.UNSUPPORTED else context.exchanges_for_report(),
+            context.distinct_responses(),
+            time.monotonic() - start,
             not is_usable,
         )
         return result, is_usable
 
 
-def _short(text: str) -> str:
+def _shortened(text: str) -> str:
     """Shorten a driver's answer, which may contain records of 10 MB."""
-    return text if len(text) <= TEXT_MAX else f"{text[:TEXT_MAX]}…"
+    return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-async def _closes(context: CaseContext) -> bool:
+async def _clients_can_be_closed(context: CaseContext) -> bool:
     try:
-        await context.close()
+        await context.close_clients()
     except (ContractError, DriverTimeoutError):
         return False
     return True

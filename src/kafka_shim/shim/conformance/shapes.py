@@ -21,7 +21,7 @@ def nullable(shape: Shape) -> Shape:
     return {"anyOf": [shape, {"type": "null"}]}
 
 
-def named(name: str) -> Shape:
+def shared_shape_reference(name: str) -> Shape:
     """Return a reference to a shared shape."""
     return {"$ref": f"#/$defs/{name}"}
 
@@ -30,7 +30,7 @@ def array_of(shape: Shape) -> Shape:
     return {"type": "array", "items": shape}
 
 
-def one_of(*texts: str) -> Shape:
+def one_of_strings(*texts: str) -> Shape:
     return {"type": "string", "enum": list(texts)}
 
 
@@ -43,9 +43,9 @@ def object_of(**fields: Shape) -> Shape:
     }
 
 
-def items_of(**fields: Shape) -> Mapping[str, Shape]:
+def results_by_name(**fields: Shape) -> Mapping[str, Shape]:
     """Return the shape of results by name: each is an object with these fields, or an error."""
-    each = {"anyOf": [object_of(**fields), named("error")]}
+    each = {"anyOf": [object_of(**fields), shared_shape_reference("error")]}
     return {"items": {"type": "object", "additionalProperties": each}}
 
 
@@ -86,7 +86,7 @@ SHARED: Mapping[str, Shape] = {
 }
 """Shapes that several commands use; the contract has them as `$defs`."""
 
-_TYPES: Mapping[str, tuple[type, ...]] = {
+_PYTHON_TYPES: Mapping[str, tuple[type, ...]] = {
     "string": (str,),
     "integer": (int,),
     "number": (int, float),
@@ -97,30 +97,30 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 }
 
 
-def shape_errors(value: Any, shape: Shape, path: str) -> Iterator[str]:
+def schema_violations(value: Any, shape: Shape, path: str) -> Iterator[str]:
     """Yield each violation of a shape, with its place; knows only the JSON schema used here."""
     if "$ref" in shape:
-        yield from shape_errors(value, SHARED[shape["$ref"].rpartition("/")[2]], path)
+        yield from schema_violations(value, SHARED[shape["$ref"].rpartition("/")[2]], path)
     elif "anyOf" in shape:
-        found = [list(shape_errors(value, option, path)) for option in shape["anyOf"]]
-        if all(found):
-            yield from min(found, key=len)
-    elif not _is_of_type(value, shape["type"]):
+        violations = [list(schema_violations(value, option, path)) for option in shape["anyOf"]]
+        if all(violations):
+            yield from min(violations, key=len)
+    elif not _has_json_type(value, shape["type"]):
         yield f"{path} is not of type {shape['type']}"
     elif shape["type"] == "array":
         for at, each in enumerate(value):
-            yield from shape_errors(each, shape["items"], f"{path}[{at}]")
+            yield from schema_violations(each, shape["items"], f"{path}[{at}]")
     elif shape["type"] == "object":
-        yield from _object_errors(value, shape, path)
+        yield from _object_violations(value, shape, path)
 
 
-def _is_of_type(value: Any, kind: str) -> bool:
+def _has_json_type(value: Any, json_type: str) -> bool:
     if isinstance(value, bool):
-        return kind == "boolean"
-    return isinstance(value, _TYPES[kind])
+        return json_type == "boolean"
+    return isinstance(value, _PYTHON_TYPES[json_type])
 
 
-def _object_errors(value: Mapping[str, Any], shape: Shape, path: str) -> Iterator[str]:
+def _object_violations(value: Mapping[str, Any], shape: Shape, path: str) -> Iterator[str]:
     fields = shape.get("properties", {})
     for name in shape.get("required", ()):
         if name not in value:
@@ -128,7 +128,7 @@ def _object_errors(value: Mapping[str, Any], shape: Shape, path: str) -> Iterato
     for name, each in value.items():
         known = fields.get(name, shape.get("additionalProperties"))
         if known is not None:
-            yield from shape_errors(each, known, f"{path}.{name}")
+            yield from schema_violations(each, known, f"{path}.{name}")
 
 
 class Command(msgspec.Struct, frozen=True):
@@ -136,14 +136,14 @@ class Command(msgspec.Struct, frozen=True):
     with `_` is optional.
     """
 
-    what: str
+    description: str
     fields: Mapping[str, Shape] = {}
     ok: Mapping[str, Shape] = {}
     has_client: bool = True
 
-    def response(self) -> Shape:
+    def ok_schema(self) -> Shape:
         return object_of(**self.ok)
 
-    def wrong(self, ok: Any) -> str | None:
+    def first_violation(self, ok: Any) -> str | None:
         """Return what is wrong with this `ok`; None if it is valid."""
-        return next(shape_errors(ok, self.response(), "ok"), None)
+        return next(schema_violations(ok, self.ok_schema(), "ok"), None)

@@ -32,9 +32,9 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.conformance.scorecard.behaviour import Status, score
+from kafka_shim.shim.conformance.scorecard.behaviour import BehaviourStatus, evaluate_behaviour
 from kafka_shim.shim.conformance.scorecard.denials import Decisions
-from kafka_shim.shim.conformance.scorecard.exchanges import exchanges
+from kafka_shim.shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 
@@ -73,8 +73,10 @@ def recording(steps: Sequence[Step], *, responds_late: bool = False) -> Recordin
     return Recording(events + late, [])
 
 
-def status(behaviour: str, *steps: Step, **options: bool) -> Status:
-    return score(BY_ID[behaviour], exchanges(recording(steps, **options)), Decisions()).status
+def status(behaviour: str, *steps: Step, **options: bool) -> BehaviourStatus:
+    return evaluate_behaviour(
+        BY_ID[behaviour], exchanges_of_recording(recording(steps, **options)), Decisions()
+    ).status
 
 
 def offer(*rows: tuple[ApiKey, int]) -> Step:
@@ -214,23 +216,25 @@ def test_correct_clients_pass_and_incorrect_ones_fail(
     wrong = [*wrong[:-1], msgspec.structs.replace(wrong[-1], pause_us=wrong[-1].pause_us)]
     if behaviour == "errors.not-ready-retried":
         wrong[-1].pause_us = 2_000_000
-    assert status(behaviour, *right) is Status.PASSED
-    assert status(behaviour, *wrong) is Status.FAILED
-    assert status(behaviour) is Status.NOT_EXERCISED
+    assert status(behaviour, *right) is BehaviourStatus.PASSED
+    assert status(behaviour, *wrong) is BehaviourStatus.FAILED
+    assert status(behaviour) is BehaviourStatus.NOT_EXERCISED
 
 
 @pytest.mark.parametrize(("behaviour", "step"), SEEN)
 def test_some_behaviours_pass_as_soon_as_they_occur(behaviour: str, step: Step) -> None:
-    assert status(behaviour, step) is Status.PASSED
-    assert status(behaviour, create_acl(), describe_acls(), METADATA) is Status.NOT_EXERCISED
+    assert status(behaviour, step) is BehaviourStatus.PASSED
+    assert (
+        status(behaviour, create_acl(), describe_acls(), METADATA) is BehaviourStatus.NOT_EXERCISED
+    )
 
 
 def test_after_unsupported_version_without_a_list_any_lower_version_passes() -> None:
     """Brokers before KIP-511 return UNSUPPORTED_VERSION without the supported versions."""
     step = Step(ApiKey.API_VERSIONS, 2, ApiVersionsRequest(), ApiVersionsResponse(error_code=35))
     lower, same = (Step(ApiKey.API_VERSIONS, v, ApiVersionsRequest()) for v in (1, 2))
-    assert status("versions.fallback", step, lower) is Status.PASSED
-    assert status("versions.fallback", step, same) is Status.FAILED
+    assert status("versions.fallback", step, lower) is BehaviourStatus.PASSED
+    assert status("versions.fallback", step, same) is BehaviourStatus.FAILED
 
 
 def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:
@@ -243,28 +247,34 @@ def test_a_varint_that_could_be_shorter_is_not_canonical() -> None:
     longer = frame[:at] + b"\x81\x00" + frame[at + 1 :]
     entry = msgspec.structs.replace(event.entry, frame=longer)
     bad = Recording([msgspec.structs.replace(event, entry=entry)], [])
-    look = BY_ID["encoding.canonical"]
-    assert score(look, exchanges(found), Decisions()).status is Status.PASSED
-    assert score(look, exchanges(bad), Decisions()).status is Status.FAILED
+    find_occurrences = BY_ID["encoding.canonical"]
+    assert (
+        evaluate_behaviour(find_occurrences, exchanges_of_recording(found), Decisions()).status
+        is BehaviourStatus.PASSED
+    )
+    assert (
+        evaluate_behaviour(find_occurrences, exchanges_of_recording(bad), Decisions()).status
+        is BehaviourStatus.FAILED
+    )
 
 
 def test_a_correlation_id_must_differ_from_those_of_open_requests() -> None:
     steps = [
         msgspec.structs.replace(describe_acls(), correlation_id=7, pause_us=1) for _ in range(2)
     ]
-    assert status("encoding.correlation-ids", *steps, responds_late=True) is Status.FAILED
+    assert status("encoding.correlation-ids", *steps, responds_late=True) is BehaviourStatus.FAILED
     steps[1].pause_us = 1000
-    assert status("encoding.correlation-ids", *steps) is Status.PASSED
+    assert status("encoding.correlation-ids", *steps) is BehaviourStatus.PASSED
 
 
 def test_a_batch_with_a_wrong_checksum_fails() -> None:
     step = produce()
     row = step.request.topic_data[0].partition_data[0]
-    assert status("producer.checksums", step) is Status.PASSED
+    assert status("producer.checksums", step) is BehaviourStatus.PASSED
     row.records = row.records[:-1] + bytes([row.records[-1] ^ 1])
-    assert status("producer.checksums", step) is Status.FAILED
+    assert status("producer.checksums", step) is BehaviourStatus.FAILED
 
 
 def test_ids_are_unique_and_every_behaviour_has_its_descriptions() -> None:
     assert len(BY_ID) == len(CATALOGUE)
-    assert all(behaviour.text and behaviour.seen for behaviour in CATALOGUE)
+    assert all(behaviour.text and behaviour.detection for behaviour in CATALOGUE)

@@ -7,19 +7,19 @@ from typing import Any
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import Family, Level
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
-    UnmetError,
-    expect_error,
+    UnmetExpectationError,
+    expect_client_error,
 )
-from kafka_shim.shim.conformance.denial import supports_api
-from kafka_shim.shim.conformance.driver import Response
+from kafka_shim.shim.conformance.denied_command import supports_api
+from kafka_shim.shim.conformance.driver import DriverResponse
 
 Acl = Mapping[str, Any]
 
-_KIPS = Family("kips")
+_KIPS = CaseFamily("kips")
 _ACLS = ApiKey.CREATE_ACLS
 _HAS_PATTERNS = supports_api(_ACLS, 1)
 ACL: Acl = {
@@ -54,16 +54,16 @@ OTHER = {
 }
 
 
-def _only_v0(release: str) -> bool:
+def has_only_literal_acls(release: str) -> bool:
     return served_versions(release)[_ACLS] == (0, 0)
 
 
-def _deletes_any(release: str) -> bool:
+def deletes_acls_by_any_pattern(release: str) -> bool:
     """Whether the broker deletes by a filter with pattern type ANY and all else set."""
     return _HAS_PATTERNS(release) and not rules_of(release).exact_deletions
 
 
-async def stored(context: CaseContext) -> list[Acl]:
+async def acls_of_other_users_as_fields(context: CaseContext) -> list[Acl]:
     """Return the ACLs of all principals except the user, in the form of the contract."""
     return [
         {
@@ -79,23 +79,28 @@ async def stored(context: CaseContext) -> list[Acl]:
     ]
 
 
-def _names(acls: Any) -> list[str]:
+def _acl_descriptions(acls: Any) -> list[str]:
     return sorted(f"{acl['pattern_type']} {acl['resource_type']} {acl['name']}" for acl in acls)
 
 
-def _expect_same(wanted: list[Acl], found: list[Acl]) -> None:
-    if sorted(map(str, map(_sorted, wanted))) != sorted(map(str, map(_sorted, found))):
-        raise UnmetError(f"these ACLs: {_names(wanted)}", f"there are {_names(found)}: {found}")
+def _expect_equal_acls(expected_acls: list[Acl], found: list[Acl]) -> None:
+    if sorted(map(str, map(_sorted_fields, expected_acls))) != sorted(
+        map(str, map(_sorted_fields, found))
+    ):
+        raise UnmetExpectationError(
+            f"these ACLs: {_acl_descriptions(expected_acls)}",
+            f"there are {_acl_descriptions(found)}: {found}",
+        )
 
 
-def _sorted(acl: Acl) -> list[tuple[str, Any]]:
+def _sorted_fields(acl: Acl) -> list[tuple[str, Any]]:
     return sorted(acl.items())
 
 
-async def _prepare(context: CaseContext, *acls: Acl) -> None:
-    await context.grant(*EVERYTHING)
+async def _create_acls_and_open_client(context: CaseContext, *acls: Acl) -> None:
+    await context.grant_to_user(*EVERYTHING)
     for acl in acls:
-        await context.grant(
+        await context.grant_to_user(
             {
                 "principal": acl["principal"],
                 acl["permission"].lower(): [acl["operation"]],
@@ -104,13 +109,13 @@ async def _prepare(context: CaseContext, *acls: Acl) -> None:
                 "host": acl["host"],
             }
         )
-    await context.open()
+    await context.open_client()
 
 
-async def creates(acl: Acl, context: CaseContext) -> None:
-    await _prepare(context)
-    await context.done("create_acls", acls=[acl])
-    _expect_same([acl], await stored(context))
+async def expect_acl_created_exactly(acl: Acl, context: CaseContext) -> None:
+    await _create_acls_and_open_client(context)
+    await context.run_successfully("create_acls", acls=[acl])
+    _expect_equal_acls([acl], await acls_of_other_users_as_fields(context))
 
 
 for _name, _acl, _what in (
@@ -121,17 +126,19 @@ for _name, _acl, _what in (
     ("distinguished-name", {**ACL, "principal": "User:CN=bob,OU=shop,C=DE"}, "an ACL for a DN"),
     ("dotted-prefix", {**PREFIXED, "name": "shop.orders-"}, "a prefix with dot and hyphen"),
 ):
-    _KIPS.add(
+    _KIPS.add_case(
         f"acls.create-{_name}",
         f"create_acls creates {_what} exactly as given",
-        partial(creates, _acl),
+        partial(expect_acl_created_exactly, _acl),
         origin="KIP-290" if _acl["pattern_type"] == "PREFIXED" else "KIP-140",
-        response="ok",
-        wire="the ACL in CreateAcls is the one of the command",
+        expected_response="ok",
+        expected_requests="the ACL in CreateAcls is the one of the command",
         commands="create_acls",
         capabilities="prefixed-acls" if _acl["pattern_type"] == "PREFIXED" else "",
-        possible=_HAS_PATTERNS if _acl["pattern_type"] == "PREFIXED" else supports_api(_ACLS),
-        is_real=True,
+        supports_release=_HAS_PATTERNS
+        if _acl["pattern_type"] == "PREFIXED"
+        else supports_api(_ACLS),
+        runs_on_real_cluster=True,
     )
 
 _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
@@ -174,56 +181,70 @@ _FILTERS: tuple[tuple[str, Acl, tuple[Acl, ...], str], ...] = (
 _ALL_ACLS = (LITERAL, PREFIXED, WILDCARD, OF_GROUP, OTHER)
 
 
-def _without_own(acls: list[Acl]) -> list[Acl]:
+def _without_acls_of_user(acls: list[Acl]) -> list[Acl]:
     return [acl for acl in acls if acl["principal"] != "User:alice"]
 
 
-async def describes(wanted: Acl, found: tuple[Acl, ...], context: CaseContext) -> None:
-    await _prepare(context, *_ALL_ACLS)
-    response = await context.done("describe_acls", filter=wanted)
-    _expect_same(list(found), _without_own(response["acls"]))
+async def expect_acls_described_by_filter(
+    expected_acls: Acl, found: tuple[Acl, ...], context: CaseContext
+) -> None:
+    await _create_acls_and_open_client(context, *_ALL_ACLS)
+    response = await context.run_successfully("describe_acls", filter=expected_acls)
+    _expect_equal_acls(list(found), _without_acls_of_user(response["acls"]))
 
 
-async def deletes(wanted: Acl, gone: tuple[Acl, ...], context: CaseContext) -> None:
-    await _prepare(context, *_ALL_ACLS)
-    response = await context.ask("delete_acls", filters=[wanted])
-    item = response.item("0")
+async def expect_acls_deleted_by_filter(
+    expected_acls: Acl, deleted_acls: tuple[Acl, ...], context: CaseContext
+) -> None:
+    await _create_acls_and_open_client(context, *_ALL_ACLS)
+    response = await context.run_command("delete_acls", filters=[expected_acls])
+    item = response.item_response("0")
     if item.ok is None:
-        raise UnmetError("delete_acls succeeds", f"the client reported {item}")
-    _expect_same(list(gone), _without_own(item.ok["acls"]))
-    _expect_same([acl for acl in _ALL_ACLS if acl not in gone], await stored(context))
+        raise UnmetExpectationError("delete_acls succeeds", f"the client reported {item}")
+    _expect_equal_acls(list(deleted_acls), _without_acls_of_user(item.ok["acls"]))
+    _expect_equal_acls(
+        [acl for acl in _ALL_ACLS if acl not in deleted_acls],
+        await acls_of_other_users_as_fields(context),
+    )
 
 
 for _name, _filter, _found, _what in _FILTERS:
-    for _verb, _body in (("describe", describes), ("delete", deletes)):
+    for _verb, _body in (
+        ("describe", expect_acls_described_by_filter),
+        ("delete", expect_acls_deleted_by_filter),
+    ):
         if _verb == "delete" and _name not in ("any-pattern", "match", "prefixed", "host"):
             continue  # with the same filter, only these differ when ACLs are deleted
-        _KIPS.add(
+        _KIPS.add_case(
             f"acls.{_verb}-{_name}",
             f"{_verb}_acls by {_what}",
             partial(_body, _filter, _found),
             origin="KIP-290"
             if _filter["pattern_type"] != "ANY" or _name == "any-pattern"
             else "KIP-140",
-            response=f"these ACLs: {', '.join(_names(_found))}",
+            expected_response=f"these ACLs: {', '.join(_acl_descriptions(_found))}",
             commands=f"{_verb}_acls",
             capabilities="prefixed-acls",
-            possible=_deletes_any if (_verb, _name) == ("delete", "any-pattern") else _HAS_PATTERNS,
-            is_real=True,
+            supports_release=deletes_acls_by_any_pattern
+            if (_verb, _name) == ("delete", "any-pattern")
+            else _HAS_PATTERNS,
+            runs_on_real_cluster=True,
         )
 
 _UNKNOWN = 77
 
 
-async def unknown(field: str, name: str, context: CaseContext) -> None:
-    await _prepare(context, LITERAL)
-    context.inject_error("DescribeAcls", set={field: _UNKNOWN}, times=0)
-    response = await context.ask("describe_acls", filter=ANY)
+async def expect_unknown_code_described_as_unknown(
+    field: str, name: str, context: CaseContext
+) -> None:
+    await _create_acls_and_open_client(context, LITERAL)
+    context.inject_fault("DescribeAcls", set={field: _UNKNOWN}, times=0)
+    response = await context.run_command("describe_acls", filter=ANY)
     if response.ok is None:
-        raise UnmetError("the ACLs, one with UNKNOWN", f"the client reported {response}")
+        raise UnmetExpectationError("the ACLs, one with UNKNOWN", f"the client reported {response}")
     reported = {acl[name] for acl in response.ok["acls"]}
     if reported != {"UNKNOWN"}:
-        raise UnmetError(f"{name} UNKNOWN", f"the client reported {sorted(reported)}")
+        raise UnmetExpectationError(f"{name} UNKNOWN", f"the client reported {sorted(reported)}")
 
 
 for _field, _name in (
@@ -232,15 +253,15 @@ for _field, _name in (
     ("resources.*.acls.*.operation", "operation"),
     ("resources.*.acls.*.permission_type", "permission"),
 ):
-    _KIPS.add(
+    _KIPS.add_case(
         f"acls.unknown-{_name.replace('_', '-')}",
         f"describe_acls reports an unknown {_name.replace('_', ' ')} as UNKNOWN",
-        partial(unknown, _field, _name),
+        partial(expect_unknown_code_described_as_unknown, _field, _name),
         origin="KIP-290" if _name == "pattern_type" else "KIP-140",
-        response=f"an ACL with {_name} UNKNOWN",
+        expected_response=f"an ACL with {_name} UNKNOWN",
         commands="describe_acls",
-        possible=_HAS_PATTERNS,
-        level=Level.SHOULD,
+        supports_release=_HAS_PATTERNS,
+        level=RequirementLevel.SHOULD,
     )
 
 
@@ -248,118 +269,120 @@ for _field, _name in (
     "acls.old-broker-literal",
     "create_acls creates a literal ACL on a broker without prefixed ACLs",
     origin="KIP-290",
-    response="ok",
-    wire="CreateAcls v0",
+    expected_response="ok",
+    expected_requests="CreateAcls v0",
     commands="create_acls",
-    possible=_only_v0,
-    is_real=True,
+    supports_release=has_only_literal_acls,
+    runs_on_real_cluster=True,
 )
-async def old_literal(context: CaseContext) -> None:
-    await creates(LITERAL, context)
+async def expect_literal_acl_created_on_broker_without_patterns(context: CaseContext) -> None:
+    await expect_acl_created_exactly(LITERAL, context)
 
 
 @_KIPS.case(
     "acls.old-broker-prefixed",
     "create_acls rejects a prefixed ACL for a broker without them, and does not send a literal one",
     origin="KIP-290",
-    response="an error",
-    wire="no CreateAcls that would make a literal ACL",
+    expected_response="an error",
+    expected_requests="no CreateAcls that would make a literal ACL",
     commands="create_acls",
-    possible=_only_v0,
-    is_real=True,
+    supports_release=has_only_literal_acls,
+    runs_on_real_cluster=True,
 )
-async def old_prefixed(context: CaseContext) -> None:
-    await _prepare(context)
-    response = await context.ask("create_acls", acls=[PREFIXED])
-    if made := await stored(context):
-        raise UnmetError("no ACL", f"there is {_names(made)}")
-    if response.ok is not None and response.item("0").ok is not None:
-        raise UnmetError("an error", f"the client reported {response}")
+async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context)
+    response = await context.run_command("create_acls", acls=[PREFIXED])
+    if created_acls := await acls_of_other_users_as_fields(context):
+        raise UnmetExpectationError("no ACL", f"there is {_acl_descriptions(created_acls)}")
+    if response.ok is not None and response.item_response("0").ok is not None:
+        raise UnmetExpectationError("an error", f"the client reported {response}")
 
 
 @_KIPS.case(
     "acls.old-broker-match",
     "describe_acls with pattern type MATCH fails for a broker that has only literal ACLs",
     origin="KIP-290",
-    response="an error",
+    expected_response="an error",
     commands="describe_acls",
-    possible=_only_v0,
-    is_real=True,
+    supports_release=has_only_literal_acls,
+    runs_on_real_cluster=True,
 )
-async def old_match(context: CaseContext) -> None:
-    await _prepare(context, LITERAL)
-    response = await context.ask("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
-    expect_error(response)
+async def expect_match_filter_fails_on_broker_without_patterns(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context, LITERAL)
+    response = await context.run_command("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
+    expect_client_error(response)
 
 
 @_KIPS.case(
     "acls.old-broker-any",
     "describe_acls with pattern type ANY works on a broker that has only literal ACLs",
     origin="KIP-290",
-    response="the literal ACLs",
+    expected_response="the literal ACLs",
     commands="describe_acls",
-    possible=_only_v0,
-    is_real=True,
+    supports_release=has_only_literal_acls,
+    runs_on_real_cluster=True,
 )
-async def old_any(context: CaseContext) -> None:
-    await _prepare(context, LITERAL, OTHER)
-    response = await context.done("describe_acls", filter=ANY)
-    _expect_same([LITERAL, OTHER], _without_own(response["acls"]))
+async def expect_any_filter_works_on_broker_without_patterns(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context, LITERAL, OTHER)
+    response = await context.run_successfully("describe_acls", filter=ANY)
+    _expect_equal_acls([LITERAL, OTHER], _without_acls_of_user(response["acls"]))
 
 
-def _expect_second_refused(response: Response) -> None:
-    first, second = response.item("0"), response.item("1")
+def _expect_only_second_item_rejected(response: DriverResponse) -> None:
+    first, second = response.item_response("0"), response.item_response("1")
     if first.ok is None:
-        raise UnmetError("the first succeeds", f"the client reported {first}")
+        raise UnmetExpectationError("the first succeeds", f"the client reported {first}")
     if second.error is None or second.error.code != 42:
-        raise UnmetError("INVALID_REQUEST (42) for the second", f"the client reported {second}")
+        raise UnmetExpectationError(
+            "INVALID_REQUEST (42) for the second", f"the client reported {second}"
+        )
 
 
 @_KIPS.case(
     "acls.create-partly",
     "create_acls with two ACLs reports which one the broker refuses",
     origin="KIP-140",
-    response="ok for the first, INVALID_REQUEST (42) for the second",
-    wire="an ACL for a cluster by another name than kafka-cluster is refused",
+    expected_response="ok for the first, INVALID_REQUEST (42) for the second",
+    expected_requests="an ACL for a cluster by another name than kafka-cluster is refused",
     commands="create_acls",
-    is_real=True,
+    runs_on_real_cluster=True,
 )
-async def create_partly(context: CaseContext) -> None:
-    await _prepare(context)
+async def expect_rejected_acl_of_two_reported(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context)
     other = {**ACL, "resource_type": "CLUSTER", "name": "other", "operation": "ALTER"}
-    _expect_second_refused(await context.ask("create_acls", acls=[ACL, other]))
+    _expect_only_second_item_rejected(await context.run_command("create_acls", acls=[ACL, other]))
 
 
 @_KIPS.case(
     "acls.delete-partly",
     "delete_acls with two filters reports which one the broker refuses",
     origin="KIP-140",
-    response="ok for the first, INVALID_REQUEST (42) for the second",
+    expected_response="ok for the first, INVALID_REQUEST (42) for the second",
     commands="delete_acls",
 )
-async def delete_partly(context: CaseContext) -> None:
-    await _prepare(context, LITERAL)
-    context.inject_error("DeleteAcls", set={"filter_results.1.error_code": 42}, times=0)
+async def expect_rejected_filter_of_two_reported(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context, LITERAL)
+    context.inject_fault("DeleteAcls", set={"filter_results.1.error_code": 42}, times=0)
     filters = [ACL, {**ANY, "principal": "User:bob"}]
-    _expect_second_refused(await context.ask("delete_acls", filters=filters))
+    _expect_only_second_item_rejected(await context.run_command("delete_acls", filters=filters))
 
 
 @_KIPS.case(
     "acls.delete-match-fails",
     "delete_acls reports an ACL that matched but could not be deleted",
     origin="KIP-140",
-    response="an error",
+    expected_response="an error",
     commands="delete_acls",
-    level=Level.SHOULD,
+    level=RequirementLevel.SHOULD,
 )
-async def delete_match_fails(context: CaseContext) -> None:
-    await _prepare(context, LITERAL)
+async def expect_failed_deletion_of_match_reported(context: CaseContext) -> None:
+    await _create_acls_and_open_client(context, LITERAL)
     field = "filter_results.*.matching_acls.*.error_code"
-    context.inject_error("DeleteAcls", set={field: -1}, times=0)
-    response = await context.ask("delete_acls", filters=[ACL])
-    item = response.item("0")
+    context.inject_fault("DeleteAcls", set={field: -1}, times=0)
+    response = await context.run_command("delete_acls", filters=[ACL])
+    item = response.item_response("0")
     if item.error is None and (item.ok or {}).get("acls"):
-        raise UnmetError("an error, or no deleted ACL", f"the client reported {item}")
+        raise UnmetExpectationError("an error, or no deleted ACL", f"the client reported {item}")
 
 
 CASES = _KIPS.cases

@@ -4,11 +4,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.conformance.case import Family, Level
-from kafka_shim.shim.conformance.case_context import TIMEOUT_MS, CaseContext, UnmetError
-from kafka_shim.shim.conformance.cases.moves import CONSUME, PRODUCE, READER, prepare, write
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case_context import TIMEOUT_MS, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.cases.moves import (
+    CONSUME,
+    PRODUCE,
+    READER,
+    open_client_allowed_everything,
+    write_record_without_driver,
+)
 
-_TROUBLE = Family("trouble")
+_TROUBLE = CaseFamily("trouble")
 _OF_CLIENT = {"principal": "User:alice"}
 _COMMANDS: tuple[tuple[str, str, Mapping[str, Any]], ...] = (
     ("Metadata", "list_topics", {}),
@@ -26,37 +32,39 @@ _KINDS: tuple[tuple[str, Mapping[str, Any], str], ...] = (
 )
 
 
-async def broken(
+async def expect_success_after_broken_response(
     api: str,
     command: str,
     fields: Mapping[str, Any],
     action: Mapping[str, Any],
     context: CaseContext,
 ) -> None:
-    await prepare(context, READER)
+    await open_client_allowed_everything(context, READER)
     if command == "consume":
-        await write(context)
-    fault = context.inject_error(api, match=_OF_CLIENT, **action)
-    response = await context.ask(command, **fields)
+        await write_record_without_driver(context)
+    fault = context.inject_fault(api, match=_OF_CLIENT, **action)
+    response = await context.run_command(command, **fields)
     if not fault.fired:
-        raise UnmetError(f"a {api} request", "the client sent none")
+        raise UnmetExpectationError(f"a {api} request", "the client sent none")
     if response.ok is None or response.ok.get("values") == []:
-        await context.done(
+        await context.run_successfully(
             command, **fields
         )  # the first call may fail, but the client must still be usable
 
 
 for _kind, _action, _what in _KINDS:
     for _api, _command, _fields in _COMMANDS:
-        _TROUBLE.add(
+        _TROUBLE.add_case(
             f"{_kind}.{_command.replace('_', '-')}",
             f"{_command} works, or works when called again, if the {_api} response {_what}",
-            partial(broken, _api, _command, _fields, _action),
+            partial(expect_success_after_broken_response, _api, _command, _fields, _action),
             origin="connections",
-            response="ok from the first or the second call",
-            wire=f"{_api} again, on a new connection if necessary",
+            expected_response="ok from the first or the second call",
+            expected_requests=f"{_api} again, on a new connection if necessary",
             commands=f"produce {_command}",
-            level=Level.MUST if _kind in ("slow", "cut-off") else Level.SHOULD,
+            level=RequirementLevel.MUST
+            if _kind in ("slow", "cut-off")
+            else RequirementLevel.SHOULD,
         )
 
 CASES = _TROUBLE.cases

@@ -1,4 +1,4 @@
-"""What a client does when an access is denied: three cases for each row of denial_rows.py.
+"""What a client does when an access is denied: three cases for each row of denied_command_rows.py.
 
 `reports-error`: the caller gets the error in time and not as retriable, and the client does not
 repeat the request in a loop. `partial-success`: the allowed part of the same request succeeds.
@@ -14,11 +14,15 @@ import msgspec
 
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.conformance.case import Family
-from kafka_shim.shim.conformance.case_context import STORM, CaseContext, UnmetError
-from kafka_shim.shim.conformance.denial import ALLOWED, Denial
-from kafka_shim.shim.conformance.denial_rows import DENIALS
-from kafka_shim.shim.conformance.driver import Response
+from kafka_shim.shim.conformance.case import CaseFamily
+from kafka_shim.shim.conformance.case_context import (
+    STORM_REQUESTS_PER_SECOND,
+    CaseContext,
+    UnmetExpectationError,
+)
+from kafka_shim.shim.conformance.denied_command import ALLOWED, DeniedCommand
+from kafka_shim.shim.conformance.denied_command_rows import DENIALS
+from kafka_shim.shim.conformance.driver import DriverResponse
 
 _TRIES, _PAUSE_S = 5, 0.6
 """Retries after a grant: clients may notice it late, since they refresh metadata each second."""
@@ -26,130 +30,134 @@ _NOTICED_S = 1.0
 """How long a consumer stays open after its error: the requests of a loop follow it."""
 
 
-async def reports_error(row: Denial, context: CaseContext) -> None:
-    await _prepare(row, context)
-    response = await _ask(row, context)
-    _expect_error(row, context, response)
-    is_final = row.code_at(context.release) == row.code
+async def expect_denial_reported(row: DeniedCommand, context: CaseContext) -> None:
+    await _prepare_denied_client(row, context)
+    response = await _response_for_denied_name(row, context)
+    _expect_denial_error(row, context, response)
+    is_final = row.error_code_in_release(context.release) == row.code
     if is_final and response.error is not None and response.error.retriable:
-        raise UnmetError(
+        raise UnmetExpectationError(
             "an error that is not retriable", f"the client marked it as retriable: {response}"
         )
-    if row.works_in_background and context.observes_frames:
-        await context.keep_running(_NOTICED_S)
-    context.expect_no_storm(row.code)
+    if row.works_in_background and context.can_inspect_requests:
+        await context.let_client_run(_NOTICED_S)
+    context.expect_no_retry_storm(row.code)
 
 
-async def partly_succeeds(row: Denial, context: CaseContext) -> None:
+async def expect_success_for_allowed_name(row: DeniedCommand, context: CaseContext) -> None:
     assert row.items is not None
-    await _prepare(row, context)
-    response = await context.ask(row.command, **row.fields)
-    allowed = response.item(row.items[1])
+    await _prepare_denied_client(row, context)
+    response = await context.run_command(row.command, **row.fields)
+    allowed = response.item_response(row.items[1])
     if allowed.ok is None:
-        raise UnmetError(f"success for `{row.items[1]}`", f"the client reported {allowed}")
-    _expect_error(row, context, response.item(row.items[0]))
+        raise UnmetExpectationError(
+            f"success for `{row.items[1]}`", f"the client reported {allowed}"
+        )
+    _expect_denial_error(row, context, response.item_response(row.items[0]))
 
 
-async def recovers(row: Denial, context: CaseContext) -> None:
-    alone = _of_denied_alone(row)
-    await _prepare(row, context)
-    _expect_error(row, context, await _ask(alone, context))
-    await context.grant(row.lacking)
-    response = await _ask(alone, context)
+async def expect_success_after_permission_granted(row: DeniedCommand, context: CaseContext) -> None:
+    denied_row = _without_allowed_name(row)
+    await _prepare_denied_client(row, context)
+    _expect_denial_error(row, context, await _response_for_denied_name(denied_row, context))
+    await context.grant_to_user(row.missing_rule)
+    response = await _response_for_denied_name(denied_row, context)
     for _ in range(_TRIES):
         if response.ok is None:
             await asyncio.sleep(_PAUSE_S)
-            response = await _ask(alone, context)
+            response = await _response_for_denied_name(denied_row, context)
     if response.ok is None:
-        raise UnmetError(
+        raise UnmetExpectationError(
             "success of the same client after the permission is granted",
             f"it still reports {response}",
         )
 
 
-def _of_denied_alone(row: Denial) -> Denial:
+def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
     """Remove the allowed name from the command; the first call would
     already have succeeded for it.
     """
     if row.items is None or not row.items[1]:
         return row
     denied, allowed = row.items
-    fields = {name: _without(value, allowed) for name, value in row.fields.items()}
+    fields = {name: _remove_name(value, allowed) for name, value in row.fields.items()}
     return msgspec.structs.replace(row, fields=fields, items=(denied, ""))
 
 
-def _without(value: Any, name: str) -> Any:
+def _remove_name(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
-        return {each: found for each, found in value.items() if each != name}
+        return {each: field_value for each, field_value in value.items() if each != name}
     return [each for each in value if each != name] if isinstance(value, list) else value
 
 
-async def _prepare(row: Denial, context: CaseContext) -> None:
-    await context.topic(*row.topics)
-    await context.group(*row.groups, topic=ALLOWED)
+async def _prepare_denied_client(row: DeniedCommand, context: CaseContext) -> None:
+    await context.create_topics(*row.topics)
+    await context.create_empty_groups(*row.groups, topic=ALLOWED)
     if row.granted:
-        await context.grant(*row.granted)
-    await context.open(row.settings)
+        await context.grant_to_user(*row.granted)
+    await context.open_client(row.settings)
     for command, fields in row.before:
-        await context.done(command, **fields)
+        await context.run_successfully(command, **fields)
 
 
-async def _ask(row: Denial, context: CaseContext) -> Response:
-    response = await context.ask(row.command, **row.fields)
+async def _response_for_denied_name(row: DeniedCommand, context: CaseContext) -> DriverResponse:
+    response = await context.run_command(row.command, **row.fields)
     if row.then is not None and (response.error is None or response.error.code is None):
-        response = await context.ask(row.then)
-    return response if row.items is None else response.item(row.items[0])
+        response = await context.run_command(row.then)
+    return response if row.items is None else response.item_response(row.items[0])
 
 
-def _expect_error(row: Denial, context: CaseContext, response: Response) -> None:
-    code = row.code_at(context.release)
+def _expect_denial_error(
+    row: DeniedCommand, context: CaseContext, response: DriverResponse
+) -> None:
+    code = row.error_code_in_release(context.release)
     if response.error is None or response.error.code != code:
-        raise UnmetError(error_name_with_code(code), f"the client reported {response}")
+        raise UnmetExpectationError(error_name_with_code(code), f"the client reported {response}")
 
 
-def _commands(row: Denial) -> list[str]:
+def _required_commands(row: DeniedCommand) -> list[str]:
     then = () if row.then is None else (row.then,)
     return [row.command, *(command for command, _ in row.before), *then]
 
 
-def _cases() -> Family:
-    family = Family("denials")
+def _denial_cases() -> CaseFamily:
+    family = CaseFamily("denials")
     for row in DENIALS:
         name = ErrorCode(row.code).name
         error = error_name_with_code(row.code)
         common: dict[str, Any] = {
-            "commands": " ".join(_commands(row)),
+            "commands": " ".join(_required_commands(row)),
             "capabilities": row.capabilities,
             "origin": row.origin,
-            "possible": row.possible,
+            "supports_release": row.supports_release,
             "setup": row.setup,
-            "is_real": True,
+            "runs_on_real_cluster": True,
         }
-        family.add(
+        family.add_case(
             f"{row.name}.reports-error",
             f"{row.command} without permission fails at once with {name}",
-            partial(reports_error, row),
-            response=f"{error}, not marked as retriable",
-            wire=f"at most {STORM} denied requests per second",
+            partial(expect_denial_reported, row),
+            expected_response=f"{error}, not marked as retriable",
+            expected_requests=f"at most {STORM_REQUESTS_PER_SECOND} denied requests per second",
             **common,
         )
         if row.items is not None and row.items[1]:
-            family.add(
+            family.add_case(
                 f"{row.name}.partial-success",
                 f"{row.command} for two names, one denied, succeeds for the other",
-                partial(partly_succeeds, row),
-                response=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
+                partial(expect_success_for_allowed_name, row),
+                expected_response=f"{error} for `{row.items[0]}`, ok for `{row.items[1]}`",
                 **common,
             )
         if not row.is_fatal:
-            family.add(
+            family.add_case(
                 f"{row.name}.recovers",
                 f"{row.command} succeeds after the permission is granted",
-                partial(recovers, row),
-                response=f"{error}, and ok after the ACL was added",
+                partial(expect_success_after_permission_granted, row),
+                expected_response=f"{error}, and ok after the ACL was added",
                 **common,
             )
     return family
 
 
-CASES = _cases().cases
+CASES = _denial_cases().cases

@@ -4,145 +4,157 @@ IdempotentWrite for that.
 
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.shim.conformance.case import Family, Level
-from kafka_shim.shim.conformance.case_context import CaseContext, UnmetError
-from kafka_shim.shim.conformance.denial import requires_permission
-from kafka_shim.shim.conformance.driver import Response
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.denied_command import requires_permission
+from kafka_shim.shim.conformance.driver import DriverResponse
 
-_KIPS = Family("kips")
+_KIPS = CaseFamily("kips")
 TOPIC = "orders"
 _needs_write = requires_permission(INIT_PRODUCER_ID_IDEMPOTENT, Operation.WRITE, ResourceType.TOPIC)
 
 
-def _needs_more(release: str) -> bool:
+def _needs_idempotent_write(release: str) -> bool:
     return not _needs_write(release)
 
 
-async def _produce(context: CaseContext, *, is_said: bool, granted: bool = False) -> Response:
-    await context.topic(TOPIC)
-    await context.grant({"allow": ["Write"], "topic": TOPIC})
-    if granted:
-        await context.grant({"allow": ["IdempotentWrite"], "cluster": None})
-    settings = {"enable_idempotence": "true"} if is_said else {}
-    await context.open(settings, without=["enable.idempotence"])
-    return await context.ask("produce", topic=TOPIC, values=["a"])
+async def _produce_with_write_permission(
+    context: CaseContext, *, enable_idempotence: bool, grant_idempotent_write: bool = False
+) -> DriverResponse:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user({"allow": ["Write"], "topic": TOPIC})
+    if grant_idempotent_write:
+        await context.grant_to_user({"allow": ["IdempotentWrite"], "cluster": None})
+    settings = {"enable_idempotence": "true"} if enable_idempotence else {}
+    await context.open_client(settings, without=["enable.idempotence"])
+    return await context.run_command("produce", topic=TOPIC, values=["a"])
 
 
-def _expect_ok(response: Response) -> None:
+def _expect_record_written(response: DriverResponse) -> None:
     if response.ok is None:
-        raise UnmetError("the record is written", f"the client reported {response}")
+        raise UnmetExpectationError("the record is written", f"the client reported {response}")
 
 
 @_KIPS.case(
     "idempotence.default",
     "a producer with default settings needs only Write",
     origin="KIP-679",
-    response="ok",
+    expected_response="ok",
     commands="produce",
-    possible=_needs_write,
-    is_real=True,
+    supports_release=_needs_write,
+    runs_on_real_cluster=True,
 )
-async def default(context: CaseContext) -> None:
-    _expect_ok(await _produce(context, is_said=False))
+async def expect_write_suffices_for_default_producer(context: CaseContext) -> None:
+    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=False))
 
 
 @_KIPS.case(
     "idempotence.default-asks-id",
     "a producer is idempotent by default",
     origin="KIP-679",
-    response="ok",
-    wire="InitProducerId before Produce",
+    expected_response="ok",
+    expected_requests="InitProducerId before Produce",
     commands="produce",
-    level=Level.SHOULD,
-    possible=_needs_write,
-    is_real=True,
+    level=RequirementLevel.SHOULD,
+    supports_release=_needs_write,
+    runs_on_real_cluster=True,
 )
-async def default_asks(context: CaseContext) -> None:
-    _expect_ok(await _produce(context, is_said=False))
-    if not context.requests(ApiKey.INIT_PRODUCER_ID):
-        raise UnmetError("InitProducerId", "the client sent none")
+async def expect_default_producer_initializes_producer_id(context: CaseContext) -> None:
+    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=False))
+    if not context.client_requests(ApiKey.INIT_PRODUCER_ID):
+        raise UnmetExpectationError("InitProducerId", "the client sent none")
 
 
 @_KIPS.case(
     "idempotence.default-acks",
     "a producer waits for all in-sync replicas by default",
     origin="KIP-679",
-    response="ok",
-    wire="acks is -1 in Produce",
+    expected_response="ok",
+    expected_requests="acks is -1 in Produce",
     commands="produce",
-    level=Level.SHOULD,
-    is_real=True,
+    level=RequirementLevel.SHOULD,
+    runs_on_real_cluster=True,
 )
-async def default_acks(context: CaseContext) -> None:
-    _expect_ok(await _produce(context, is_said=False, granted=True))
-    for seen in context.requests(ApiKey.PRODUCE):
-        request = seen.row()["request"] or {}
+async def expect_default_producer_requests_all_acks(context: CaseContext) -> None:
+    _expect_record_written(
+        await _produce_with_write_permission(
+            context, enable_idempotence=False, grant_idempotent_write=True
+        )
+    )
+    for produce_request in context.client_requests(ApiKey.PRODUCE):
+        request = produce_request.row()["request"] or {}
         if request.get("acks") != -1:
-            raise UnmetError("acks -1", f"it is {request.get('acks')}")
+            raise UnmetExpectationError("acks -1", f"it is {request.get('acks')}")
 
 
 @_KIPS.case(
     "idempotence.only-write",
     "an idempotent producer needs only Write",
     origin="KIP-679",
-    response="ok",
-    wire="InitProducerId",
+    expected_response="ok",
+    expected_requests="InitProducerId",
     commands="produce",
     capabilities="idempotence",
-    possible=_needs_write,
-    is_real=True,
+    supports_release=_needs_write,
+    runs_on_real_cluster=True,
 )
-async def only_write(context: CaseContext) -> None:
-    _expect_ok(await _produce(context, is_said=True))
+async def expect_write_suffices_for_idempotent_producer(context: CaseContext) -> None:
+    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=True))
 
 
 @_KIPS.case(
     "idempotence.old-broker-default",
     "a producer with default settings falls back, or reports the missing permission",
     origin="KIP-679",
-    response="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
+    expected_response="ok, or CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
-    possible=_needs_more,
-    is_real=True,
+    supports_release=_needs_idempotent_write,
+    runs_on_real_cluster=True,
 )
-async def old_default(context: CaseContext) -> None:
-    response = await _produce(context, is_said=False)
+async def expect_default_producer_falls_back_or_reports_denial(context: CaseContext) -> None:
+    response = await _produce_with_write_permission(context, enable_idempotence=False)
     if response.error is not None and response.error.code != 31:
-        raise UnmetError(
+        raise UnmetExpectationError(
             "ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}"
         )
-    context.expect_no_storm(31)
+    context.expect_no_retry_storm(31)
 
 
 @_KIPS.case(
     "idempotence.old-broker-said",
     "an idempotent producer without IdempotentWrite reports the missing permission",
     origin="KIP-98",
-    response="CLUSTER_AUTHORIZATION_FAILED (31)",
+    expected_response="CLUSTER_AUTHORIZATION_FAILED (31)",
     commands="produce",
     capabilities="idempotence",
-    possible=_needs_more,
-    is_real=True,
+    supports_release=_needs_idempotent_write,
+    runs_on_real_cluster=True,
 )
-async def old_said(context: CaseContext) -> None:
-    response = await _produce(context, is_said=True)
+async def expect_missing_idempotent_write_reported(context: CaseContext) -> None:
+    response = await _produce_with_write_permission(context, enable_idempotence=True)
     if response.error is None or response.error.code != 31:
-        raise UnmetError("CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}")
-    context.expect_no_storm(31)
+        raise UnmetExpectationError(
+            "CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}"
+        )
+    context.expect_no_retry_storm(31)
 
 
 @_KIPS.case(
     "idempotence.old-broker-granted",
     "an idempotent producer with IdempotentWrite can write",
     origin="KIP-98",
-    response="ok",
+    expected_response="ok",
     commands="produce",
     capabilities="idempotence",
-    possible=_needs_more,
-    is_real=True,
+    supports_release=_needs_idempotent_write,
+    runs_on_real_cluster=True,
 )
-async def old_granted(context: CaseContext) -> None:
-    _expect_ok(await _produce(context, is_said=True, granted=True))
+async def expect_idempotent_write_suffices(context: CaseContext) -> None:
+    _expect_record_written(
+        await _produce_with_write_permission(
+            context, enable_idempotence=True, grant_idempotent_write=True
+        )
+    )
 
 
 CASES = _KIPS.cases

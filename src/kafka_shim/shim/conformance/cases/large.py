@@ -5,16 +5,16 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.conformance.case import Family
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
-    UnmetError,
-    expect_error,
+    UnmetExpectationError,
+    expect_client_error,
 )
-from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
 
-_VERSIONS = Family("versions")
+_VERSIONS = CaseFamily("versions")
 TOPIC = "orders"
 BYTES = 10_000_000
 _LIMIT = str(2 * BYTES)
@@ -24,35 +24,39 @@ _LIMITS = {
     "max_partition_fetch_bytes": _LIMIT,
     "compression_type": "none",
 }
-_LARGE = Setup(properties=(("message.max.bytes", _LIMIT),))
+_LARGE = ClusterSetup(properties=(("message.max.bytes", _LIMIT),))
 
 
-async def reads(command: str, fields: Mapping[str, Any], context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.write(TOPIC, b"x" * BYTES)
-    await context.write(TOPIC, b"y")
-    await context.open({"group_id": "readers"})
-    found = await context.done(command, **fields, count=2, seconds=10)
-    lengths = [len(value) for value in found["values"]]
+async def expect_large_record_read(
+    command: str, fields: Mapping[str, Any], context: CaseContext
+) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.write_record(TOPIC, b"x" * BYTES)
+    await context.write_record(TOPIC, b"y")
+    await context.open_client({"group_id": "readers"})
+    consumed = await context.run_successfully(command, **fields, count=2, seconds=10)
+    lengths = [len(value) for value in consumed["values"]]
     if lengths != [BYTES, 1]:
-        raise UnmetError(f"values of {BYTES} and 1 bytes", f"the client reported {lengths}")
+        raise UnmetExpectationError(
+            f"values of {BYTES} and 1 bytes", f"the client reported {lengths}"
+        )
 
 
 for _command, _fields in (
     ("consume", {"topics": [TOPIC]}),
     ("consume_assigned", {"partitions": [f"{TOPIC}-0"]}),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"ten-megabytes.{_command.replace('_', '-')}",
         f"{_command} reads a record of 10 MB, and the next one",
-        partial(reads, _command, _fields),
+        partial(expect_large_record_read, _command, _fields),
         origin="KIP-74",
-        response="both values",
-        wire="the Fetch response has 10 MB, although the request sets a lower limit",
+        expected_response="both values",
+        expected_requests="the Fetch response has 10 MB, although the request sets a lower limit",
         commands=_command,
         setup=_LARGE,
-        is_real=True,
+        runs_on_real_cluster=True,
     )
 
 
@@ -60,40 +64,44 @@ for _command, _fields in (
     "ten-megabytes.record",
     "a record of 10 MB is written and read where settings and broker allow it",
     origin="max.request.size",
-    response="the value that was written",
-    wire="Produce and Fetch with 10 MB",
+    expected_response="the value that was written",
+    expected_requests="Produce and Fetch with 10 MB",
     commands="produce consume",
     setup=_LARGE,
-    is_real=True,
+    runs_on_real_cluster=True,
 )
-async def writes_and_reads(context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.open({"group_id": "readers", **_LIMITS})
-    await context.done("produce", topic=TOPIC, values=["x" * BYTES])
-    found = await context.done("consume", topics=[TOPIC], count=1, seconds=10)
-    lengths = [len(value) for value in found["values"]]
+async def expect_large_record_written_and_read(context: CaseContext) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.open_client({"group_id": "readers", **_LIMITS})
+    await context.run_successfully("produce", topic=TOPIC, values=["x" * BYTES])
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=1, seconds=10)
+    lengths = [len(value) for value in consumed["values"]]
     if lengths != [BYTES]:
-        raise UnmetError(f"a value of {BYTES} bytes", f"the client reported {lengths}")
+        raise UnmetExpectationError(f"a value of {BYTES} bytes", f"the client reported {lengths}")
 
 
 @_VERSIONS.case(
     "ten-megabytes.refused",
     "a record that is too large for the broker is an error, and smaller ones can still be written",
     origin="message.max.bytes",
-    response="MESSAGE_TOO_LARGE (10), or an error without a code",
-    wire="Produce is answered with MESSAGE_TOO_LARGE (10)",
+    expected_response="MESSAGE_TOO_LARGE (10), or an error without a code",
+    expected_requests="Produce is answered with MESSAGE_TOO_LARGE (10)",
     commands="produce",
-    is_real=True,
+    runs_on_real_cluster=True,
 )
-async def error_responses(context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.open(_LIMITS)
-    error = expect_error(await context.ask("produce", topic=TOPIC, values=["x" * BYTES]))
+async def expect_too_large_record_rejected(context: CaseContext) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.open_client(_LIMITS)
+    error = expect_client_error(
+        await context.run_command("produce", topic=TOPIC, values=["x" * BYTES])
+    )
     if error.code not in (ErrorCode.MESSAGE_TOO_LARGE, None):
-        raise UnmetError("MESSAGE_TOO_LARGE (10) if it has a code", f"the client reported {error}")
-    await context.done("produce", topic=TOPIC, values=["y"])
+        raise UnmetExpectationError(
+            "MESSAGE_TOO_LARGE (10) if it has a code", f"the client reported {error}"
+        )
+    await context.run_successfully("produce", topic=TOPIC, values=["y"])
 
 
 CASES = _VERSIONS.cases

@@ -4,57 +4,60 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.conformance.case import Family
-from kafka_shim.shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetError
-from kafka_shim.shim.conformance.cases.logins import try_login, works
-from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.case import CaseFamily
+from kafka_shim.shim.conformance.case_context import PLAIN_LOGIN, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.cases.logins import (
+    expect_login_succeeds,
+    produce_with_client_options,
+)
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
 
-_LISTENERS = Family("logins")
-_TLS = Setup(has_tls=True)
+_LISTENERS = CaseFamily("logins")
+_TLS = ClusterSetup(has_tls=True)
 
 
 @_LISTENERS.case(
     "works.tls",
     "a client accepts a certificate that its trusted authority has issued",
     origin="TLS",
-    response="ok",
+    expected_response="ok",
     commands="produce",
     capabilities="tls",
     setup=_TLS,
-    is_real=True,
+    runs_on_real_cluster=True,
 )
-async def tls(context: CaseContext) -> None:
-    await works({"login": PLAIN_LOGIN, "tls": context.trust_settings}, context)
+async def expect_tls_login_succeeds(context: CaseContext) -> None:
+    await expect_login_succeeds({"login": PLAIN_LOGIN, "tls": context.trusting_tls_fields}, context)
 
 
-async def across(
+async def expect_error_on_wrong_listener(
     listener: str, login: Mapping[str, Any] | None, trust: str | None, context: CaseContext
 ) -> None:
-    how: dict[str, Any] = {"listener": listener, "login": login}
+    client_options: dict[str, Any] = {"listener": listener, "login": login}
     if trust is not None:
-        how["tls"] = context.trust_settings if trust == "own" else {"ca": None}
-    response = await try_login(context, how)
+        client_options["tls"] = context.trusting_tls_fields if trust == "own" else {"ca": None}
+    response = await produce_with_client_options(context, client_options)
     if response.error is None:
-        raise UnmetError("an error, in time", f"the client reported {response}")
+        raise UnmetExpectationError("an error, in time", f"the client reported {response}")
 
 
-for _name, _what, _listener, _who, _trust in (
+for _name, _what, _listener, _wrong_login, _trust in (
     ("plain-to-tls", "a client without TLS at a TLS listener", "SSL", None, None),
     ("tls-to-plain", "a client with TLS at a plain listener", "PLAINTEXT", None, "own"),
     ("untrusted", "a client that does not trust the certificate", "SSL", None, "none"),
     ("sasl-to-plain", "a log-in on a listener without SASL", "PLAINTEXT", PLAIN_LOGIN, None),
     ("plain-to-sasl", "a client without a log-in on a SASL listener", "SASL_PLAINTEXT", None, None),
 ):
-    _LISTENERS.add(
+    _LISTENERS.add_case(
         f"wrong-listener.{_name}",
         f"{_what} ends with an error",
-        partial(across, _listener, _who, _trust),
+        partial(expect_error_on_wrong_listener, _listener, _wrong_login, _trust),
         origin="security.protocol",
-        response="an error, in time",
+        expected_response="an error, in time",
         commands="produce",
         capabilities="tls" if _trust else "",
-        setup=_TLS if _listener == "SSL" or _trust else Setup(),
-        is_real=True,
+        setup=_TLS if _listener == "SSL" or _trust else ClusterSetup(),
+        runs_on_real_cluster=True,
     )
 
 

@@ -6,19 +6,19 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.conformance.case import Family, Level
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
     DEADLINE_S,
     EVERYTHING,
     CaseContext,
-    UnmetError,
+    UnmetExpectationError,
 )
-from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
 from kafka_shim.shim.state.coordinators import KeyType
 
-_TROUBLE = Family("trouble")
+_TROUBLE = CaseFamily("trouble")
 TOPIC, GROUP = "orders", "workers"
-_TWO = Setup(brokers=2)
+_TWO = ClusterSetup(brokers=2)
 _PAUSE_S, _RESTED_S = 0.2, 2.0
 """Between two attempts, and between a broker's return and the next stop."""
 PRODUCE: Mapping[str, Any] = {"topic": TOPIC, "values": ["a"]}
@@ -28,39 +28,43 @@ IDEMPOTENT = {"enable_idempotence": "true"}
 TX = {"transactional_id": "tx", **IDEMPOTENT}
 
 
-async def prepare(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
+async def open_client_allowed_everything(
+    context: CaseContext, settings: Mapping[str, str] = {}
+) -> None:
     """A topic, and a client that may do everything."""
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.open(settings)
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.open_client(settings)
 
 
-async def write(context: CaseContext) -> None:
+async def write_record_without_driver(context: CaseContext) -> None:
     """Write a record without the driver, so that only the client's consumer is judged."""
-    await context.write(TOPIC, b"a")
+    await context.write_record(TOPIC, b"a")
 
 
-async def produces(settings: Mapping[str, str], context: CaseContext) -> None:
-    await prepare(context, settings)
+async def expect_producer_follows_moved_leader(
+    settings: Mapping[str, str], context: CaseContext
+) -> None:
+    await open_client_allowed_everything(context, settings)
     for _ in range(2):
-        await context.done("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
         await context.cluster_control.move_leader(TOPIC)
-    await context.done("produce", **PRODUCE)
+    await context.run_successfully("produce", **PRODUCE)
 
 
 for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
-    _TROUBLE.add(
+    _TROUBLE.add_case(
         f"leader-moved.{_name}",
         "a producer continues at the new leader",
-        partial(produces, _settings),
+        partial(expect_producer_follows_moved_leader, _settings),
         origin="KIP-951",
-        response="ok",
-        wire="Produce at the other broker",
+        expected_response="ok",
+        expected_requests="Produce at the other broker",
         commands="produce",
         capabilities="idempotence" if _settings else "",
         setup=_TWO,
-        is_real=True,
-        is_own=True,
+        runs_on_real_cluster=True,
+        needs_cluster_control=True,
     )
 
 
@@ -68,109 +72,115 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
     "leader-moved.consumer",
     "a consumer continues at the new leader",
     origin="KIP-951",
-    response="the values that were written",
-    wire="Fetch at the other broker",
+    expected_response="the values that were written",
+    expected_requests="Fetch at the other broker",
     commands="produce consume",
     setup=_TWO,
-    is_real=True,
-    is_own=True,
+    runs_on_real_cluster=True,
+    needs_cluster_control=True,
 )
-async def consumer_follows(context: CaseContext) -> None:
-    await prepare(context, READER)
+async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
+    await open_client_allowed_everything(context, READER)
     for _ in range(2):
-        await write(context)
-        await context.done("consume", **CONSUME)
+        await write_record_without_driver(context)
+        await context.run_successfully("consume", **CONSUME)
         await context.cluster_control.move_leader(TOPIC)
-    await write(context)
-    found = await context.done("consume", **CONSUME)
-    if found["values"] != ["a"]:
-        raise UnmetError("the value written after the move", f"the client reported {found}")
+    await write_record_without_driver(context)
+    consumed = await context.run_successfully("consume", **CONSUME)
+    if consumed["values"] != ["a"]:
+        raise UnmetExpectationError(
+            "the value written after the move", f"the client reported {consumed}"
+        )
 
 
 @_TROUBLE.case(
     "leader-moved.list-offsets",
     "list_offsets continues at the new leader",
     origin="KIP-396",
-    response="ok",
+    expected_response="ok",
     commands="list_offsets produce",
     setup=_TWO,
-    is_real=True,
-    is_own=True,
-    level=Level.SHOULD,
+    runs_on_real_cluster=True,
+    needs_cluster_control=True,
+    level=RequirementLevel.SHOULD,
 )
-async def offsets_follow(context: CaseContext) -> None:
-    await prepare(context)
-    await context.done("list_offsets", partitions=[f"{TOPIC}-0"])
+async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None:
+    await open_client_allowed_everything(context)
+    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
     await context.cluster_control.move_leader(TOPIC)
-    await context.done("list_offsets", partitions=[f"{TOPIC}-0"])
+    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
 
 
 @_TROUBLE.case(
     "coordinator-moved.commit",
     "a consumer commits at the new coordinator",
     origin="coordinators",
-    response="ok",
-    wire="FindCoordinator, and OffsetCommit at the other broker",
+    expected_response="ok",
+    expected_requests="FindCoordinator, and OffsetCommit at the other broker",
     commands="produce consume commit_offsets",
     setup=_TWO,
-    is_real=True,
-    is_own=True,
+    runs_on_real_cluster=True,
+    needs_cluster_control=True,
 )
-async def commits_elsewhere(context: CaseContext) -> None:
-    await prepare(context, READER)
-    await write(context)
-    await context.done("consume", **CONSUME)
+async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
+    await open_client_allowed_everything(context, READER)
+    await write_record_without_driver(context)
+    await context.run_successfully("consume", **CONSUME)
     await context.cluster_control.move_coordinator(KeyType.GROUP, GROUP)
-    response = await context.ask("commit_offsets")
+    response = await context.run_command("commit_offsets")
     if response.ok is None:  # the member may have to join again first
-        await write(context)
-        await context.done("consume", **CONSUME)
-        await context.done("commit_offsets")
+        await write_record_without_driver(context)
+        await context.run_successfully("consume", **CONSUME)
+        await context.run_successfully("commit_offsets")
 
 
 @_TROUBLE.case(
     "coordinator-moved.transaction",
     "a transaction ends at the new coordinator",
     origin="KIP-98",
-    response="ok",
-    wire="EndTxn at the other broker",
+    expected_response="ok",
+    expected_requests="EndTxn at the other broker",
     commands="produce begin commit",
     capabilities="transactions",
     setup=_TWO,
-    is_real=True,
-    is_own=True,
+    runs_on_real_cluster=True,
+    needs_cluster_control=True,
 )
-async def ends_elsewhere(context: CaseContext) -> None:
-    await prepare(context, TX)
-    await context.done("begin")
-    await context.done("produce", **PRODUCE)
+async def expect_transaction_ends_at_moved_coordinator(context: CaseContext) -> None:
+    await open_client_allowed_everything(context, TX)
+    await context.run_successfully("begin")
+    await context.run_successfully("produce", **PRODUCE)
     await context.cluster_control.move_coordinator(KeyType.TRANSACTION, "tx")
-    await context.done("commit")
+    await context.run_successfully("commit")
 
 
-async def node_gone(command: str, fields: Mapping[str, Any], context: CaseContext) -> None:
+async def expect_success_while_one_broker_is_stopped(
+    command: str, fields: Mapping[str, Any], context: CaseContext
+) -> None:
     """Stop each broker once, since the client may be connected to either."""
-    await prepare(context)
-    await context.done(command, **fields)
+    await open_client_allowed_everything(context)
+    await context.run_successfully(command, **fields)
     for _ in range(2):
-        gone = await context.cluster_control.leader(TOPIC)
+        stopped_node_id = await context.cluster_control.leader_id(TOPIC)
         await context.cluster_control.move_leader(TOPIC)
-        await context.cluster_control.stop(gone)
-        await soon(command, fields, context)
-        await context.cluster_control.start(gone)
-        await soon(command, fields, context)
+        await context.cluster_control.stop_broker(stopped_node_id)
+        await repeat_until_success(command, fields, context)
+        await context.cluster_control.restart_broker(stopped_node_id)
+        await repeat_until_success(command, fields, context)
         await asyncio.sleep(_RESTED_S)
 
 
-async def soon(command: str, fields: Mapping[str, Any], context: CaseContext) -> None:
+async def repeat_until_success(
+    command: str, fields: Mapping[str, Any], context: CaseContext
+) -> None:
     """Repeat a command until it succeeds, at most until the deadline."""
-    ends = time.monotonic() + DEADLINE_S
+    deadline = time.monotonic() + DEADLINE_S
     while True:
-        response = (await context.ask(command, **fields)).first()
+        response = (await context.run_command(command, **fields)).first_item_response()
         if response.ok is not None:
             return
-        if time.monotonic() > ends:
-            raise UnmetError(f"{command} succeeds", f"the client reported {response}")
+        if time.monotonic() > deadline:
+            raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         await asyncio.sleep(_PAUSE_S)
 
 
@@ -179,17 +189,17 @@ for _command, _fields in (
     ("list_topics", {}),
     ("describe_configs", {"type": "topic", "names": [TOPIC]}),
 ):
-    _TROUBLE.add(
+    _TROUBLE.add_case(
         f"broker-gone.{_command.replace('_', '-')}",
         f"{_command} works while either of two brokers is stopped, and after its restart",
-        partial(node_gone, _command, _fields),
+        partial(expect_success_while_one_broker_is_stopped, _command, _fields),
         origin="brokers",
-        response="ok, maybe after errors that pass",
-        wire="requests to the running broker",
+        expected_response="ok, maybe after errors that pass",
+        expected_requests="requests to the running broker",
         commands=f"produce {_command}",
         setup=_TWO,
-        is_real=True,
-        is_own=True,
+        runs_on_real_cluster=True,
+        needs_cluster_control=True,
     )
 
 
@@ -197,49 +207,49 @@ for _command, _fields in (
     "broker-gone.all",
     "a producer continues after a short stop of its only broker",
     origin="brokers",
-    response="ok",
+    expected_response="ok",
     commands="produce",
-    is_real=True,
-    is_own=True,
+    runs_on_real_cluster=True,
+    needs_cluster_control=True,
 )
-async def only_broker(context: CaseContext) -> None:
-    await prepare(context)
-    await context.done("produce", **PRODUCE)
-    await context.cluster_control.stop(1)
-    await context.cluster_control.start(1)
-    await context.done("produce", **PRODUCE)
+async def expect_producer_survives_restart_of_only_broker(context: CaseContext) -> None:
+    await open_client_allowed_everything(context)
+    await context.run_successfully("produce", **PRODUCE)
+    await context.cluster_control.stop_broker(1)
+    await context.cluster_control.restart_broker(1)
+    await context.run_successfully("produce", **PRODUCE)
 
 
-async def recreated(command: str, context: CaseContext) -> None:
-    await prepare(context, READER)
-    await write(context)
+async def expect_success_with_recreated_topic(command: str, context: CaseContext) -> None:
+    await open_client_allowed_everything(context, READER)
+    await write_record_without_driver(context)
     if command == "consume":
-        await context.done("consume", **CONSUME)
+        await context.run_successfully("consume", **CONSUME)
     else:
-        await context.done("produce", **PRODUCE)
-    await context.delete_topic_and_wait(TOPIC)
-    await context.topic(TOPIC)
+        await context.run_successfully("produce", **PRODUCE)
+    await context.delete_topic(TOPIC)
+    await context.create_topics(TOPIC)
     if command == "consume":
         for _ in range(3):
-            await write(context)
-        found = await context.done("consume", **CONSUME)
-        if not found["values"]:
-            raise UnmetError("values of the new topic", "the client reported none")
+            await write_record_without_driver(context)
+        consumed = await context.run_successfully("consume", **CONSUME)
+        if not consumed["values"]:
+            raise UnmetExpectationError("values of the new topic", "the client reported none")
     else:
-        await context.done("produce", **PRODUCE)
+        await context.run_successfully("produce", **PRODUCE)
 
 
 for _command in ("produce", "consume"):
-    _TROUBLE.add(
+    _TROUBLE.add_case(
         f"topic-recreated.{_command}",
         f"{_command} works with a topic that was deleted and created again",
-        partial(recreated, _command),
+        partial(expect_success_with_recreated_topic, _command),
         origin="KIP-516",
-        response="ok",
-        wire="the new topic's id",
+        expected_response="ok",
+        expected_requests="the new topic's id",
         commands=f"produce {_command}",
-        level=Level.MUST if _command == "produce" else Level.SHOULD,
-        is_real=True,
+        level=RequirementLevel.MUST if _command == "produce" else RequirementLevel.SHOULD,
+        runs_on_real_cluster=True,
     )
 
 

@@ -8,16 +8,16 @@ import msgspec
 
 from kafka_shim.authorizer.requirements import OFFSET_FETCH_GROUP
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.shim.conformance.case import Family, Level
-from kafka_shim.shim.conformance.case_context import CaseContext, UnmetError
-from kafka_shim.shim.conformance.denial import requires_permission, supports_api
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.denied_command import requires_permission, supports_api
 
-_KIPS = Family("kips")
+_KIPS = CaseFamily("kips")
 _NOT_ASKED = -(2**31)
 TOPIC, GROUP = "orders", "workers"
 
 
-class Described(msgspec.Struct, frozen=True):
+class ResourceWithAuthorizedOperations(msgspec.Struct, frozen=True):
     """A kind of resource whose authorized operations a command returns.
 
     Depending on its version, a client sends any of `apis`.
@@ -31,16 +31,16 @@ class Described(msgspec.Struct, frozen=True):
     api: ApiKey
     version: int
     """The first version of `api` with authorized operations."""
-    granted: tuple[str, ...]
-    reported: frozenset[str]
-    rule: Mapping[str, Any]
+    granted_operations: tuple[str, ...]
+    reported_operations: frozenset[str]
+    resource_rule: Mapping[str, Any]
 
 
 _FLAG = "includeAuthorizedOperations"
 _OF_TOPIC = ("topics.*.topic_authorized_operations", "includeTopicAuthorizedOperations")
 _OF_CLUSTER = ("cluster_authorized_operations", "includeClusterAuthorizedOperations")
 ROWS = (
-    Described(
+    ResourceWithAuthorizedOperations(
         "topic",
         "describe_topics",
         {"names": [TOPIC]},
@@ -54,7 +54,7 @@ ROWS = (
         frozenset({"READ", "DESCRIBE", "ALTER_CONFIGS", "DESCRIBE_CONFIGS"}),
         {"topic": TOPIC},
     ),
-    Described(
+    ResourceWithAuthorizedOperations(
         "group",
         "describe_groups",
         {"names": [GROUP]},
@@ -68,7 +68,7 @@ ROWS = (
         frozenset({"DELETE", "DESCRIBE"}),
         {"group": GROUP},
     ),
-    Described(
+    ResourceWithAuthorizedOperations(
         "cluster",
         "describe_cluster",
         {},
@@ -85,171 +85,236 @@ ROWS = (
 )
 
 
-async def _prepare(row: Described, context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.group(GROUP, topic=TOPIC)
-    await context.grant({"allow": ["Describe"], "cluster": None})
-    await context.grant({"allow": list(row.granted), **row.rule})
-    await context.open()
+async def _prepare_described_resource(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await context.create_topics(TOPIC)
+    await context.create_empty_groups(GROUP, topic=TOPIC)
+    await context.grant_to_user({"allow": ["Describe"], "cluster": None})
+    await context.grant_to_user({"allow": list(row.granted_operations), **row.resource_rule})
+    await context.open_client()
 
 
 async def _reported_operations(
-    row: Described, context: CaseContext, *, asked: bool = True
+    row: ResourceWithAuthorizedOperations, context: CaseContext, *, request_operations: bool = True
 ) -> list[str] | None:
-    found = await context.done(row.command, **row.fields, operations=asked)
-    if "items" in found:
-        raise UnmetError("one result, for the only name", f"there are {found}")
-    reported: list[str] | None = found["operations"]
-    return reported
+    flags = await context.run_successfully(row.command, **row.fields, operations=request_operations)
+    if "items" in flags:
+        raise UnmetExpectationError("one result, for the only name", f"there are {flags}")
+    reported_operations: list[str] | None = flags["operations"]
+    return reported_operations
 
 
-def _set(row: Described, context: CaseContext, bits: int) -> None:
+def _inject_operation_bits(
+    row: ResourceWithAuthorizedOperations, context: CaseContext, bits: int
+) -> None:
     """Put these bits into every response."""
-    context.broker.faults.clear()
+    context.shim_broker.faults.clear()
     for api, (field, _) in row.apis.items():
-        context.inject_error(api.wire_name, set={field: bits}, times=0)
+        context.inject_fault(api.wire_name, set={field: bits}, times=0)
 
 
-def _flags(row: Described, context: CaseContext) -> list[bool]:
-    found = []
+def _flags_in_sent_requests(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> list[bool]:
+    flags = []
     for api, (_, flag) in row.apis.items():
-        for seen in context.requests(api):
+        for seen in context.client_requests(api):
             request = seen.row()["request"] or {}
             if flag in request:
-                found.append(request[flag])
-    return found
+                flags.append(request[flag])
+    return flags
 
 
-async def exact(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    reported = await _reported_operations(row, context)
-    if reported is None or set(reported) != row.reported:
-        raise UnmetError(f"{sorted(row.reported)}", f"the client reported {reported}")
-
-
-async def not_asked(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    reported = await _reported_operations(row, context, asked=False)
-    if reported:
-        raise UnmetError(
-            "no operations, as they were not asked for", f"the client reported {reported}"
+async def expect_exactly_granted_operations(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    reported_operations = await _reported_operations(row, context)
+    if reported_operations is None or set(reported_operations) != row.reported_operations:
+        raise UnmetExpectationError(
+            f"{sorted(row.reported_operations)}", f"the client reported {reported_operations}"
         )
-    if any(_flags(row, context)):
-        raise UnmetError("a request without the flag", "the flag was set")
 
 
-async def bit_by_bit(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
+async def expect_no_operations_without_request_flag(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    reported_operations = await _reported_operations(row, context, request_operations=False)
+    if reported_operations:
+        raise UnmetExpectationError(
+            "no operations, as they were not asked for",
+            f"the client reported {reported_operations}",
+        )
+    if any(_flags_in_sent_requests(row, context)):
+        raise UnmetExpectationError("a request without the flag", "the flag was set")
+
+
+async def expect_each_operation_bit_decoded(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
     for operation in Operation:
         if operation in (Operation.UNKNOWN, Operation.ANY, Operation.ALL):
             continue
         if operation > Operation.IDEMPOTENT_WRITE:
             continue  # newer than the KIP
-        _set(row, context, 1 << operation)
-        reported = await _reported_operations(row, context)
-        if reported != [operation.name]:
-            raise UnmetError(
-                f"{operation.name} for bit {int(operation)}", f"the client reported {reported}"
+        _inject_operation_bits(row, context, 1 << operation)
+        reported_operations = await _reported_operations(row, context)
+        if reported_operations != [operation.name]:
+            raise UnmetExpectationError(
+                f"{operation.name} for bit {int(operation)}",
+                f"the client reported {reported_operations}",
             )
 
 
-async def minimum(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    _set(row, context, _NOT_ASKED)
-    reported = await _reported_operations(row, context)
-    if reported:
-        raise UnmetError(
-            "no operations: Int32.MIN means unknown", f"the client reported {reported}"
+async def expect_int32_min_means_no_operations(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    _inject_operation_bits(row, context, _NOT_ASKED)
+    reported_operations = await _reported_operations(row, context)
+    if reported_operations:
+        raise UnmetExpectationError(
+            "no operations: Int32.MIN means unknown", f"the client reported {reported_operations}"
         )
 
 
-async def unknown_bits(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    _set(row, context, 1 << Operation.DESCRIBE | 1 << 29)
-    reported = await _reported_operations(row, context)
-    if reported is None or set(reported) - {"UNKNOWN"} != {"DESCRIBE"}:
-        raise UnmetError("DESCRIBE, without the unknown bit", f"the client reported {reported}")
+async def expect_unknown_operation_bit_ignored(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    _inject_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
+    reported_operations = await _reported_operations(row, context)
+    if reported_operations is None or set(reported_operations) - {"UNKNOWN"} != {"DESCRIBE"}:
+        raise UnmetExpectationError(
+            "DESCRIBE, without the unknown bit", f"the client reported {reported_operations}"
+        )
 
 
-async def none(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    _set(row, context, 0)
-    reported = await _reported_operations(row, context)
-    if reported != []:
-        raise UnmetError("an empty list, which is not null", f"the client reported {reported}")
+async def expect_empty_operations_are_not_null(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    _inject_operation_bits(row, context, 0)
+    reported_operations = await _reported_operations(row, context)
+    if reported_operations != []:
+        raise UnmetExpectationError(
+            "an empty list, which is not null", f"the client reported {reported_operations}"
+        )
 
 
-async def old(row: Described, context: CaseContext) -> None:
-    await _prepare(row, context)
-    response = (await context.ask(row.command, **row.fields, operations=True)).first()
+async def expect_no_operations_from_old_broker(
+    row: ResourceWithAuthorizedOperations, context: CaseContext
+) -> None:
+    await _prepare_described_resource(row, context)
+    response = (
+        await context.run_command(row.command, **row.fields, operations=True)
+    ).first_item_response()
     if response.ok is not None and response.ok["operations"]:
-        raise UnmetError("an error, or no operations", f"the client reported {response}")
+        raise UnmetExpectationError("an error, or no operations", f"the client reported {response}")
 
 
-def _flag_of(row: Described) -> str:
+def _request_flag_names(row: ResourceWithAuthorizedOperations) -> str:
     return " and ".join(dict.fromkeys(flag for _, flag in row.apis.values() if flag))
 
 
 _BODIES = (
-    ("exact", exact, "returns exactly the operations that are allowed", Level.MUST),
-    ("not-asked", not_asked, "requests operations only if its caller asks for them", Level.SHOULD),
-    ("bit-by-bit", bit_by_bit, "reads every bit of the operations", Level.MUST),
-    ("minimum", minimum, "treats Int32.MIN as `operations unknown`", Level.MUST),
-    ("unknown-bits", unknown_bits, "ignores unknown bits", Level.MUST),
-    ("none", none, "returns an empty list if no operation is allowed", Level.SHOULD),
+    (
+        "exact",
+        expect_exactly_granted_operations,
+        "returns exactly the operations that are allowed",
+        RequirementLevel.MUST,
+    ),
+    (
+        "not-asked",
+        expect_no_operations_without_request_flag,
+        "requests operations only if its caller asks for them",
+        RequirementLevel.SHOULD,
+    ),
+    (
+        "bit-by-bit",
+        expect_each_operation_bit_decoded,
+        "reads every bit of the operations",
+        RequirementLevel.MUST,
+    ),
+    (
+        "minimum",
+        expect_int32_min_means_no_operations,
+        "treats Int32.MIN as `operations unknown`",
+        RequirementLevel.MUST,
+    ),
+    (
+        "unknown-bits",
+        expect_unknown_operation_bit_ignored,
+        "ignores unknown bits",
+        RequirementLevel.MUST,
+    ),
+    (
+        "none",
+        expect_empty_operations_are_not_null,
+        "returns an empty list if no operation is allowed",
+        RequirementLevel.SHOULD,
+    ),
 )
 for _row in ROWS:
     for _name, _body, _what, _level in _BODIES:
-        _KIPS.add(
+        _KIPS.add_case(
             f"operations.{_row.name}-{_name}",
             f"{_row.command} {_what}",
             partial(_body, _row),
             origin="KIP-430",
-            response=", ".join(sorted(_row.reported))
-            if _body is exact
+            expected_response=", ".join(sorted(_row.reported_operations))
+            if _body is expect_exactly_granted_operations
             else "the operations in the response",
-            wire=f"{_flag_of(_row)} as the command asks",
+            expected_requests=f"{_request_flag_names(_row)} as the command asks",
             commands=_row.command,
             capabilities="authorized-operations",
             level=_level,
-            possible=supports_api(_row.api, _row.version),
-            is_real=_body in (exact, not_asked),
+            supports_release=supports_api(_row.api, _row.version),
+            runs_on_real_cluster=_body
+            in (expect_exactly_granted_operations, expect_no_operations_without_request_flag),
         )
-    _KIPS.add(
+    _KIPS.add_case(
         f"operations.{_row.name}-old-broker",
         f"{_row.command} returns no operations for a broker that does not send them",
-        partial(old, _row),
+        partial(expect_no_operations_from_old_broker, _row),
         origin="KIP-430",
-        response="an error, or no operations",
+        expected_response="an error, or no operations",
         commands=_row.command,
         capabilities="authorized-operations",
-        possible=lambda release, row=_row: not supports_api(row.api, row.version)(release),
-        is_real=True,
+        supports_release=lambda release, row=_row: not supports_api(row.api, row.version)(release),
+        runs_on_real_cluster=True,
     )
 
 
-async def fetches(command: str, fields: Mapping[str, Any], context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.group(GROUP, topic=TOPIC)
-    await context.grant(
+async def expect_describe_suffices_for_offset_fetch(
+    command: str, fields: Mapping[str, Any], context: CaseContext
+) -> None:
+    await context.create_topics(TOPIC)
+    await context.create_empty_groups(GROUP, topic=TOPIC)
+    await context.grant_to_user(
         {"allow": ["Describe"], "group": GROUP}, {"allow": ["Describe"], "topic": TOPIC}
     )
-    await context.open({"group_id": GROUP})
-    found = await context.done(command, **fields, partitions=[f"{TOPIC}-0"])
-    if found.get("offset") != 0:
-        raise UnmetError("offset 0", f"the client reported {found}")
+    await context.open_client({"group_id": GROUP})
+    flags = await context.run_successfully(command, **fields, partitions=[f"{TOPIC}-0"])
+    if flags.get("offset") != 0:
+        raise UnmetExpectationError("offset 0", f"the client reported {flags}")
 
 
 for _command, _fields in (("group_offsets", {"group": GROUP}), ("committed", {})):
-    _KIPS.add(
+    _KIPS.add_case(
         f"offset-fetch.{_command.replace('_', '-')}",
         f"{_command} needs Describe on the group and the topic, and no more",
-        partial(fetches, _command, _fields),
+        partial(expect_describe_suffices_for_offset_fetch, _command, _fields),
         origin="KIP-163",
-        response="the offset",
+        expected_response="the offset",
         commands=_command,
-        possible=requires_permission(OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP),
-        is_real=True,
+        supports_release=requires_permission(
+            OFFSET_FETCH_GROUP, Operation.DESCRIBE, ResourceType.GROUP
+        ),
+        runs_on_real_cluster=True,
     )
 
 CASES = _KIPS.cases

@@ -10,41 +10,47 @@ from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
-from kafka_shim.shim.conformance.case import Family, Possible
-from kafka_shim.shim.conformance.case_context import CaseContext, UnmetError
-from kafka_shim.shim.conformance.cases.moves import CONSUME, READER, TOPIC, prepare, write
-from kafka_shim.shim.conformance.denial import supports_api
-from kafka_shim.shim.conformance.fixtures import Setup
+from kafka_shim.shim.conformance.case import CaseFamily, ReleasePredicate
+from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.cases.moves import (
+    CONSUME,
+    READER,
+    TOPIC,
+    open_client_allowed_everything,
+    write_record_without_driver,
+)
+from kafka_shim.shim.conformance.denied_command import supports_api
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
 
-_TROUBLE = Family("trouble")
+_TROUBLE = CaseFamily("trouble")
 _INVALID = {"setting": "retention.ms", "value": "soon"}
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class RejectedCommand(msgspec.Struct, frozen=True):
     """A command about one thing, `item`, that a broker answers with `error`.
 
     `error_at` returns the error at a release, where older releases used another one.
     """
 
     name: str
-    what: str
+    affected_resource: str
     command: str
     fields: Mapping[str, Any]
     item: str
     error: ErrorCode
     api: ApiKey
-    error_at: Callable[[str], int] | None = None
+    error_in_release: Callable[[str], int] | None = None
 
     @property
-    def possible(self) -> Possible:
+    def supports_release(self) -> ReleasePredicate:
         return supports_api(self.api)
 
-    def code_at(self, release: str) -> int:
-        return self.error if self.error_at is None else self.error_at(release)
+    def error_code_in_release(self, release: str) -> int:
+        return self.error if self.error_in_release is None else self.error_in_release(release)
 
 
 REFUSALS = (
-    Refusal(
+    RejectedCommand(
         "topic-exists",
         "a topic that exists already",
         "create_topics",
@@ -53,7 +59,7 @@ REFUSALS = (
         ErrorCode.TOPIC_ALREADY_EXISTS,
         ApiKey.CREATE_TOPICS,
     ),
-    Refusal(
+    RejectedCommand(
         "topic-config",
         "a topic with an invalid setting",
         "create_topics",
@@ -63,7 +69,7 @@ REFUSALS = (
         ApiKey.CREATE_TOPICS,
         lambda release: facts_of(release).topics.unparsable_topic_config_error,
     ),
-    Refusal(
+    RejectedCommand(
         "unknown-topic",
         "an unknown topic",
         "delete_topics",
@@ -72,7 +78,7 @@ REFUSALS = (
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
         ApiKey.DELETE_TOPICS,
     ),
-    Refusal(
+    RejectedCommand(
         "fewer-partitions",
         "fewer partitions than a topic has",
         "create_partitions",
@@ -81,7 +87,7 @@ REFUSALS = (
         ErrorCode.INVALID_PARTITIONS,
         ApiKey.CREATE_PARTITIONS,
     ),
-    Refusal(
+    RejectedCommand(
         "setting",
         "an invalid value of a topic's setting",
         "alter_configs",
@@ -91,7 +97,7 @@ REFUSALS = (
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
         lambda release: facts_of(release).configs.invalid_topic_config_value_error,
     ),
-    Refusal(
+    RejectedCommand(
         "unknown-group",
         "an unknown group",
         "delete_groups",
@@ -103,27 +109,27 @@ REFUSALS = (
 )
 
 
-async def refused(row: Refusal, context: CaseContext) -> None:
-    await prepare(context)
-    response = (await context.ask(row.command, **row.fields)).item(row.item)
-    _expect(row.code_at(context.release), response)
+async def expect_rejection_reported(row: RejectedCommand, context: CaseContext) -> None:
+    await open_client_allowed_everything(context)
+    response = (await context.run_command(row.command, **row.fields)).item_response(row.item)
+    _expect_error_code(row.error_code_in_release(context.release), response)
 
 
-def _expect(code: int, response: Any) -> None:
+def _expect_error_code(code: int, response: Any) -> None:
     if response.error is None or response.error.code != code:
-        raise UnmetError(error_name_with_code(code), f"the client reported {response}")
+        raise UnmetExpectationError(error_name_with_code(code), f"the client reported {response}")
 
 
 for _row in REFUSALS:
-    _TROUBLE.add(
+    _TROUBLE.add_case(
         f"refused.{_row.name}",
-        f"{_row.command} reports the error for {_row.what}",
-        partial(refused, _row),
+        f"{_row.command} reports the error for {_row.affected_resource}",
+        partial(expect_rejection_reported, _row),
         origin=_row.api.wire_name,
-        response=error_name_with_code(_row.error),
+        expected_response=error_name_with_code(_row.error),
         commands=_row.command,
-        possible=_row.possible,
-        is_real=True,
+        supports_release=_row.supports_release,
+        runs_on_real_cluster=True,
     )
 
 
@@ -131,41 +137,41 @@ for _row in REFUSALS:
     "refused.group-with-members",
     "delete_groups reports the error for a group with members",
     origin="DeleteGroups",
-    response="NON_EMPTY_GROUP (68)",
+    expected_response="NON_EMPTY_GROUP (68)",
     commands="produce consume delete_groups",
     capabilities="classic-groups",
-    possible=supports_api(ApiKey.DELETE_GROUPS),
-    is_real=True,
+    supports_release=supports_api(ApiKey.DELETE_GROUPS),
+    runs_on_real_cluster=True,
 )
-async def group_has_members(context: CaseContext) -> None:
-    await prepare(context, READER)
-    await write(context)
-    await context.done("consume", **CONSUME)
-    await context.open(client="admin")
+async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
+    await open_client_allowed_everything(context, READER)
+    await write_record_without_driver(context)
+    await context.run_successfully("consume", **CONSUME)
+    await context.open_client(client="admin")
     group = READER["group_id"]
-    response = await context.ask("delete_groups", client="admin", names=[group])
-    _expect(ErrorCode.NON_EMPTY_GROUP, response.item(group))
+    response = await context.run_command("delete_groups", client="admin", names=[group])
+    _expect_error_code(ErrorCode.NON_EMPTY_GROUP, response.item_response(group))
 
 
 @_TROUBLE.case(
     "refused.full-group",
     "consume reports the error of a group that has reached its largest size",
     origin="group.max.size",
-    response="GROUP_MAX_SIZE_REACHED (81)",
-    wire="JoinGroup is answered with GROUP_MAX_SIZE_REACHED (81)",
+    expected_response="GROUP_MAX_SIZE_REACHED (81)",
+    expected_requests="JoinGroup is answered with GROUP_MAX_SIZE_REACHED (81)",
     commands="produce consume",
     capabilities="classic-groups",
-    setup=Setup(properties=(("group.max.size", "1"),)),
-    possible=supports_api(ApiKey.JOIN_GROUP, 5),
-    is_real=True,
+    setup=ClusterSetup(properties=(("group.max.size", "1"),)),
+    supports_release=supports_api(ApiKey.JOIN_GROUP, 5),
+    runs_on_real_cluster=True,
 )
-async def group_is_full(context: CaseContext) -> None:
-    await prepare(context, READER)
-    await write(context)
-    await context.open(READER, client="other")
-    await context.done("consume", client="other", **CONSUME)
-    response = await context.ask("consume", **{**CONSUME, "seconds": 4})
-    _expect(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
+async def expect_full_group_error_reported(context: CaseContext) -> None:
+    await open_client_allowed_everything(context, READER)
+    await write_record_without_driver(context)
+    await context.open_client(READER, client="other")
+    await context.run_successfully("consume", client="other", **CONSUME)
+    response = await context.run_command("consume", **{**CONSUME, "seconds": 4})
+    _expect_error_code(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
 
 
 CASES = _TROUBLE.cases

@@ -9,11 +9,15 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.code_names import error_name_with_code
-from kafka_shim.shim.conformance.case import Family, Level
-from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetError
-from kafka_shim.shim.conformance.denial import Rule, has_protocol, hides_topics
-from kafka_shim.shim.conformance.driver import Response
-from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, Setup
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
+from kafka_shim.shim.conformance.denied_command import (
+    Rule,
+    enables_group_protocol,
+    hides_topics_without_describe,
+)
+from kafka_shim.shim.conformance.driver import DriverResponse
+from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 
 TOPIC, GROUP = "orders", "workers"
 _SECONDS, _PAUSE_S, _ATTEMPTS = 5.0, 0.5, 3
@@ -23,28 +27,28 @@ _LATER_S = 0.05
 """Pause before a revocation: kafkajs treats metadata as new within the same millisecond."""
 
 
-class Revocation(msgspec.Struct, frozen=True):
+class RevokedPermission(msgspec.Struct, frozen=True):
     """`command` succeeds; then the ACL `denied` is added, and `later` fails with `code`."""
 
     name: str
     command: str
     fields: Mapping[str, Any]
-    denied: Rule
+    deny_rule: Rule
     code: int
     settings: Mapping[str, str] = {}
-    later: tuple[str, Mapping[str, Any]] | None = None
+    denied_command: tuple[str, Mapping[str, Any]] | None = None
     """The command that is denied; None: `command` again."""
-    before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
-    reads: bool = False
+    preceding_commands: tuple[tuple[str, Mapping[str, Any]], ...] = ()
+    reads_records: bool = False
     """Whether the command reads records; then one is written before each call."""
     capabilities: str = ""
-    possible: Callable[[str], bool] = lambda _: True
-    setup: Setup = DEFAULT_SETUP
-    is_noticed: bool = False
+    supports_release: Callable[[str], bool] = lambda _: True
+    setup: ClusterSetup = DEFAULT_SETUP
+    is_noticed_in_background: bool = False
     """What the client does in the background meets the denial before `later` does."""
     is_fatal: bool = False
     origin: str = "KIP-11"
-    level: Level = Level.MUST
+    level: RequirementLevel = RequirementLevel.MUST
 
 
 _PRODUCE: tuple[str, Mapping[str, Any]] = ("produce", {"topic": TOPIC, "values": ["a"]})
@@ -64,7 +68,7 @@ _QUIET = {"group_id": GROUP, "session_timeout_ms": "6000", "heartbeat_interval_m
 _NEXT_GEN = {"group_id": GROUP, "group_protocol": "consumer"}
 _IDEMPOTENT = {"enable_idempotence": "true"}
 _TX = {"transactional_id": "tx", "enable_idempotence": "true"}
-_FAST = Setup(
+_FAST = ClusterSetup(
     properties=(
         ("group.min.session.timeout.ms", "1000"),
         ("group.consumer.min.heartbeat.interval.ms", "500"),
@@ -78,46 +82,52 @@ get their heartbeat interval from the broker.
 """
 
 ROWS = (
-    Revocation("producer", *_PRODUCE, _WRITE, 29),
-    Revocation("idempotent-producer", *_PRODUCE, _WRITE, 29, _IDEMPOTENT, origin="KIP-98"),
-    Revocation(
+    RevokedPermission("producer", *_PRODUCE, _WRITE, 29),
+    RevokedPermission("idempotent-producer", *_PRODUCE, _WRITE, 29, _IDEMPOTENT, origin="KIP-98"),
+    RevokedPermission(
         "transaction-topic",
         *_PRODUCE,
         _WRITE,
         29,
         _TX,
-        before=(("begin", {}),),
+        preceding_commands=(("begin", {}),),
         capabilities="transactions",
         is_fatal=True,
         origin="KIP-98",
     ),
-    Revocation(
+    RevokedPermission(
         "transactional-id",
         *_PRODUCE,
         {"deny": ["Write"], "transactional_id": "tx"},
         53,
         _TX,
-        later=("commit", {}),
-        before=(("begin", {}),),
+        denied_command=("commit", {}),
+        preceding_commands=(("begin", {}),),
         capabilities="transactions",
         is_fatal=True,
         origin="KIP-98",
     ),
-    Revocation("consumer", *_CONSUME, _READ, 29, _MEMBER, reads=True),
-    Revocation(
-        "commit-by-group", *_CONSUME, _READ_GROUP, 30, _QUIET, ("commit_offsets", {}), reads=True
+    RevokedPermission("consumer", *_CONSUME, _READ, 29, _MEMBER, reads_records=True),
+    RevokedPermission(
+        "commit-by-group",
+        *_CONSUME,
+        _READ_GROUP,
+        30,
+        _QUIET,
+        ("commit_offsets", {}),
+        reads_records=True,
     ),
-    Revocation(
+    RevokedPermission(
         "commit-by-topic",
         *_CONSUME,
         _READ,
         29,
         _MEMBER,
         ("commit_offsets", {}),
-        reads=True,
-        is_noticed=True,
+        reads_records=True,
+        is_noticed_in_background=True,
     ),
-    Revocation(
+    RevokedPermission(
         "group-member",
         *_CONSUME,
         _READ_GROUP,
@@ -125,26 +135,26 @@ ROWS = (
         {**_MEMBER, "session_timeout_ms": "2000"},
         _CONSUME,
         is_fatal=True,
-        reads=True,
+        reads_records=True,
         setup=_FAST,
-        level=Level.SHOULD,  # Kafka's own client keeps retrying
+        level=RequirementLevel.SHOULD,  # Kafka's own client keeps retrying
     ),
-    Revocation("assigned", *_ASSIGNED, _READ, 29, reads=True),
-    Revocation(
+    RevokedPermission("assigned", *_ASSIGNED, _READ, 29, reads_records=True),
+    RevokedPermission(
         "consumer-protocol-member",
         *_CONSUME,
         _READ_GROUP,
         30,
         _NEXT_GEN,
         _CONSUME,
-        reads=True,
+        reads_records=True,
         capabilities="consumer-groups",
-        possible=has_protocol("consumer"),
+        supports_release=enables_group_protocol("consumer"),
         setup=_FAST,
         is_fatal=True,
         origin="KIP-848",
     ),
-    Revocation(
+    RevokedPermission(
         "share-consumer",
         *_SHARE,
         _READ,
@@ -152,124 +162,132 @@ ROWS = (
         {
             "group_id": "sharers"
         },  # not GROUP, which may still have members that are not of a share group
-        reads=True,
+        reads_records=True,
         capabilities="share-groups",
-        possible=has_protocol("share"),
+        supports_release=enables_group_protocol("share"),
         setup=_FAST,
         is_fatal=True,
         origin="KIP-932",
     ),
-    Revocation(
+    RevokedPermission(
         "describe-topic",
         "describe_topics",
         {"names": [TOPIC], "operations": False},
         {"deny": ["Describe"], "topic": TOPIC},
         29,
-        possible=lambda release: not hides_topics(release),
+        supports_release=lambda release: not hides_topics_without_describe(release),
     ),
 )
 
 
-async def _write(row: Revocation, context: CaseContext) -> None:
-    if row.reads:
-        await context.write(TOPIC, b"a")
+async def _write_record_if_read(row: RevokedPermission, context: CaseContext) -> None:
+    if row.reads_records:
+        await context.write_record(TOPIC, b"a")
 
 
-async def _begin(row: Revocation, context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    await _write(row, context)
-    await context.open(row.settings)
-    for command, fields in row.before:
-        await context.done(command, **fields)
+async def _run_successfully_then_deny(row: RevokedPermission, context: CaseContext) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await _write_record_if_read(row, context)
+    await context.open_client(row.settings)
+    for command, fields in row.preceding_commands:
+        await context.run_successfully(command, **fields)
     for _ in range(_ATTEMPTS):
-        found = await context.done(row.command, **row.fields)
-        if found.get("values", True):  # a slow machine may need longer to join a group
+        ok_fields = await context.run_successfully(row.command, **row.fields)
+        if ok_fields.get("values", True):  # a slow machine may need longer to join a group
             break
-    await context.grant(row.denied)
+    await context.grant_to_user(row.deny_rule)
     await asyncio.sleep(_LATER_S)
-    if row.is_noticed:
-        await _write(row, context)
-        await context.keep_running(_NOTICED_S)
+    if row.is_noticed_in_background:
+        await _write_record_if_read(row, context)
+        await context.let_client_run(_NOTICED_S)
 
 
-async def _until(row: Revocation, context: CaseContext, *, is_denied: bool) -> Response:
+async def _repeat_until(
+    row: RevokedPermission, context: CaseContext, *, is_denied: bool
+) -> DriverResponse:
     """Repeat the command until it is denied, or works again; return the last answer.
 
     A fetch that was sent before the change may still return records.
     """
-    command, fields = row.later or (row.command, row.fields)
-    response = Response()
-    ends = time.monotonic() + _SECONDS
-    while time.monotonic() < ends:
-        if row.later is None:
-            await _write(row, context)
-        response = (await context.ask(command, **fields)).first()
+    command, fields = row.denied_command or (row.command, row.fields)
+    response = DriverResponse()
+    deadline = time.monotonic() + _SECONDS
+    while time.monotonic() < deadline:
+        if row.denied_command is None:
+            await _write_record_if_read(row, context)
+        response = (await context.run_command(command, **fields)).first_item_response()
         if (response.error is not None) == is_denied:
             break
         await asyncio.sleep(_PAUSE_S)
     return response
 
 
-async def _linger(row: Revocation, context: CaseContext) -> None:
+async def _keep_client_running_while_denied(row: RevokedPermission, context: CaseContext) -> None:
     """Let the client go on without the permission: it may flood the broker after the error."""
-    if row.reads and row.later is None:
-        await context.ask(row.command, **{**row.fields, "seconds": _NOTICED_S})
-    await context.keep_running(_NOTICED_S)
+    if row.reads_records and row.denied_command is None:
+        await context.run_command(row.command, **{**row.fields, "seconds": _NOTICED_S})
+    await context.let_client_run(_NOTICED_S)
 
 
-async def reports_error(row: Revocation, context: CaseContext) -> None:
-    await _begin(row, context)
-    response = await _until(row, context, is_denied=True)
+async def expect_denial_reported_after_revocation(
+    row: RevokedPermission, context: CaseContext
+) -> None:
+    await _run_successfully_then_deny(row, context)
+    response = await _repeat_until(row, context, is_denied=True)
     if response.error is None or response.error.code != row.code:
-        raise UnmetError(error_name_with_code(row.code), f"the client reported {response}")
-    if context.observes_frames:
-        await _linger(row, context)
-    context.expect_no_storm(row.code)
+        raise UnmetExpectationError(
+            error_name_with_code(row.code), f"the client reported {response}"
+        )
+    if context.can_inspect_requests:
+        await _keep_client_running_while_denied(row, context)
+    context.expect_no_retry_storm(row.code)
 
 
-async def recovers(row: Revocation, context: CaseContext) -> None:
-    await reports_error(row, context)
-    await context.revoke(row.denied)
-    response = await _until(row, context, is_denied=False)
+async def expect_success_after_permission_restored(
+    row: RevokedPermission, context: CaseContext
+) -> None:
+    await expect_denial_reported_after_revocation(row, context)
+    await context.revoke_from_user(row.deny_rule)
+    response = await _repeat_until(row, context, is_denied=False)
     if response.ok is None:
-        raise UnmetError(
+        raise UnmetExpectationError(
             "success of the same client after the permission is restored",
             f"it still reports {response}",
         )
 
 
-def _cases() -> Family:
-    family = Family("denials")
+def _revocation_cases() -> CaseFamily:
+    family = CaseFamily("denials")
     for row in ROWS:
-        later = (row.later or (row.command,))[0]
-        words = {row.command, later, *(name for name, _ in row.before)}
+        denied_command = (row.denied_command or (row.command,))[0]
+        command_names = {row.command, denied_command, *(name for name, _ in row.preceding_commands)}
         common: dict[str, Any] = {
-            "commands": " ".join(words | ({"produce"} if row.reads else set())),
+            "commands": " ".join(command_names | ({"produce"} if row.reads_records else set())),
             "capabilities": row.capabilities,
             "origin": row.origin,
-            "possible": row.possible,
+            "supports_release": row.supports_release,
             "setup": row.setup,
             "level": row.level,
-            "is_real": True,
+            "runs_on_real_cluster": True,
         }
-        family.add(
+        family.add_case(
             f"revoked.{row.name}.reports-error",
-            f"{later} reports an error after its permission was removed",
-            partial(reports_error, row),
-            response=error_name_with_code(row.code),
+            f"{denied_command} reports an error after its permission was removed",
+            partial(expect_denial_reported_after_revocation, row),
+            expected_response=error_name_with_code(row.code),
             **common,
         )
         if not row.is_fatal:
             error = error_name_with_code(row.code)
-            family.add(
+            family.add_case(
                 f"revoked.{row.name}.recovers",
-                f"{later} works again after its permission is restored",
-                partial(recovers, row),
-                response=f"{error}, and ok after the permission is restored",
+                f"{denied_command} works again after its permission is restored",
+                partial(expect_success_after_permission_restored, row),
+                expected_response=f"{error}, and ok after the permission is restored",
                 **common,
             )
     return family
 
 
-CASES = _cases().cases
+CASES = _revocation_cases().cases

@@ -6,39 +6,39 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.conformance.case import Family
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import CaseContext
 from kafka_shim.shim.conformance.cases.logins import (
     PRODUCE,
     REFUSED,
-    prepare,
-    refused,
-    token,
-    works,
+    create_topic_and_grant_everything,
+    expect_login_rejected,
+    expect_login_succeeds,
+    unsecured_jwt,
 )
-from kafka_shim.shim.conformance.fixtures import OTHER_USER, USER, Setup
-from kafka_shim.shim.conformance.signing import (
+from kafka_shim.shim.conformance.fixtures import OTHER_USER, USER, ClusterSetup
+from kafka_shim.shim.conformance.token_signing import (
     AUDIENCE,
     ISSUER,
     JWKS_URL,
     UNKNOWN,
-    signed,
+    signed_jwt,
 )
 from kafka_shim.shim.state.settings.config_definitions import definitions
 
-_LOGINS = Family("logins")
+_LOGINS = CaseFamily("logins")
 _HOUR = 3600
 _SESSION_S = 5.0
 _LATER_S = 0.3
 _SKEW_S = "0"
 _COMMON: Mapping[str, Any] = {
     "origin": "KIP-768",
-    "setup": Setup(has_signed_tokens=True),
-    "possible": lambda release: JWKS_URL in definitions(release).broker,
-    "is_real": True,
-    "is_own": True,
+    "setup": ClusterSetup(has_signed_tokens=True),
+    "supports_release": lambda release: JWKS_URL in definitions(release).broker,
+    "runs_on_real_cluster": True,
+    "needs_cluster_control": True,
 }
-_SESSIONS = Setup(
+_SESSIONS = ClusterSetup(
     has_signed_tokens=True,
     properties=(
         ("connections.max.reauth.ms", str(_HOUR * 1000)),
@@ -48,68 +48,82 @@ _SESSIONS = Setup(
 """A session ends with its token."""
 
 
-def _claims(context: CaseContext, seconds: float = _HOUR, **claims: Any) -> dict[str, Any]:
+def _valid_claims(context: CaseContext, seconds: float = _HOUR, **claims: Any) -> dict[str, Any]:
     """Return what a good token says; `seconds` from now it expires."""
     now = context.now_ms() / 1000
     times = {"iat": int(now - _HOUR - 1), "exp": int(now + seconds)}
     return {"sub": USER, "iss": ISSUER, "aud": AUDIENCE, **times, **claims}
 
 
-def _bearer(text: str) -> dict[str, Any]:
+def _oauthbearer_login_fields(text: str) -> dict[str, Any]:
     return {"mechanism": "OAUTHBEARER", "token": text}
 
 
-def _good(context: CaseContext, seconds: float = _HOUR) -> dict[str, Any]:
-    return _bearer(signed(_claims(context, seconds)))
+def _valid_token_login_fields(context: CaseContext, seconds: float = _HOUR) -> dict[str, Any]:
+    return _oauthbearer_login_fields(signed_jwt(_valid_claims(context, seconds)))
 
 
-def _forged(context: CaseContext) -> str:
+def _token_with_claims_replaced_after_signing(context: CaseContext) -> str:
     """Return a good token whose claims were replaced after it was signed."""
-    header, _, signature = signed(_claims(context, sub=OTHER_USER)).split(".")
-    _, claims, _ = signed(_claims(context)).split(".")
+    header, _, signature = signed_jwt(_valid_claims(context, sub=OTHER_USER)).split(".")
+    _, claims, _ = signed_jwt(_valid_claims(context)).split(".")
     return f"{header}.{claims}.{signature}"
 
 
-Made = Callable[[CaseContext], str]
-_REJECTED: tuple[tuple[str, str, Made], ...] = (
-    ("expired", "has expired", lambda s: signed(_claims(s, -60))),
-    ("not-yet", "is not valid yet", lambda s: signed(_claims(s, nbf=s.now_ms() // 1000 + 600))),
-    ("another-audience", "is for another audience", lambda s: signed(_claims(s, aud="billing"))),
+TokenFactory = Callable[[CaseContext], str]
+_REJECTED: tuple[tuple[str, str, TokenFactory], ...] = (
+    ("expired", "has expired", lambda s: signed_jwt(_valid_claims(s, -60))),
+    (
+        "not-yet",
+        "is not valid yet",
+        lambda s: signed_jwt(_valid_claims(s, nbf=s.now_ms() // 1000 + 600)),
+    ),
+    (
+        "another-audience",
+        "is for another audience",
+        lambda s: signed_jwt(_valid_claims(s, aud="billing")),
+    ),
     (
         "another-issuer",
         "comes from another issuer",
-        lambda s: signed(_claims(s, iss="https://other.example")),
+        lambda s: signed_jwt(_valid_claims(s, iss="https://other.example")),
     ),
-    ("another-key", "is signed with an unknown key", lambda s: signed(_claims(s), UNKNOWN)),
-    ("changed", "was changed after it was signed", _forged),
-    ("unsigned", "has no signature", lambda s: token(s, USER, _HOUR)),
+    (
+        "another-key",
+        "is signed with an unknown key",
+        lambda s: signed_jwt(_valid_claims(s), UNKNOWN),
+    ),
+    ("changed", "was changed after it was signed", _token_with_claims_replaced_after_signing),
+    ("unsigned", "has no signature", lambda s: unsecured_jwt(s, USER, _HOUR)),
 )
 
 
-async def _works(context: CaseContext) -> None:
-    await works({"login": _good(context)}, context)
+async def expect_signed_token_login_succeeds(context: CaseContext) -> None:
+    await expect_login_succeeds({"login": _valid_token_login_fields(context)}, context)
 
 
-async def _is_refused(made: Made, context: CaseContext) -> None:
-    await refused({"login": _bearer(made(context))}, 58, context)
+async def expect_signed_token_rejected(make_token: TokenFactory, context: CaseContext) -> None:
+    await expect_login_rejected(
+        {"login": _oauthbearer_login_fields(make_token(context))}, 58, context
+    )
 
 
-_LOGINS.add(
+_LOGINS.add_case(
     "signed-token.works",
     "a client logs in with a signed token",
-    _works,
-    response="ok",
-    wire="SaslHandshake OAUTHBEARER",
+    expect_signed_token_login_succeeds,
+    expected_response="ok",
+    expected_requests="SaslHandshake OAUTHBEARER",
     commands="produce",
     capabilities="oauthbearer",
     **_COMMON,
 )
-for _name, _what, _made in _REJECTED:
-    _LOGINS.add(
+for _name, _what, _make_token in _REJECTED:
+    _LOGINS.add_case(
         f"signed-token.{_name}",
         f"a signed token that {_what} is an error",
-        partial(_is_refused, _made),
-        response=REFUSED,
+        partial(expect_signed_token_rejected, _make_token),
+        expected_response=REFUSED,
         commands="produce",
         capabilities="oauthbearer",
         **_COMMON,
@@ -119,22 +133,22 @@ for _name, _what, _made in _REJECTED:
 @_LOGINS.case(
     "signed-token.renewed",
     "a client continues with a new token after the first one has expired",
-    response="ok",
-    wire="SaslHandshake again, on this connection or on a new one",
+    expected_response="ok",
+    expected_requests="SaslHandshake again, on this connection or on a new one",
     commands="produce set_login",
     capabilities="oauthbearer",
     **{**_COMMON, "setup": _SESSIONS},
 )
-async def renewed(context: CaseContext) -> None:
-    await prepare(context)
-    await context.open(client="writer", login=None)  # the first record may take seconds
-    await context.done("produce", client="writer", **PRODUCE)
-    await context.open(login=_good(context, _SESSION_S))
-    await context.done("produce", **PRODUCE)
-    await context.done("set_login", login=_good(context))
-    ends = time.monotonic() + 2 * _SESSION_S
-    while time.monotonic() < ends:
-        await context.done("produce", **PRODUCE)
+async def expect_success_with_renewed_token(context: CaseContext) -> None:
+    await create_topic_and_grant_everything(context)
+    await context.open_client(client="writer", login=None)  # the first record may take seconds
+    await context.run_successfully("produce", client="writer", **PRODUCE)
+    await context.open_client(login=_valid_token_login_fields(context, _SESSION_S))
+    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully("set_login", login=_valid_token_login_fields(context))
+    deadline = time.monotonic() + 2 * _SESSION_S
+    while time.monotonic() < deadline:
+        await context.run_successfully("produce", **PRODUCE)
         await asyncio.sleep(_LATER_S)
 
 

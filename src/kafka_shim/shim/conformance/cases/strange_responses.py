@@ -6,12 +6,12 @@ from typing import Any
 
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import Family, Level
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
-    UnmetError,
-    expect_error,
+    UnmetExpectationError,
+    expect_client_error,
 )
 from kafka_shim.shim.conformance.cases.acl_kips import ANY
 from kafka_shim.shim.conformance.cases.versions import (
@@ -21,28 +21,28 @@ from kafka_shim.shim.conformance.cases.versions import (
     PRODUCE,
     TOPIC,
     Fields,
-    prepare,
-    write,
+    prepare_topic_and_group,
+    write_as_other_client,
 )
-from kafka_shim.shim.conformance.denial import supports_api
+from kafka_shim.shim.conformance.denied_command import supports_api
 
-_VERSIONS = Family("versions")
+_VERSIONS = CaseFamily("versions")
 _UNKNOWN_CODE = 9999
 _FLEXIBLE = supports_api(ApiKey.METADATA, 9)
 _READER = {"group_id": "readers"}
 _BEGIN = {"transactional_id": "tx", "enable_idempotence": "true"}
 
 
-async def unknown_code(
+async def expect_unknown_error_code_reported(
     api: str, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await prepare(context, settings)
-    await context.write(TOPIC, b"a")  # so that there is something to delete
-    context.inject_error(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
-    response = (await context.ask(command, **fields)).first()
-    expect_error(response)
-    if not context.refused(_UNKNOWN_CODE):
-        raise UnmetError(f"a {api} request", "the client sent none")
+    await prepare_topic_and_group(context, settings)
+    await context.write_record(TOPIC, b"a")  # so that there is something to delete
+    context.inject_fault(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
+    response = (await context.run_command(command, **fields)).first_item_response()
+    expect_client_error(response)
+    if not context.requests_with_error(_UNKNOWN_CODE):
+        raise UnmetExpectationError(f"a {api} request", "the client sent none")
 
 
 for _api, _command, _fields, _settings in (
@@ -60,36 +60,38 @@ for _api, _command, _fields, _settings in (
     ("DescribeAcls", "describe_acls", {"filter": ANY}, {}),
     ("DeleteRecords", "delete_records", {"topic": TOPIC, "partition": 0, "before": 1}, {}),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"unknown-code.{_api.lower()}",
         f"{_command} fails with an error if the {_api} response has an unknown error code",
-        partial(unknown_code, _api, _command, _fields, _settings),
+        partial(expect_unknown_error_code_reported, _api, _command, _fields, _settings),
         origin="error codes",
-        response="an error with any code",
-        wire=f"{_api} is answered with {error_name_with_code(_UNKNOWN_CODE)}",
+        expected_response="an error with any code",
+        expected_requests=f"{_api} is answered with {error_name_with_code(_UNKNOWN_CODE)}",
         commands=_command,
-        possible=supports_api(next(each for each in ApiKey if each.wire_name == _api)),
+        supports_release=supports_api(next(each for each in ApiKey if each.wire_name == _api)),
     )
 
 
-async def tagged(
+async def expect_unknown_tags_skipped(
     length: int, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    context.broker.faults.add({"action": {"tagged_bytes": length}, "trigger": {"every_time": True}})
-    await prepare(context, settings)
-    await context.done(command, **fields)
+    context.shim_broker.faults.add(
+        {"action": {"tagged_bytes": length}, "trigger": {"every_time": True}}
+    )
+    await prepare_topic_and_group(context, settings)
+    await context.run_successfully(command, **fields)
 
 
 for _command, _fields, _reader, _ in BASICS:
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"unknown-tags.{_command.replace('_', '-')}",
         f"{_command} skips unknown tagged fields",
-        partial(tagged, 300, _command, _fields, _reader),
+        partial(expect_unknown_tags_skipped, 300, _command, _fields, _reader),
         origin="KIP-482",
-        response="ok",
-        wire="each response of a flexible version has an unknown tagged field",
+        expected_response="ok",
+        expected_requests="each response of a flexible version has an unknown tagged field",
         commands=_command,
-        possible=_FLEXIBLE,
+        supports_release=_FLEXIBLE,
     )
 
 
@@ -97,21 +99,23 @@ for _command, _fields, _reader, _ in BASICS:
     "unknown-tags.consume",
     "consume skips unknown tagged fields",
     origin="KIP-482",
-    response="the value that was written",
+    expected_response="the value that was written",
     commands="consume produce",
-    possible=_FLEXIBLE,
+    supports_release=_FLEXIBLE,
 )
-async def tagged_consume(context: CaseContext) -> None:
-    context.inject_error_everywhere(tagged_bytes=300)
-    await prepare(context, _READER)
-    await write(context, "a")
-    await context.done("consume", **CONSUME)
+async def expect_unknown_tags_skipped_by_consume(context: CaseContext) -> None:
+    context.inject_fault_into_every_api(tagged_bytes=300)
+    await prepare_topic_and_group(context, _READER)
+    await write_as_other_client(context, "a")
+    await context.run_successfully("consume", **CONSUME)
 
 
-async def huge(command: str, fields: Fields, api: str, context: CaseContext) -> None:
-    await prepare(context)
-    context.inject_error(api, tagged_bytes=10_000_000)
-    await context.done(command, **fields)
+async def expect_ten_megabyte_response_read(
+    command: str, fields: Fields, api: str, context: CaseContext
+) -> None:
+    await prepare_topic_and_group(context)
+    context.inject_fault(api, tagged_bytes=10_000_000)
+    await context.run_successfully(command, **fields)
 
 
 for _command, _fields, _api in (
@@ -119,23 +123,23 @@ for _command, _fields, _api in (
     ("produce", PRODUCE, "Metadata"),
     ("describe_configs", {"type": "topic", "names": [TOPIC]}, "DescribeConfigs"),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"ten-megabytes.{_command.replace('_', '-')}",
         f"{_command} reads a response of 10 MB",
-        partial(huge, _command, _fields, _api),
+        partial(expect_ten_megabyte_response_read, _command, _fields, _api),
         origin="sizes",
-        response="ok",
+        expected_response="ok",
         commands=_command,
-        possible=supports_api(ApiKey.DESCRIBE_CONFIGS, 4),
+        supports_release=supports_api(ApiKey.DESCRIBE_CONFIGS, 4),
     )
 
 
-async def altered(
+async def expect_altered_field_accepted(
     api: str, field: str, value: Any, command: str, fields: Fields, context: CaseContext
 ) -> None:
-    await prepare(context, _READER)
-    context.inject_error(api, set={field: value}, times=0)
-    await context.done(command, **fields)
+    await prepare_topic_and_group(context, _READER)
+    context.inject_fault(api, set={field: value}, times=0)
+    await context.run_successfully(command, **fields)
 
 
 _CONFIGS = {"type": "topic", "names": [TOPIC]}
@@ -168,12 +172,12 @@ for _name, _api, _field, _value, _command, _fields in (
         {"topics": {"new": 1}},
     ),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"null.{_name}",
         f"{_command} accepts null in {_field.rpartition('.')[2]}",
-        partial(altered, _api, _field, _value, _command, _fields),
+        partial(expect_altered_field_accepted, _api, _field, _value, _command, _fields),
         origin="nullable fields",
-        response="ok",
+        expected_response="ok",
         commands=_command,
     )
 for _name, _api, _field, _command, _fields in (
@@ -182,21 +186,23 @@ for _name, _api, _field, _command, _fields in (
     ("acls", "DescribeAcls", "resources", "describe_acls", {"filter": ANY}),
     ("configs", "DescribeConfigs", "results.*.configs", "describe_configs", _CONFIGS),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"empty.{_name}",
         f"{_command} accepts an empty list of {_name}",
-        partial(altered, _api, _field, [], _command, _fields),
+        partial(expect_altered_field_accepted, _api, _field, [], _command, _fields),
         origin="empty arrays",
-        response="ok",
+        expected_response="ok",
         commands=_command,
     )
 
 
-async def missing(api: str, field: str, command: str, fields: Fields, context: CaseContext) -> None:
-    await prepare(context)
-    context.inject_error(api, set={field: []}, times=0)
-    response = (await context.ask(command, **fields)).first()
-    expect_error(response)
+async def expect_error_for_missing_names(
+    api: str, field: str, command: str, fields: Fields, context: CaseContext
+) -> None:
+    await prepare_topic_and_group(context)
+    context.inject_fault(api, set={field: []}, times=0)
+    response = (await context.run_command(command, **fields)).first_item_response()
+    expect_client_error(response)
 
 
 for _name, _api, _field, _command, _fields in (
@@ -210,14 +216,14 @@ for _name, _api, _field, _command, _fields in (
         {"names": [GROUP], "operations": False},
     ),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"empty.{_name}",
         f"{_command} fails with an error if the {_api} response lacks the requested names",
-        partial(missing, _api, _field, _command, _fields),
+        partial(expect_error_for_missing_names, _api, _field, _command, _fields),
         origin="empty arrays",
-        response="an error",
+        expected_response="an error",
         commands=_command,
-        level=Level.SHOULD,
+        level=RequirementLevel.SHOULD,
     )
 
 
@@ -225,38 +231,47 @@ for _name, _api, _field, _command, _fields in (
     "empty.brokers",
     "a client continues after a Metadata response without brokers",
     origin="KIP-899",
-    response="ok",
+    expected_response="ok",
     commands="produce",
-    level=Level.SHOULD,
+    level=RequirementLevel.SHOULD,
 )
-async def no_brokers(context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    context.inject_error("Metadata", set={"brokers": []})
-    await context.open()
-    await context.done("produce", **PRODUCE)
+async def expect_success_after_metadata_without_brokers(context: CaseContext) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    context.inject_fault("Metadata", set={"brokers": []})
+    await context.open_client()
+    await context.run_successfully("produce", **PRODUCE)
 
 
 THROTTLE_MS = 700
 
 
-async def throttled(api: str, command: str, fields: Fields, context: CaseContext) -> None:
-    await prepare(context)
-    await context.done(command, **fields)
-    context.inject_error(api, throttle_time_ms=THROTTLE_MS)
+async def expect_silence_during_throttle_time(
+    api: str, command: str, fields: Fields, context: CaseContext
+) -> None:
+    await prepare_topic_and_group(context)
+    await context.run_successfully(command, **fields)
+    context.inject_fault(api, throttle_time_ms=THROTTLE_MS)
     for _ in range(2):
-        await context.done(command, **fields)
-    struck = next((each for each in context.requests() if each.faults), None)
-    if struck is None:
-        raise UnmetError(f"another {api} request", "the client sent none")
-    later = [
+        await context.run_successfully(command, **fields)
+    throttled_request = next((each for each in context.client_requests() if each.faults), None)
+    if throttled_request is None:
+        raise UnmetExpectationError(f"another {api} request", "the client sent none")
+    later_requests = [
         each
-        for each in context.requests(struck.api)
-        if each.number > struck.number and each.connection == struck.connection
+        for each in context.client_requests(throttled_request.api)
+        if each.number > throttled_request.number
+        and each.connection == throttled_request.connection
     ]
-    quiet_ms = (later[0].time_us - struck.time_us) / 1000 if later else THROTTLE_MS
+    quiet_ms = (
+        (later_requests[0].time_us - throttled_request.time_us) / 1000
+        if later_requests
+        else THROTTLE_MS
+    )
     if quiet_ms < THROTTLE_MS * 0.9:
-        raise UnmetError(f"{THROTTLE_MS} ms of silence", f"the next came after {quiet_ms:.0f} ms")
+        raise UnmetExpectationError(
+            f"{THROTTLE_MS} ms of silence", f"the next came after {quiet_ms:.0f} ms"
+        )
 
 
 for _api, _command, _fields in (
@@ -264,16 +279,16 @@ for _api, _command, _fields in (
     ("Metadata", "list_topics", {}),
     ("DescribeConfigs", "describe_configs", _CONFIGS),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"throttle.{_api.lower()}",
         f"a client sends nothing during the throttle time of a {_api} response",
-        partial(throttled, _api, _command, _fields),
+        partial(expect_silence_during_throttle_time, _api, _command, _fields),
         origin="KIP-219",
-        response="ok",
-        wire=f"no {_api} on this connection for {THROTTLE_MS} ms",
+        expected_response="ok",
+        expected_requests=f"no {_api} on this connection for {THROTTLE_MS} ms",
         commands=_command,
-        level=Level.SHOULD,
-        possible=supports_api(ApiKey.METADATA, 6),
+        level=RequirementLevel.SHOULD,
+        supports_release=supports_api(ApiKey.METADATA, 6),
     )
 
 
@@ -281,16 +296,16 @@ for _api, _command, _fields in (
     "rebootstrap-required",
     "a client connects to its bootstrap servers again after REBOOTSTRAP_REQUIRED (129)",
     origin="KIP-1102",
-    response="ok",
-    wire="Metadata is answered with REBOOTSTRAP_REQUIRED (129)",
+    expected_response="ok",
+    expected_requests="Metadata is answered with REBOOTSTRAP_REQUIRED (129)",
     commands="produce",
     capabilities="rebootstrap",
-    possible=supports_api(ApiKey.METADATA, 13),
+    supports_release=supports_api(ApiKey.METADATA, 13),
 )
-async def rebootstrap(context: CaseContext) -> None:
-    await prepare(context, {"metadata_recovery_strategy": "rebootstrap"})
-    context.inject_error("Metadata", set={"error_code": 129})
-    await context.done("produce", **PRODUCE)
+async def expect_rebootstrap_after_required_error(context: CaseContext) -> None:
+    await prepare_topic_and_group(context, {"metadata_recovery_strategy": "rebootstrap"})
+    context.inject_fault("Metadata", set={"error_code": 129})
+    await context.run_successfully("produce", **PRODUCE)
 
 
 CASES = _VERSIONS.cases

@@ -6,16 +6,16 @@ from typing import Any
 
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import Family, Level
+from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
-    UnmetError,
-    expect_error,
+    UnmetExpectationError,
+    expect_client_error,
 )
-from kafka_shim.shim.conformance.denial import has_protocol, supports_api
+from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
 
-_VERSIONS = Family("versions")
+_VERSIONS = CaseFamily("versions")
 TOPIC, GROUP = "orders", "workers"
 Fields = Mapping[str, Any]
 
@@ -38,48 +38,50 @@ BASICS: tuple[tuple[str, Fields, Mapping[str, str], ApiKey], ...] = (
 )
 
 
-async def prepare(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
+async def prepare_topic_and_group(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
     """Create a topic with a group and a record, and open a client that may do everything."""
-    await context.topic(TOPIC)
-    await context.group(GROUP, topic=TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.open(settings)
+    await context.create_topics(TOPIC)
+    await context.create_empty_groups(GROUP, topic=TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.open_client(settings)
 
 
-async def write(context: CaseContext, *values: str) -> None:
+async def write_as_other_client(context: CaseContext, *values: str) -> None:
     """Have another client write records."""
-    await context.open(client="writer", login=None)
-    await context.done("produce", client="writer", topic=TOPIC, values=list(values))
+    await context.open_client(client="writer", login=None)
+    await context.run_successfully("produce", client="writer", topic=TOPIC, values=list(values))
 
 
-async def works(
+async def expect_command_succeeds(
     command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await prepare(context, settings)
-    await context.done(command, **fields)
+    await prepare_topic_and_group(context, settings)
+    await context.run_successfully(command, **fields)
 
 
 for _command, _fields, _settings, _api in BASICS:
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"basics.{_command.replace('_', '-')}",
         f"{_command} works with every release",
-        partial(works, _command, _fields, _settings),
+        partial(expect_command_succeeds, _command, _fields, _settings),
         origin="KIP-35",
-        response="ok",
-        wire="a version of each API that the broker has",
+        expected_response="ok",
+        expected_requests="a version of each API that the broker has",
         commands=_command,
-        possible=supports_api(_api),
-        is_real=True,
+        supports_release=supports_api(_api),
+        runs_on_real_cluster=True,
     )
 
 
-async def consumes(settings: Mapping[str, str], context: CaseContext) -> None:
-    await prepare(context, settings)
-    await write(context, "a", "b")
-    found = await context.done("consume", topics=[TOPIC], count=2, seconds=8)
-    if found["values"] != ["a", "b"]:
-        raise UnmetError("the values a and b", f"the client reported {found}")
-    await context.done("commit_offsets")
+async def expect_group_member_reads_and_commits(
+    settings: Mapping[str, str], context: CaseContext
+) -> None:
+    await prepare_topic_and_group(context, settings)
+    await write_as_other_client(context, "a", "b")
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
+    if consumed["values"] != ["a", "b"]:
+        raise UnmetExpectationError("the values a and b", f"the client reported {consumed}")
+    await context.run_successfully("commit_offsets")
 
 
 for _name, _settings, _capability in (
@@ -90,16 +92,16 @@ for _name, _settings, _capability in (
         "consumer-groups",
     ),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"basics.consume-{_name}",
         f"a group member with the {_name} protocol reads and commits",
-        partial(consumes, _settings),
+        partial(expect_group_member_reads_and_commits, _settings),
         origin="KIP-848" if _name == "consumer" else "KIP-35",
-        response="the values that were written",
+        expected_response="the values that were written",
         commands="consume commit_offsets produce",
         capabilities=_capability,
-        is_real=True,
-        possible=has_protocol(_name),
+        runs_on_real_cluster=True,
+        supports_release=enables_group_protocol(_name),
     )
 
 
@@ -107,35 +109,35 @@ for _name, _settings, _capability in (
     "basics.transaction",
     "a transaction commits with every release",
     origin="KIP-98",
-    response="ok",
+    expected_response="ok",
     commands="begin produce commit",
     capabilities="transactions",
-    is_real=True,
+    runs_on_real_cluster=True,
 )
-async def transaction(context: CaseContext) -> None:
-    await prepare(context, {"transactional_id": "tx", "enable_idempotence": "true"})
+async def expect_transaction_commits(context: CaseContext) -> None:
+    await prepare_topic_and_group(context, {"transactional_id": "tx", "enable_idempotence": "true"})
     for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
-        await context.done(command, **fields)
+        await context.run_successfully(command, **fields)
 
 
 @_VERSIONS.case(
     "basics.compressed",
     "a consumer reads records that are compressed with lz4",
     origin="KIP-57",
-    response="the values that were written",
+    expected_response="the values that were written",
     commands="consume produce",
-    level=Level.SHOULD,
-    is_real=True,
+    level=RequirementLevel.SHOULD,
+    runs_on_real_cluster=True,
 )
-async def compressed(context: CaseContext) -> None:
-    await prepare(context, {"group_id": "readers", "compression_type": "lz4"})
-    await context.done("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
-    found = await context.done("consume", topics=[TOPIC], count=2, seconds=8)
-    if found["values"] != ["a" * 100, "b" * 100]:
-        raise UnmetError("the written values", f"the client reported {found}")
+async def expect_compressed_records_read(context: CaseContext) -> None:
+    await prepare_topic_and_group(context, {"group_id": "readers", "compression_type": "lz4"})
+    await context.run_successfully("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
+    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
+    if consumed["values"] != ["a" * 100, "b" * 100]:
+        raise UnmetExpectationError("the written values", f"the client reported {consumed}")
 
 
-def _refuses_newest(release: str) -> bool:
+def _lacks_api_versions_v3(release: str) -> bool:
     return served_versions(release)[ApiKey.API_VERSIONS][1] < 3
 
 
@@ -143,31 +145,33 @@ def _refuses_newest(release: str) -> bool:
     "api-versions.falls-back",
     "a client retries ApiVersions in an older version when its own is refused",
     origin="KIP-511",
-    response="ok",
-    wire="ApiVersions v0 to v2 is answered",
+    expected_response="ok",
+    expected_requests="ApiVersions v0 to v2 is answered",
     commands="list_topics",
-    possible=_refuses_newest,
-    is_real=True,
+    supports_release=_lacks_api_versions_v3,
+    runs_on_real_cluster=True,
 )
-async def falls_back(context: CaseContext) -> None:
-    await prepare(context)
-    await context.done("list_topics")
+async def expect_older_api_versions_retried(context: CaseContext) -> None:
+    await prepare_topic_and_group(context)
+    await context.run_successfully("list_topics")
 
 
 _BEYOND = [1000, 1001]
 
 
-async def disjoint(api: str, command: str, fields: Fields, context: CaseContext) -> None:
-    await context.topic(TOPIC)
-    await context.grant(*EVERYTHING)
-    reported = {api: _BEYOND}
-    context.inject_error("ApiVersions", api_versions=reported, times=0)
-    opened = await context.try_open({"group_id": GROUP})
-    if opened.ok is None:
+async def expect_error_without_common_version(
+    api: str, command: str, fields: Fields, context: CaseContext
+) -> None:
+    await context.create_topics(TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    advertised_versions = {api: _BEYOND}
+    context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
+    open_response = await context.try_open_client({"group_id": GROUP})
+    if open_response.ok is None:
         return
-    response = (await context.ask(command, **fields)).first()
+    response = (await context.run_command(command, **fields)).first_item_response()
     if (response.ok or {}).get("values") != []:
-        expect_error(response)
+        expect_client_error(response)
 
 
 for _api_name, _command, _fields in (
@@ -177,28 +181,28 @@ for _api_name, _command, _fields in (
     ("CreateTopics", "create_topics", {"topics": {"new": 1}}),
     ("DescribeGroups", "describe_groups", {"names": [GROUP], "operations": False}),
 ):
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"disjoint.{_command.replace('_', '-')}",
         f"{_command} fails with an error if client and broker share no version of {_api_name}",
-        partial(disjoint, _api_name, _command, _fields),
+        partial(expect_error_without_common_version, _api_name, _command, _fields),
         origin="KIP-35",
-        response="an error, in time",
-        wire=f"no {_api_name} request",
+        expected_response="an error, in time",
+        expected_requests=f"no {_api_name} request",
         commands=_command,
     )
 
 
-async def vanished(
+async def expect_no_request_for_missing_api(
     api: ApiKey, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await context.topic(TOPIC)
-    await context.group(GROUP, topic=TOPIC)
-    await context.grant(*EVERYTHING)
-    context.inject_error("ApiVersions", api_versions={api.wire_name: None}, times=0)
-    await context.open(settings)
-    await context.ask(command, **fields)
-    if context.requests(api):
-        raise UnmetError(f"no {api.wire_name} request", "the client sent one")
+    await context.create_topics(TOPIC)
+    await context.create_empty_groups(GROUP, topic=TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    context.inject_fault("ApiVersions", api_versions={api.wire_name: None}, times=0)
+    await context.open_client(settings)
+    await context.run_command(command, **fields)
+    if context.client_requests(api):
+        raise UnmetExpectationError(f"no {api.wire_name} request", "the client sent one")
 
 
 _SETTING = {"type": "topic", "names": [TOPIC], "setting": "retention.ms", "value": "1000"}
@@ -221,15 +225,15 @@ _VANISHED: tuple[tuple[ApiKey, str, Fields, Mapping[str, str]], ...] = (
 )
 for _api, _command, _fields, _settings in _VANISHED:
     _name = _api.wire_name
-    _VERSIONS.add(
+    _VERSIONS.add_case(
         f"vanished.{_name.lower()}",
         f"{_command} works, or fails with an error, if the broker lacks {_name}",
-        partial(vanished, _api, _command, _fields, _settings),
+        partial(expect_no_request_for_missing_api, _api, _command, _fields, _settings),
         origin="KIP-35",
-        response="ok or an error, in time",
-        wire=f"no {_name} request",
+        expected_response="ok or an error, in time",
+        expected_requests=f"no {_name} request",
         commands=_command,
-        possible=supports_api(_api),
+        supports_release=supports_api(_api),
     )
 
 
@@ -237,31 +241,31 @@ for _api, _command, _fields, _settings in _VANISHED:
     "unknown-apis",
     "a client ignores unknown APIs in the ApiVersions response",
     origin="KIP-35",
-    response="ok",
+    expected_response="ok",
     commands="produce list_topics",
 )
-async def unknown_apis(context: CaseContext) -> None:
-    reported = {"4711": [0, 3], "32767": [5, 5]}
-    context.inject_error("ApiVersions", api_versions=reported, times=0)
-    await prepare(context)
-    await context.done("produce", **PRODUCE)
-    await context.done("list_topics")
+async def expect_unknown_apis_ignored(context: CaseContext) -> None:
+    advertised_versions = {"4711": [0, 3], "32767": [5, 5]}
+    context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
+    await prepare_topic_and_group(context)
+    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully("list_topics")
 
 
 @_VERSIONS.case(
     "newer-versions",
     "a client works with a broker whose newest versions it does not support",
     origin="KIP-35",
-    response="ok",
-    wire="versions that both have",
+    expected_response="ok",
+    expected_requests="versions that both have",
     commands="produce list_topics",
 )
-async def newer_versions(context: CaseContext) -> None:
-    reported = {"ListGroups": [0, 1000], "CreatePartitions": [0, 1000]}
-    context.inject_error("ApiVersions", api_versions=reported, times=0)
-    await prepare(context)
-    await context.done("produce", **PRODUCE)
-    await context.done("list_topics")
+async def expect_newer_broker_versions_tolerated(context: CaseContext) -> None:
+    advertised_versions = {"ListGroups": [0, 1000], "CreatePartitions": [0, 1000]}
+    context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
+    await prepare_topic_and_group(context)
+    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully("list_topics")
 
 
 CASES = _VERSIONS.cases

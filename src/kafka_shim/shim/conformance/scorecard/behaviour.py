@@ -12,28 +12,28 @@ from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
 FRAMES_SHOWN = 5
 
 
-class Sight(msgspec.Struct, frozen=True):
+class Occurrence(msgspec.Struct, frozen=True):
     """An occurrence of a behaviour: right or wrong, the exchange, and a note."""
 
-    right: bool
+    is_right: bool
     exchange: Exchange
     note: str = ""
 
 
-Look: TypeAlias = Callable[[list[Exchange]], Iterable[Sight]]
+OccurrenceFinder: TypeAlias = Callable[[list[Exchange]], Iterable[Occurrence]]
 
 
 class Behaviour(msgspec.Struct, frozen=True):
-    """A row of the catalogue; `seen` says how the behaviour is detected."""
+    """A row of the catalogue; `detection` says how the behaviour is detected."""
 
     id: str
     text: str
     kip: int | None
-    seen: str
-    look: Look
+    detection: str
+    find_occurrences: OccurrenceFinder
 
 
-class Status(Enum):
+class BehaviourStatus(Enum):
     """The result of a behaviour in a trace."""
 
     PASSED = "passed"
@@ -41,28 +41,47 @@ class Status(Enum):
     NOT_EXERCISED = "not exercised"
 
 
-class Result(msgspec.Struct, frozen=True):
+class BehaviourResult(msgspec.Struct, frozen=True):
     """A behaviour with its status; frames are those that failed, or the first that passed.
 
     `hindrance` is a denial that prevented the behaviour.
     """
 
     behaviour: Behaviour
-    status: Status
-    sights: int
+    status: BehaviourStatus
+    occurrences: int
     frames: tuple[str, ...]
-    hindrance: Denial | None = None
+    preventing_denial: Denial | None = None
 
 
-def score(behaviour: Behaviour, seen: list[Exchange], decisions: Decisions) -> Result:
+def evaluate_behaviour(
+    behaviour: Behaviour, exchanges: list[Exchange], decisions: Decisions
+) -> BehaviourResult:
     """Evaluate a behaviour in a trace; a single wrong occurrence fails it."""
-    sights = list(behaviour.look(seen))
-    wrong = [sight for sight in sights if not sight.right]
-    frames = tuple(_frame(sight) for sight in (wrong or sights)[:FRAMES_SHOWN])
-    if not sights:
-        return Result(behaviour, Status.NOT_EXERCISED, 0, (), decisions.hindering(behaviour.id))
-    return Result(behaviour, Status.FAILED if wrong else Status.PASSED, len(sights), frames)
+    occurrences = list(behaviour.find_occurrences(exchanges))
+    wrong = [occurrence for occurrence in occurrences if not occurrence.is_right]
+    frames = tuple(
+        _exchange_with_note(occurrence) for occurrence in (wrong or occurrences)[:FRAMES_SHOWN]
+    )
+    if not occurrences:
+        return BehaviourResult(
+            behaviour,
+            BehaviourStatus.NOT_EXERCISED,
+            0,
+            (),
+            decisions.denial_that_prevented(behaviour.id),
+        )
+    return BehaviourResult(
+        behaviour,
+        BehaviourStatus.FAILED if wrong else BehaviourStatus.PASSED,
+        len(occurrences),
+        frames,
+    )
 
 
-def _frame(sight: Sight) -> str:
-    return f"{sight.exchange.name} ({sight.note})" if sight.note else sight.exchange.name
+def _exchange_with_note(occurrence: Occurrence) -> str:
+    return (
+        f"{occurrence.exchange.name} ({occurrence.note})"
+        if occurrence.note
+        else occurrence.exchange.name
+    )

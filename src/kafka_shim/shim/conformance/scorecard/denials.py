@@ -39,9 +39,11 @@ class Decisions:
         self.denied: Counter[Denial] = Counter()
         self._allowed: set[str] = set()  # resource types
 
-    def look_at(self, block: Block) -> None:
+    def count_block(self, block: Block) -> None:
         """Process the decisions of a block."""
-        principals = {who.number: who.principal for who in block.body.connections}
+        principals = {
+            connection.number: connection.principal for connection in block.body.connections
+        }
         for entry in block.body.entries:
             if not isinstance(entry, Access):
                 continue
@@ -62,13 +64,13 @@ class Decisions:
         """Whether there are decisions and all are denials."""
         return bool(self.denied) and not self._allowed
 
-    def hindering(self, behaviour_id: str) -> Denial | None:
+    def denial_that_prevented(self, behaviour_id: str) -> Denial | None:
         """Return a denial that prevented a behaviour; None if there is none."""
         area = behaviour_id.partition(".")[0]
         types = [kind.name for kind in _HINDERED_BY.get(area, ()) if kind.name not in self._allowed]
-        found = (denial for denial in self.denied if denial.resource_type in types)
+        preventing_denials = (denial for denial in self.denied if denial.resource_type in types)
         return min(
-            found,
+            preventing_denials,
             key=lambda denial: (
                 types.index(denial.resource_type),
                 denial.resource_name == WILDCARD,

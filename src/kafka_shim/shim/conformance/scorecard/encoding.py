@@ -5,105 +5,111 @@ from collections.abc import Iterator
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Sight
-from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
+from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
+from kafka_shim.shim.conformance.scorecard.exchanges import Exchange, decoded_requests_of_apis
 from kafka_shim.shim.traffic.replay.events import ConnectionId
 
 _UNSUPPORTED_VERSION = 35
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
-def _of(seen: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
-    return (exchange for exchange in seen if exchange.api in apis and exchange.request is not None)
+def _connection_starts_with_api_versions(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    seen_connections: set[ConnectionId] = set()
+    for exchange in exchanges:
+        if exchange.connection_id not in seen_connections:
+            seen_connections.add(exchange.connection_id)
+            yield Occurrence(
+                exchange.api_key == ApiKey.API_VERSIONS, exchange, "first of its connection"
+            )
 
 
-def _negotiates(seen: list[Exchange]) -> Iterator[Sight]:
-    met: set[ConnectionId] = set()
-    for exchange in seen:
-        if exchange.connection_id not in met:
-            met.add(exchange.connection_id)
-            yield Sight(exchange.api == ApiKey.API_VERSIONS, exchange, "first of its connection")
-
-
-def _stays_within(seen: list[Exchange]) -> Iterator[Sight]:
+def _request_version_was_offered(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     offered: dict[int, tuple[int, int]] = {}
-    for exchange in seen:
+    for exchange in exchanges:
         response = exchange.response
-        if exchange.api == ApiKey.API_VERSIONS:
+        if exchange.api_key == ApiKey.API_VERSIONS:
             if response is not None and response.error_code == 0:
                 offered |= {
                     row.api_key: (row.min_version, row.max_version) for row in response.api_keys
                 }
         elif offered:
-            low, high = offered.get(exchange.api, (0, -1))
-            yield Sight(low <= exchange.version <= high, exchange, f"offered {low} to {high}")
+            low, high = offered.get(exchange.api_key, (0, -1))
+            yield Occurrence(low <= exchange.version <= high, exchange, f"offered {low} to {high}")
 
 
-def _falls_back(seen: list[Exchange]) -> Iterator[Sight]:
-    refused: dict[ConnectionId, Exchange] = {}
-    for exchange in seen:
-        before = refused.pop(exchange.connection_id, None)
-        if before is not None:
-            rows = {row.api_key: row.max_version for row in before.response.api_keys}
+def _older_api_versions_after_unsupported_version(
+    exchanges: list[Exchange],
+) -> Iterator[Occurrence]:
+    rejected_exchanges: dict[ConnectionId, Exchange] = {}
+    for exchange in exchanges:
+        rejected_exchange = rejected_exchanges.pop(exchange.connection_id, None)
+        if rejected_exchange is not None:
+            rows = {row.api_key: row.max_version for row in rejected_exchange.response.api_keys}
             # brokers before KIP-511 reject without a list, so any lower version is right
-            highest = rows.get(ApiKey.API_VERSIONS, before.version - 1)
-            is_lower = exchange.api == ApiKey.API_VERSIONS and exchange.version <= highest
-            yield Sight(is_lower, exchange, f"after error 35, which leaves up to {highest}")
-        is_refused = exchange.response is not None and exchange.api == ApiKey.API_VERSIONS
-        if is_refused and exchange.response.error_code == _UNSUPPORTED_VERSION:
-            refused[exchange.connection_id] = exchange
+            highest = rows.get(ApiKey.API_VERSIONS, rejected_exchange.version - 1)
+            is_lower = exchange.api_key == ApiKey.API_VERSIONS and exchange.version <= highest
+            yield Occurrence(is_lower, exchange, f"after error 35, which leaves up to {highest}")
+        is_api_versions_response = (
+            exchange.response is not None and exchange.api_key == ApiKey.API_VERSIONS
+        )
+        if is_api_versions_response and exchange.response.error_code == _UNSUPPORTED_VERSION:
+            rejected_exchanges[exchange.connection_id] = exchange
 
 
-def _names_its_software(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in _of(seen, ApiKey.API_VERSIONS):
+def _client_software_name_is_valid(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in decoded_requests_of_apis(exchanges, ApiKey.API_VERSIONS):
         if exchange.version >= 3:
             names = (
                 exchange.request.client_software_name,
                 exchange.request.client_software_version,
             )
-            yield Sight(all(_SOFTWARE.fullmatch(name) for name in names), exchange, " ".join(names))
-
-
-def _is_readable(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        is_known = not exchange.decode_error or exchange.errors == [_UNSUPPORTED_VERSION]
-        yield Sight(is_known, exchange, exchange.decode_error)
-
-
-def _ends_where_it_ends(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        if exchange.request is not None:
-            yield Sight(
-                exchange.trailing == 0,
-                exchange,
-                f"{exchange.trailing} bytes too many" * (exchange.trailing > 0),
+            yield Occurrence(
+                all(_SOFTWARE.fullmatch(name) for name in names), exchange, " ".join(names)
             )
 
 
-def _is_canonical(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        if exchange.is_canonical is not None:
-            yield Sight(exchange.is_canonical, exchange)
+def _request_can_be_decoded(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        is_decoded = not exchange.decode_error or exchange.error_codes_except_none == [
+            _UNSUPPORTED_VERSION
+        ]
+        yield Occurrence(is_decoded, exchange, exchange.decode_error)
 
 
-def _sends_no_unknown_tags(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
+def _request_has_no_trailing_bytes(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
         if exchange.request is not None:
-            yield Sight(
+            yield Occurrence(
+                exchange.trailing_bytes == 0,
+                exchange,
+                f"{exchange.trailing_bytes} bytes too many" * (exchange.trailing_bytes > 0),
+            )
+
+
+def _encoding_is_canonical(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        if exchange.is_canonical is not None:
+            yield Occurrence(exchange.is_canonical, exchange)
+
+
+def _request_has_no_unknown_tags(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        if exchange.request is not None:
+            yield Occurrence(
                 not (exchange.header.unknown_tags or exchange.request.unknown_tags), exchange
             )
 
 
-def _counts_its_requests(seen: list[Exchange]) -> Iterator[Sight]:
-    waiting: dict[ConnectionId, dict[int, Exchange]] = {}
-    for exchange in seen:
-        open_ones = waiting.setdefault(exchange.connection_id, {})
-        for number, other in list(open_ones.items()):
+def _correlation_ids_of_open_requests_differ(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    open_by_connection: dict[ConnectionId, dict[int, Exchange]] = {}
+    for exchange in exchanges:
+        open_requests = open_by_connection.setdefault(exchange.connection_id, {})
+        for number, other in list(open_requests.items()):
             if other.responded_us is not None and other.responded_us <= exchange.time_us:
-                del open_ones[number]
-        yield Sight(exchange.header.correlation_id not in open_ones, exchange)
+                del open_requests[number]
+        yield Occurrence(exchange.header.correlation_id not in open_requests, exchange)
         if exchange.responded_us is not None:
-            open_ones[exchange.header.correlation_id] = exchange
+            open_requests[exchange.header.correlation_id] = exchange
 
 
 _CODES: dict[int, tuple[tuple[str, frozenset[int]], ...]] = {
@@ -133,24 +139,25 @@ _CODES: dict[int, tuple[tuple[str, frozenset[int]], ...]] = {
 _ROWS = {ApiKey.CREATE_ACLS: "creations", ApiKey.DELETE_ACLS: "filters"}
 
 
-def _knows_its_codes(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        if exchange.request is None or exchange.api not in _CODES:
+def _enum_codes_are_defined(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        if exchange.request is None or exchange.api_key not in _CODES:
             continue
-        name = _ROWS.get(ApiKey(exchange.api))
+        name = _ROWS.get(ApiKey(exchange.api_key))
         rows: list[Any] = [exchange.request] if name is None else getattr(exchange.request, name)
         wrong = [
             f"{field} {getattr(row, field)}"
             for row in rows
-            for field, known in _CODES[exchange.api]
-            if getattr(row, field) not in known or _is_unknown(exchange, row, field)
+            for field, defined_codes in _CODES[exchange.api_key]
+            if getattr(row, field) not in defined_codes
+            or _is_unknown_acl_code(exchange, row, field)
         ]
-        yield Sight(not wrong, exchange, ", ".join(wrong))
+        yield Occurrence(not wrong, exchange, ", ".join(wrong))
 
 
-def _is_unknown(exchange: Exchange, row: Any, field: str) -> bool:
+def _is_unknown_acl_code(exchange: Exchange, row: Any, field: str) -> bool:
     """Return whether an ACL enum is UNKNOWN (code 0), which clients must not send."""
-    return exchange.api in (*_ROWS, ApiKey.DESCRIBE_ACLS) and getattr(row, field) == 0
+    return exchange.api_key in (*_ROWS, ApiKey.DESCRIBE_ACLS) and getattr(row, field) == 0
 
 
 ENCODING = (
@@ -159,56 +166,56 @@ ENCODING = (
         "requests the broker's versions first",
         35,
         "the first request of a connection is ApiVersions",
-        _negotiates,
+        _connection_starts_with_api_versions,
     ),
     Behaviour(
         "versions.within-offer",
         "sends only versions that the broker offers",
         35,
         "each request's version is within the ApiVersions response",
-        _stays_within,
+        _request_version_was_offered,
     ),
     Behaviour(
         "versions.fallback",
         "retries in an older version when its ApiVersions is refused",
         511,
         "after UNSUPPORTED_VERSION (35), the next ApiVersions is in a version of that response",
-        _falls_back,
+        _older_api_versions_after_unsupported_version,
     ),
     Behaviour(
         "versions.software-named",
         "sends its software name and version",
         511,
         "ApiVersions 3 and later carry a name and version that brokers accept",
-        _names_its_software,
+        _client_software_name_is_valid,
     ),
     Behaviour(
         "encoding.readable",
         "sends only requests that can be decoded",
         None,
         "the body follows the schema of its version",
-        _is_readable,
+        _request_can_be_decoded,
     ),
     Behaviour(
         "encoding.no-trailing-bytes",
         "sends no bytes after a request's last field",
         None,
         "the message ends where the frame ends",
-        _ends_where_it_ends,
+        _request_has_no_trailing_bytes,
     ),
     Behaviour(
         "encoding.canonical",
         "encodes each value in its shortest form",
         482,
         "decoded and encoded again, the request has the same bytes (varints, tags, booleans)",
-        _is_canonical,
+        _encoding_is_canonical,
     ),
     Behaviour(
         "encoding.known-tags",
         "sends no tagged fields that the schema lacks",
         482,
         "no unknown tags in header or body",
-        _sends_no_unknown_tags,
+        _request_has_no_unknown_tags,
     ),
     Behaviour(
         "encoding.known-codes",
@@ -216,13 +223,13 @@ ENCODING = (
         140,
         "resource and pattern types, operations, permissions (never UNKNOWN), acks, isolation,"
         " coordinator types",
-        _knows_its_codes,
+        _enum_codes_are_defined,
     ),
     Behaviour(
         "encoding.correlation-ids",
         "gives each unanswered request its own correlation id",
         None,
         "no two unanswered requests of a connection have the same correlation id",
-        _counts_its_requests,
+        _correlation_ids_of_open_requests_differ,
     ),
 )

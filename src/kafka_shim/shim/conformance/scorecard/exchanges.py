@@ -31,13 +31,13 @@ class Exchange(msgspec.Struct):
     body: bytes
     request: Any = None
     decode_error: str = ""
-    trailing: int = 0
+    trailing_bytes: int = 0
     is_canonical: bool | None = None
     response: Any = None
     responded_us: int | None = None
 
     @property
-    def api(self) -> int:
+    def api_key(self) -> int:
         return self.header.api_key
 
     @property
@@ -45,7 +45,7 @@ class Exchange(msgspec.Struct):
         return self.header.api_version
 
     @property
-    def errors(self) -> list[int]:
+    def error_codes_except_none(self) -> list[int]:
         """All error codes in the response except 0."""
         return [] if self.response is None else error_codes(self.response, self.version)
 
@@ -53,26 +53,40 @@ class Exchange(msgspec.Struct):
     def name(self) -> str:
         """The name of the exchange, such as `connection 3 request 7: CreateAcls v2`."""
         try:
-            api = ApiKey(self.api).wire_name
+            api_key = ApiKey(self.api_key).wire_name
         except ValueError:
-            api = f"api key {self.api}"
-        return f"connection {self.connection_id[1]} request {self.sequence}: {api} v{self.version}"
+            api_key = f"api key {self.api_key}"
+        return (
+            f"connection {self.connection_id[1]} request {self.sequence}: {api_key} v{self.version}"
+        )
 
 
-def exchanges(recording: Recording) -> list[Exchange]:
+def exchanges_of_recording(recording: Recording) -> list[Exchange]:
     """Return every request of a trace, in its order."""
-    found: dict[tuple[ConnectionId, int], Exchange] = {}
+    exchanges_by_request: dict[tuple[ConnectionId, int], Exchange] = {}
     for event in recording.events:
         entry = event.entry
         if isinstance(entry, Request):
-            for exchange in _request(event, entry):
-                found[event.connection_id, entry.sequence] = exchange
-        elif isinstance(entry, Response) and (event.connection_id, entry.sequence) in found:
-            _responded(found[event.connection_id, entry.sequence], entry)
-    return list(found.values())
+            for exchange in _exchange_from_request_entry(event, entry):
+                exchanges_by_request[event.connection_id, entry.sequence] = exchange
+        elif (
+            isinstance(entry, Response)
+            and (event.connection_id, entry.sequence) in exchanges_by_request
+        ):
+            _add_response(exchanges_by_request[event.connection_id, entry.sequence], entry)
+    return list(exchanges_by_request.values())
 
 
-def _request(event: Event, entry: Request) -> Iterator[Exchange]:
+def decoded_requests_of_apis(exchanges: list[Exchange], *apis: ApiKey) -> Iterator[Exchange]:
+    """Yield the decoded requests of these APIs."""
+    return (
+        exchange
+        for exchange in exchanges
+        if exchange.api_key in apis and exchange.request is not None
+    )
+
+
+def _exchange_from_request_entry(event: Event, entry: Request) -> Iterator[Exchange]:
     try:
         header, at = read_request_header(entry.frame)
     except ProtocolError:
@@ -87,19 +101,21 @@ def _request(event: Event, entry: Request) -> Iterator[Exchange]:
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        exchange.trailing = codecs.count_trailing_bytes(
+        exchange.trailing_bytes = codecs.count_trailing_bytes(
             header.api_key, header.api_version, entry.frame, at
         )
         if not entry.redacted:
             written = codecs.write_request(exchange.request, header.api_version)
             whole = write_request_header(header) + written
-            exchange.is_canonical = entry.frame[: len(entry.frame) - exchange.trailing] == whole
+            exchange.is_canonical = (
+                entry.frame[: len(entry.frame) - exchange.trailing_bytes] == whole
+            )
     except ProtocolError as error:
         exchange.decode_error = str(error)
     yield exchange
 
 
-def _responded(exchange: Exchange, entry: Response) -> None:
+def _add_response(exchange: Exchange, entry: Response) -> None:
     exchange.responded_us = entry.time_us
     try:
         exchange.response, _ = read_response_frame(entry.api_key, entry.api_version, entry.frame)

@@ -8,7 +8,7 @@ from crc32c import crc32c
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, batches
-from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Sight
+from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
 from kafka_shim.shim.traffic.replay.fields import NOT_YET
 
@@ -18,143 +18,166 @@ _COORDINATED = (ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID, ApiKey.JOIN_GR
 _SEQUENCES = 1 << 31
 
 
-def _produced(seen: list[Exchange]) -> Iterator[tuple[Exchange, object, Batch]]:
+def _produced_batches(exchanges: list[Exchange]) -> Iterator[tuple[Exchange, object, Batch]]:
     """Yield every batch of format 2 with its partition."""
-    for exchange in seen:
-        if exchange.api != ApiKey.PRODUCE or exchange.request is None or exchange.version < 3:
+    for exchange in exchanges:
+        if exchange.api_key != ApiKey.PRODUCE or exchange.request is None or exchange.version < 3:
             continue
         for topic in exchange.request.topic_data:
             for row in topic.partition_data:
                 try:
-                    found = list(batches(row.records or b""))
+                    decoded_batches = list(batches(row.records or b""))
                 except ProtocolError:
                     continue
-                for batch in found:
+                for batch in decoded_batches:
                     yield exchange, (topic.name, topic.topic_id, row.index), batch
 
 
-def _is_idempotent(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange, _, batch in _produced(seen):
-        yield Sight(batch.producer_id >= 0, exchange)
+def _batches_have_producer_id(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, _, batch in _produced_batches(exchanges):
+        yield Occurrence(batch.producer_id >= 0, exchange)
 
 
-def _wants_all_acks(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        if exchange.api == ApiKey.PRODUCE and exchange.request is not None:
-            yield Sight(exchange.request.acks == -1, exchange, f"acks {exchange.request.acks}")
+def _produce_requests_all_acks(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        if exchange.api_key == ApiKey.PRODUCE and exchange.request is not None:
+            yield Occurrence(exchange.request.acks == -1, exchange, f"acks {exchange.request.acks}")
 
 
-def _has_right_checksums(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange, _, batch in _produced(seen):
-        whole = batch.blob[batch.start : batch.start + 12 + batch.length]
-        is_right = len(whole) >= HEADER_BYTES and crc32c(whole[_COVERED_FROM:]) == batch.crc
-        yield Sight(is_right, exchange)
+def _batch_checksums_are_right(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange, _, batch in _produced_batches(exchanges):
+        batch_bytes = batch.blob[batch.start : batch.start + 12 + batch.length]
+        is_right = (
+            len(batch_bytes) >= HEADER_BYTES and crc32c(batch_bytes[_COVERED_FROM:]) == batch.crc
+        )
+        yield Occurrence(is_right, exchange)
 
 
-def _counts_sequences(seen: list[Exchange]) -> Iterator[Sight]:
+def _batch_sequences_are_consecutive(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     last: dict[object, tuple[int, int]] = {}
-    given: Counter[tuple[int, int]] = Counter()  # the same id on another broker is another producer
-    for exchange in seen:
-        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.response is not None:
-            given[exchange.response.producer_id, exchange.response.producer_epoch] += 1
-        for _, partition, batch in _produced([exchange]):
+    assigned_ids: Counter[tuple[int, int]] = (
+        Counter()
+    )  # the same id on another broker is another producer
+    for exchange in exchanges:
+        if exchange.api_key == ApiKey.INIT_PRODUCER_ID and exchange.response is not None:
+            assigned_ids[exchange.response.producer_id, exchange.response.producer_epoch] += 1
+        for _, partition, batch in _produced_batches([exchange]):
             if batch.producer_id < 0:
                 continue
             producer = (batch.producer_id, batch.producer_epoch)
-            key = (partition, producer, given[producer])
+            key = (partition, producer, assigned_ids[producer])
             first, following = last.get(key, (0, 0))
             is_right = batch.base_sequence in (first, following)  # an equal sequence is a retry
-            yield Sight(is_right, exchange, f"sequence {batch.base_sequence}, {following} expected")
+            yield Occurrence(
+                is_right, exchange, f"sequence {batch.base_sequence}, {following} expected"
+            )
             count = batch.last_offset_delta + 1
             last[key] = (batch.base_sequence, (batch.base_sequence + count) % _SEQUENCES)
 
 
-def _uses_given_ids(seen: list[Exchange]) -> Iterator[Sight]:
-    given = {
+def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    assigned_ids = {
         (exchange.response.producer_id, exchange.response.producer_epoch)
-        for exchange in seen
-        if exchange.api == ApiKey.INIT_PRODUCER_ID and exchange.response is not None
+        for exchange in exchanges
+        if exchange.api_key == ApiKey.INIT_PRODUCER_ID and exchange.response is not None
     }
     # EndTxn 5 and later return the next epoch (KIP-890)
-    given |= {
+    assigned_ids |= {
         (exchange.response.producer_id, exchange.response.producer_epoch)
-        for exchange in seen
-        if exchange.api == ApiKey.END_TXN
+        for exchange in exchanges
+        if exchange.api_key == ApiKey.END_TXN
         and exchange.version >= 5
         and exchange.response is not None
     }
-    ids = {producer_id for producer_id, _ in given}
-    for exchange, _, batch in _produced(seen):
+    ids = {producer_id for producer_id, _ in assigned_ids}
+    for exchange, _, batch in _produced_batches(exchanges):
         if batch.producer_id >= 0:
-            is_given = (batch.producer_id, batch.producer_epoch) in given
+            is_assigned = (batch.producer_id, batch.producer_epoch) in assigned_ids
             # an idempotent producer may raise its epoch itself after an error (KIP-360)
-            is_given |= batch.producer_id in ids and batch.producer_epoch > 0
-            yield Sight(is_given, exchange, f"producer {batch.producer_id}")
+            is_assigned |= batch.producer_id in ids and batch.producer_epoch > 0
+            yield Occurrence(is_assigned, exchange, f"producer {batch.producer_id}")
 
 
-def _comes_again(seen: list[Exchange]) -> Iterator[Sight]:
-    for number, exchange in enumerate(seen):
-        if exchange.api not in _COORDINATED or not NOT_YET.intersection(exchange.errors):
+def _retriable_coordinator_errors_are_retried(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for number, exchange in enumerate(exchanges):
+        if exchange.api_key not in _COORDINATED or not NOT_YET.intersection(
+            exchange.error_codes_except_none
+        ):
             continue
-        later = [other for other in seen[number + 1 :] if other.principal == exchange.principal]
-        again = any(other.api == exchange.api for other in later)
-        if again or any(other.time_us - exchange.time_us > 1_000_000 for other in later):
-            yield Sight(again, exchange, f"errors {exchange.errors}")
+        later_exchanges = [
+            other for other in exchanges[number + 1 :] if other.principal == exchange.principal
+        ]
+        is_retried = any(other.api_key == exchange.api_key for other in later_exchanges)
+        if is_retried or any(
+            other.time_us - exchange.time_us > 1_000_000 for other in later_exchanges
+        ):
+            yield Occurrence(is_retried, exchange, f"errors {exchange.error_codes_except_none}")
 
 
-def _joins_with_its_id(seen: list[Exchange]) -> Iterator[Sight]:
-    for number, exchange in enumerate(seen):
-        if exchange.api != ApiKey.JOIN_GROUP or _MEMBER_ID_REQUIRED not in exchange.errors:
+def _second_join_uses_assigned_member_id(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for number, exchange in enumerate(exchanges):
+        if (
+            exchange.api_key != ApiKey.JOIN_GROUP
+            or _MEMBER_ID_REQUIRED not in exchange.error_codes_except_none
+        ):
             continue
         member_id = exchange.response.member_id
-        again = next(
+        is_retried = next(
             (
                 other
-                for other in seen[number + 1 :]
-                if other.api == ApiKey.JOIN_GROUP
+                for other in exchanges[number + 1 :]
+                if other.api_key == ApiKey.JOIN_GROUP
                 and other.request is not None
                 and other.connection_id == exchange.connection_id
             ),
             None,
         )
-        if again is not None:
-            yield Sight(again.request.member_id == member_id, again)
+        if is_retried is not None:
+            yield Occurrence(is_retried.request.member_id == member_id, is_retried)
 
 
-def _leaves(seen: list[Exchange]) -> Iterator[Sight]:
+def _members_leave_their_group(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     """Check that a member that got a generation sends LeaveGroup."""
-    left = set()
-    for exchange in seen:
+    left_members = set()
+    for exchange in exchanges:
         if exchange.request is None:
             continue
-        if exchange.api == ApiKey.LEAVE_GROUP:
-            left |= {
+        if exchange.api_key == ApiKey.LEAVE_GROUP:
+            left_members |= {
                 exchange.request.member_id,
                 *(row.member_id for row in exchange.request.members),
             }
-        elif exchange.api == ApiKey.CONSUMER_GROUP_HEARTBEAT and exchange.request.member_epoch < 0:
-            left.add(exchange.request.member_id)
-    met = set()
-    for exchange in seen:
-        if exchange.response is None or exchange.errors or exchange.request is None:
+        elif (
+            exchange.api_key == ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and exchange.request.member_epoch < 0
+        ):
+            left_members.add(exchange.request.member_id)
+    joined_members = set()
+    for exchange in exchanges:
+        if (
+            exchange.response is None
+            or exchange.error_codes_except_none
+            or exchange.request is None
+        ):
             continue
-        if exchange.api == ApiKey.JOIN_GROUP and exchange.request.group_instance_id is None:
+        if exchange.api_key == ApiKey.JOIN_GROUP and exchange.request.group_instance_id is None:
             member_id = exchange.response.member_id
         elif (
-            exchange.api == ApiKey.CONSUMER_GROUP_HEARTBEAT and exchange.request.instance_id is None
+            exchange.api_key == ApiKey.CONSUMER_GROUP_HEARTBEAT
+            and exchange.request.instance_id is None
         ):
             member_id = exchange.request.member_id or exchange.response.member_id
         else:
             continue
-        if member_id not in met:
-            met.add(member_id)
-            yield Sight(member_id in left, exchange, member_id or "")
+        if member_id not in joined_members:
+            joined_members.add(member_id)
+            yield Occurrence(member_id in left_members, exchange, member_id or "")
 
 
-def _wraps_sasl(seen: list[Exchange]) -> Iterator[Sight]:
-    for exchange in seen:
-        if exchange.api == ApiKey.SASL_HANDSHAKE:
-            yield Sight(exchange.version >= 1, exchange)
+def _sasl_handshake_allows_wrapped_messages(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+    for exchange in exchanges:
+        if exchange.api_key == ApiKey.SASL_HANDSHAKE:
+            yield Occurrence(exchange.version >= 1, exchange)
 
 
 RECORDS = (
@@ -163,62 +186,62 @@ RECORDS = (
         "is idempotent by default",
         679,
         "batches carry a producer id",
-        _is_idempotent,
+        _batches_have_producer_id,
     ),
     Behaviour(
         "producer.acks-all",
         "waits for all replicas by default",
         679,
         "acks is -1 in Produce",
-        _wants_all_acks,
+        _produce_requests_all_acks,
     ),
     Behaviour(
         "producer.checksums",
         "writes valid record batches",
         98,
         "format 2, and its CRC-32C is right",
-        _has_right_checksums,
+        _batch_checksums_are_right,
     ),
     Behaviour(
         "producer.sequences",
         "numbers its record batches without gaps",
         98,
         "each batch begins where the one before ended, or repeats it",
-        _counts_sequences,
+        _batch_sequences_are_consecutive,
     ),
     Behaviour(
         "producer.given-ids",
         "produces with the producer id that the broker assigned",
         98,
         "the batches' producer id and epoch are from InitProducerId (or EndTxn 5)",
-        _uses_given_ids,
+        _batches_use_assigned_producer_ids,
     ),
     Behaviour(
         "errors.not-ready-retried",
         "retries when a coordinator is not ready",
         None,
         "FindCoordinator, InitProducerId or JoinGroup is sent again after errors 14, 15 or 16",
-        _comes_again,
+        _retriable_coordinator_errors_are_retried,
     ),
     Behaviour(
         "groups.member-id-required",
         "joins again with the assigned member id",
         394,
         "JoinGroup after MEMBER_ID_REQUIRED (79) contains the id of that response",
-        _joins_with_its_id,
+        _second_join_uses_assigned_member_id,
     ),
     Behaviour(
         "groups.leaves",
         "leaves its group when it ends",
         None,
         "a dynamic member sends LeaveGroup, or a heartbeat with epoch -1",
-        _leaves,
+        _members_leave_their_group,
     ),
     Behaviour(
         "sasl.wrapped",
         "logs in with SaslAuthenticate",
         152,
         "SaslHandshake is in version 1",
-        _wraps_sasl,
+        _sasl_handshake_allows_wrapped_messages,
     ),
 )

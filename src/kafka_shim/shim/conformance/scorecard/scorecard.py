@@ -8,56 +8,69 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
-from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Result, Status, score
+from kafka_shim.shim.conformance.scorecard.behaviour import (
+    Behaviour,
+    BehaviourResult,
+    BehaviourStatus,
+    evaluate_behaviour,
+)
 from kafka_shim.shim.conformance.scorecard.denials import Decisions
 from kafka_shim.shim.conformance.scorecard.encoding import ENCODING
-from kafka_shim.shim.conformance.scorecard.exchanges import exchanges
+from kafka_shim.shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.shim.conformance.scorecard.records import RECORDS
 from kafka_shim.shim.traffic.replay.events import read_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
 
-_MARKS = {Status.PASSED: "✅", Status.FAILED: "❌", Status.NOT_EXERCISED: "⬜"}
+_MARKS = {
+    BehaviourStatus.PASSED: "✅",
+    BehaviourStatus.FAILED: "❌",
+    BehaviourStatus.NOT_EXERCISED: "⬜",
+}
 
 
 class Scorecard(msgspec.Struct, frozen=True):
     """The results of all behaviours, and the decisions in the trace."""
 
-    results: list[Result]
+    results: list[BehaviourResult]
     decisions: Decisions
 
     @property
-    def hindered(self) -> list[Result]:
+    def results_prevented_by_denial(self) -> list[BehaviourResult]:
         """The behaviours that a denial prevented."""
-        return [result for result in self.results if result.hindrance is not None]
+        return [result for result in self.results if result.preventing_denial is not None]
 
     @property
     def holds(self) -> bool:
         """Whether no behaviour failed, and the client was not denied everything."""
-        failed = any(result.status is Status.FAILED for result in self.results)
+        failed = any(result.status is BehaviourStatus.FAILED for result in self.results)
         return not failed and not self.decisions.are_all_denials
 
 
-def scorecard(trace: Path, progress: Callable[[int], None] = lambda _: None) -> Scorecard:
+def evaluate_trace(trace: Path, progress: Callable[[int], None] = lambda _: None) -> Scorecard:
     """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
     decisions = Decisions()
-    seen = exchanges(read_recording(trace, progress, decisions.look_at))
-    return Scorecard([score(behaviour, seen, decisions) for behaviour in CATALOGUE], decisions)
+    exchanges = exchanges_of_recording(read_recording(trace, progress, decisions.count_block))
+    return Scorecard(
+        [evaluate_behaviour(behaviour, exchanges, decisions) for behaviour in CATALOGUE], decisions
+    )
 
 
-def totals(results: Sequence[Result]) -> str:
+def status_totals(results: Sequence[BehaviourResult]) -> str:
     counts = Counter(result.status for result in results)
-    return ", ".join(f"{counts[status]} {status.value}" for status in Status)
+    return ", ".join(f"{counts[status]} {status.value}" for status in BehaviourStatus)
 
 
 def as_text(card: Scorecard, name: str) -> str:
-    lines = [f"{name}: {totals(card.results)}", ""]
+    lines = [f"{name}: {status_totals(card.results)}", ""]
     for result in card.results:
-        why = "" if result.hindrance is None else f" (denied {result.hindrance})"
+        denial_note = (
+            "" if result.preventing_denial is None else f" (denied {result.preventing_denial})"
+        )
         behaviour = result.behaviour
-        lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{why}")
-        if result.status is Status.FAILED:
+        lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{denial_note}")
+        if result.status is BehaviourStatus.FAILED:
             lines += [f"{'':<14}   {frame}" for frame in result.frames]
     return "\n".join(lines) + "\n"
 
@@ -68,11 +81,11 @@ def as_json(card: Scorecard, name: str) -> str:
             "id": result.behaviour.id,
             "text": result.behaviour.text,
             "kip": result.behaviour.kip,
-            "seen_as": result.behaviour.seen,
+            "seen_as": result.behaviour.detection,
             "status": result.status.value,
-            "sights": result.sights,
+            "sights": result.occurrences,
             "frames": list(result.frames),
-            "denied": None if result.hindrance is None else str(result.hindrance),
+            "denied": None if result.preventing_denial is None else str(result.preventing_denial),
         }
         for result in card.results
     ]
@@ -96,8 +109,8 @@ def as_junit(card: Scorecard, name: str) -> str:
         "testsuite",
         name=name,
         tests=str(len(card.results) + bool(denied)),
-        failures=str(counts[Status.FAILED] + bool(denied)),
-        skipped=str(counts[Status.NOT_EXERCISED]),
+        failures=str(counts[BehaviourStatus.FAILED] + bool(denied)),
+        skipped=str(counts[BehaviourStatus.NOT_EXERCISED]),
     )
     if denied:
         case = ET.SubElement(suite, "testcase", classname=f"{name}.permissions", name="granted")
@@ -106,12 +119,14 @@ def as_junit(card: Scorecard, name: str) -> str:
     for result in card.results:
         area, _, short = result.behaviour.id.partition(".")
         case = ET.SubElement(suite, "testcase", classname=f"{name}.{area}", name=short)
-        if result.status is Status.FAILED:
+        if result.status is BehaviourStatus.FAILED:
             failure = ET.SubElement(case, "failure", message=result.behaviour.text)
-            failure.text = "\n".join((result.behaviour.seen, *result.frames))
-        elif result.status is Status.NOT_EXERCISED:
-            why = "" if result.hindrance is None else f": denied {result.hindrance}"
-            ET.SubElement(case, "skipped", message=f"not exercised{why}")
+            failure.text = "\n".join((result.behaviour.detection, *result.frames))
+        elif result.status is BehaviourStatus.NOT_EXERCISED:
+            denial_note = (
+                "" if result.preventing_denial is None else f": denied {result.preventing_denial}"
+            )
+            ET.SubElement(case, "skipped", message=f"not exercised{denial_note}")
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 
@@ -123,7 +138,7 @@ def as_markdown(card: Scorecard, name: str) -> str:
         f" | {result.behaviour.text} |"
         for result in card.results
     ]
-    return "\n".join((*lines, "", totals(card.results), ""))
+    return "\n".join((*lines, "", status_totals(card.results), ""))
 
 
 FORMS: dict[str, Callable[[Scorecard, str], str]] = {

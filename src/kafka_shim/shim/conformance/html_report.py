@@ -6,7 +6,7 @@ from xml.sax.saxutils import escape
 
 import msgspec
 
-from kafka_shim.shim.conformance.case import Outcome
+from kafka_shim.shim.conformance.case import CaseOutcome
 from kafka_shim.shim.conformance.report import Report
 
 _PAGE = Path(__file__).parent / "page"
@@ -19,31 +19,38 @@ FAIR_SHARE = 0.9
 def as_html(reports: Sequence[Report]) -> str:
     """Return an HTML page without references to other files."""
     data = msgspec.json.encode(reports).decode().replace("</", "<\\/")
-    page = _part("html").replace("/*CSS*/", _part("css")).replace("/*JS*/", _part("js"))
+    page = (
+        _page_source("html")
+        .replace("/*CSS*/", _page_source("css"))
+        .replace("/*JS*/", _page_source("js"))
+    )
     return page.replace("/*DATA*/", data)
 
 
-def _part(kind: str) -> str:
-    return (_PAGE / f"report.{kind}").read_text(encoding="utf-8")
+def _page_source(extension: str) -> str:
+    return (_PAGE / f"report.{extension}").read_text(encoding="utf-8")
 
 
-def as_badge(reports: Sequence[Report]) -> str:
+def as_svg_badge(reports: Sequence[Report]) -> str:
     """Return an SVG badge for a README: passed cases of those that the clients can play.
 
     It is green if no MUST failed, red if more than a tenth of them failed, and otherwise amber.
     """
     rows = [
-        row for report in reports for row in report.results if row.outcome != Outcome.UNSUPPORTED
+        row
+        for report in reports
+        for row in report.results
+        if row.outcome != CaseOutcome.UNSUPPORTED
     ]
-    passed = sum(row.outcome is Outcome.PASSED for row in rows)
-    failures = sum(report.failures for report in reports)
+    passed = sum(row.outcome is CaseOutcome.PASSED for row in rows)
+    failures = sum(report.failing_result_count for report in reports)
     color = _GOOD
     if failures:
         color = _FAIR if 1 - failures / len(rows) >= FAIR_SHARE else _POOR
-    return _badge(_LABEL, f"{passed} of {len(rows)}", color)
+    return _svg_badge(_LABEL, f"{passed} of {len(rows)}", color)
 
 
-def _badge(label: str, value: str, color: str) -> str:
+def _svg_badge(label: str, value: str, color: str) -> str:
     left, right = (round(len(text) * _CHARACTER_PX) + _PADDING_PX for text in (label, value))
     width = left + right
     text = escape(f"{label}: {value}")
@@ -63,4 +70,4 @@ def _badge(label: str, value: str, color: str) -> str:
 """
 
 
-PAGE_FORMS: dict[str, Callable[[Sequence[Report]], str]] = {"html": as_html, "badge": as_badge}
+PAGE_FORMS: dict[str, Callable[[Sequence[Report]], str]] = {"html": as_html, "badge": as_svg_badge}

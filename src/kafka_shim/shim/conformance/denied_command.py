@@ -11,26 +11,26 @@ from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of
-from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, Setup
+from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 
 Rule = Mapping[str, Any]
 
 DENIED, ALLOWED = "denied", "allowed"
 
 
-def on_topic(*operations: str, name: str = DENIED) -> Rule:
+def allow_on_topic(*operations: str, name: str = DENIED) -> Rule:
     return {"allow": list(operations), "topic": name}
 
 
-def on_group(*operations: str, name: str = DENIED) -> Rule:
+def allow_on_group(*operations: str, name: str = DENIED) -> Rule:
     return {"allow": list(operations), "group": name}
 
 
-def on_cluster(*operations: str) -> Rule:
+def allow_on_cluster(*operations: str) -> Rule:
     return {"allow": list(operations), "cluster": None}
 
 
-def on_transactions(*operations: str) -> Rule:
+def allow_on_transactional_id(*operations: str) -> Rule:
     return {"allow": list(operations), "transactional_id": "tx"}
 
 
@@ -39,7 +39,7 @@ def supports_api(api: ApiKey, version: int = 0) -> Callable[[str], bool]:
     return lambda release: served_versions(release).get(api, (0, -1))[1] >= version
 
 
-def has_protocol(name: str) -> Callable[[str], bool]:
+def enables_group_protocol(name: str) -> Callable[[str], bool]:
     """Return a test of a release: it enables this group protocol by default."""
     return lambda release: name in facts_of(release).groups.protocols
 
@@ -56,13 +56,13 @@ def requires_permission(
     return requires_permission
 
 
-def hides_topics(release: str) -> bool:
+def hides_topics_without_describe(release: str) -> bool:
     """Whether the release reports topics without Describe as unknown (up to 0.11)."""
     return bind(PRODUCE_TOPIC, release).hidden_as is not None
 
 
-class Denial(msgspec.Struct, frozen=True):
-    """A command that is denied with `code` until `lacking` is granted.
+class DeniedCommand(msgspec.Struct, frozen=True):
+    """A command that is denied with `code` until `missing_rule` is granted.
 
     `granted` is granted from the start. `items` are the names of the denied and the allowed thing
     in the command's answer; the second is empty if nothing is allowed.
@@ -71,7 +71,7 @@ class Denial(msgspec.Struct, frozen=True):
     name: str
     command: str
     fields: Mapping[str, Any]
-    lacking: Rule
+    missing_rule: Rule
     code: int
     granted: tuple[Rule, ...] = ()
     items: tuple[str, str] | None = None
@@ -79,13 +79,13 @@ class Denial(msgspec.Struct, frozen=True):
     settings: Mapping[str, str] = {}
     groups: tuple[str, ...] = ()
     """Existing groups, which have committed an offset for the topic `allowed`."""
-    possible: Callable[[str], bool] = lambda _: True
+    supports_release: Callable[[str], bool] = lambda _: True
     """Whether the denial exists in a release."""
     before: tuple[tuple[str, Mapping[str, Any]], ...] = ()
     """Commands before it, which succeed."""
     then: str | None = None
     """A second command, which may report the error instead of the first."""
-    setup: Setup = DEFAULT_SETUP
+    setup: ClusterSetup = DEFAULT_SETUP
     capabilities: str = ""
     is_fatal: bool = False
     """Whether the error makes the client unusable, such as a denied transactional id."""
@@ -96,14 +96,14 @@ class Denial(msgspec.Struct, frozen=True):
         """Whether the client works in the background after the command: a member of a group."""
         return self.command.startswith("consume")
 
-    def code_at(self, release: str) -> int:
+    def error_code_in_release(self, release: str) -> int:
         """Return the error at a release: UNKNOWN_TOPIC_OR_PARTITION if it hides the topic."""
         rules = self.granted
         is_seen = any(r.get("topic") == DENIED and "Describe" in r["allow"] for r in rules)
         if (
             self.code == ErrorCode.TOPIC_AUTHORIZATION_FAILED
             and not is_seen
-            and hides_topics(release)
+            and hides_topics_without_describe(release)
         ):
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return self.code

@@ -12,7 +12,7 @@ from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 
-_LOCAL = ("127.0.0.1", 0)
+_ANY_LOCAL_PORT = ("127.0.0.1", 0)
 
 
 class RecordingProxies:
@@ -20,28 +20,30 @@ class RecordingProxies:
 
     def __init__(self, on_frame: FrameListener | None = None) -> None:
         self.frames = HistoryWithResponses(on_frame)
-        self._tell = on_frame
+        self._on_frame = on_frame
         self._proxies: dict[str, Proxy] = {}
-        self._local: dict[str, str] = {}
+        self._proxy_addresses: dict[str, str] = {}
 
     async def start(self, servers: Iterable[str]) -> None:
         """Open proxies for these addresses."""
         for server in servers:
-            if server not in self._local:
+            if server not in self._proxy_addresses:
                 host, _, port = server.rpartition(":")
-                proxy = Proxy((host.strip("[]"), int(port)), _LOCAL, _FrameRecorder(self.frames))
-                self._local[server] = await proxy.start()
+                proxy = Proxy(
+                    (host.strip("[]"), int(port)), _ANY_LOCAL_PORT, _FrameRecorder(self.frames)
+                )
+                self._proxy_addresses[server] = await proxy.start()
                 self._proxies[server] = proxy
 
-    def local(self, server: str) -> str:
+    def proxy_address(self, server: str) -> str:
         """Return the proxy's address in place of the cluster's."""
-        return self._local[server]
+        return self._proxy_addresses[server]
 
-    def begin(self, title: str) -> None:
+    def begin_case(self, title: str) -> None:
         """Drop the frames of the case before; report the title of the next one."""
         self.frames.forget()
-        if self._tell is not None:
-            self._tell(title)
+        if self._on_frame is not None:
+            self._on_frame(title)
 
     async def stop(self) -> None:
         for proxy in self._proxies.values():
@@ -57,9 +59,9 @@ class _FrameRecorder:
         self._clock = SystemClock()
 
     def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
-        seen = self._frames.request(session, header, frame, self._clock.now_us())
-        self._open_requests[session, seen.number] = seen
-        return seen.number
+        entry = self._frames.request(session, header, frame, self._clock.now_us())
+        self._open_requests[session, entry.number] = entry
+        return entry.number
 
     def responded(
         self,
@@ -70,14 +72,14 @@ class _FrameRecorder:
         frame: bytes | None,
     ) -> None:
         del decided  # a proxy does not know them
-        seen = self._open_requests.pop((session, sequence), None)
-        if seen is None or frame is None:
+        entry = self._open_requests.pop((session, sequence), None)
+        if entry is None or frame is None:
             return
         try:
             response, _ = read_response_frame(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.add_response(seen, response, self._clock.now_us())
+        self._frames.add_response(entry, response, self._clock.now_us())
 
     def catch_up(self) -> None:
         """Return; nothing is put off."""
@@ -86,7 +88,7 @@ class _FrameRecorder:
         """Forget the requests that got no answer."""
         del reason
         self._open_requests = {
-            at: seen for at, seen in self._open_requests.items() if at[0] is not session
+            at: entry for at, entry in self._open_requests.items() if at[0] is not session
         }
 
     def close(self) -> None:

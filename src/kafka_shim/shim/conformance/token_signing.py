@@ -19,10 +19,10 @@ JWKS_URL = "sasl.oauthbearer.jwks.endpoint.url"
 _ALGORITHM, _KEY_ID = "ES256", "suite"
 
 
-def settings(folder: Path) -> Mapping[str, str]:
+def write_jwks_and_broker_properties(folder: Path) -> Mapping[str, str]:
     """Write the broker's keys to a folder; return the settings of a broker that checks tokens."""
     keys = folder / "keys.json"
-    keys.write_text(json.dumps({"keys": [_key(KNOWN).as_dict(private=False)]}))
+    keys.write_text(json.dumps({"keys": [_signing_key(KNOWN).as_dict(private=False)]}))
     return {
         JWKS_URL: keys.as_uri(),
         "sasl.oauthbearer.expected.issuer": ISSUER,
@@ -30,17 +30,17 @@ def settings(folder: Path) -> Mapping[str, str]:
     }
 
 
-def signed(claims: Mapping[str, Any], key: str = KNOWN) -> str:
+def signed_jwt(claims: Mapping[str, Any], key: str = KNOWN) -> str:
     """Return a token with these claims, signed with one of the keys."""
     from joserfc import jws  # noqa: PLC0415 - an extra
 
     header = {"alg": _ALGORITHM, "kid": _KEY_ID}
     payload = json.dumps(claims).encode()
-    return jws.serialize_compact(header, payload, _key(key), algorithms=[_ALGORITHM])
+    return jws.serialize_compact(header, payload, _signing_key(key), algorithms=[_ALGORITHM])
 
 
 @cache
-def _key(name: str) -> "ECKey":
+def _signing_key(name: str) -> "ECKey":
     """Make the key of this name; ConfigError without the extra that signs."""
     del name
     try:

@@ -23,9 +23,9 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.client.client import Client, connect
-from kafka_shim.shim.conformance.fixtures import Setup
-from kafka_shim.shim.conformance.proxying import RecordingProxies
-from kafka_shim.shim.conformance.real_cluster import RealCluster, wait_until_zero
+from kafka_shim.shim.conformance.fixtures import ClusterSetup
+from kafka_shim.shim.conformance.real_cluster import RealCluster, retry_until_no_error
+from kafka_shim.shim.conformance.recording_proxies import RecordingProxies
 from kafka_shim.shim.settings.defaults import LISTENERS
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.java_collections import java_hash
@@ -33,40 +33,40 @@ from tests.oracle.operated_kafka import OperatedKafka
 from tests.oracle.real_kafka import PASSWORDS
 
 INTERNAL = {KeyType.GROUP: "__consumer_offsets", KeyType.TRANSACTION: "__transaction_state"}
-WAITING = int(ErrorCode.LEADER_NOT_AVAILABLE)
+NOT_YET = int(ErrorCode.LEADER_NOT_AVAILABLE)
 """Stands for a cluster that has not yet reached the requested state."""
 
 
-class OperatedPlaces:
+class OperatedClusterProvider:
     """Brokers with the set-up of the cases that are played on them."""
 
     def __init__(self, brokers: Sequence[OperatedKafka], release: str) -> None:
-        self._forwarding = None if len(brokers) > 1 or brokers[0].has_tls else RecordingProxies()
-        self._place = OperatedPlace(brokers, release, self._forwarding)
+        self._proxies = None if len(brokers) > 1 or brokers[0].has_tls else RecordingProxies()
+        self._cluster = OperatedCluster(brokers, release, self._proxies)
         self.release = release
-        self.authority = str(brokers[0].authority)
+        self.ca_path = str(brokers[0].authority)
 
-    def same(self) -> "OperatedPlaces":
+    def same(self) -> "OperatedClusterProvider":
         return self
 
-    async def cluster(self, setup: Setup, title: str) -> RealCluster:
-        """Return the place, emptied."""
+    async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> RealCluster:
+        """Return the cluster without topics, groups and ACLs."""
         del setup
-        await asyncio.to_thread(self._place.run_all)
-        await asyncio.to_thread(self._place.empty)
-        if self._forwarding is not None:
-            await self._forwarding.start(self._place.addresses(name) for name in LISTENERS)
-            self._forwarding.begin(title)
-        return self._place
+        await asyncio.to_thread(self._cluster.restart_stopped_brokers)
+        await asyncio.to_thread(self._cluster.delete_all_resources)
+        if self._proxies is not None:
+            await self._proxies.start(self._cluster.unproxied_servers(name) for name in LISTENERS)
+            self._proxies.begin_case(title)
+        return self._cluster
 
     async def stop(self) -> None:
         """Close the proxies; the code that started the brokers stops them."""
-        if self._forwarding is not None:
-            await self._forwarding.stop()
+        if self._proxies is not None:
+            await self._proxies.stop()
 
 
-class OperatedPlace(RealCluster):
-    """A place that can stop its brokers; of two brokers, the second leads new partitions."""
+class OperatedCluster(RealCluster):
+    """A real cluster that can stop its brokers; of two brokers, the second leads new partitions."""
 
     def __init__(
         self, brokers: Sequence[OperatedKafka], release: str, proxies: RecordingProxies | None
@@ -75,22 +75,22 @@ class OperatedPlace(RealCluster):
         self._brokers = {broker.node_id: broker for broker in brokers}
 
     @property
-    def cluster_control(self) -> "RealOperator":
-        return RealOperator(self, self._brokers)
+    def cluster_control(self) -> "RealClusterControl":
+        return RealClusterControl(self, self._brokers)
 
-    def addresses(self, security: str) -> str:
-        return ",".join(broker.listeners()[security] for broker in self._brokers.values())
+    def unproxied_servers(self, listener: str) -> str:
+        return ",".join(broker.listeners()[listener] for broker in self._brokers.values())
 
-    def topic(self, name: str, partitions: int) -> CreatableTopic:
+    def topic_to_create(self, name: str, partitions: int) -> CreatableTopic:
         if len(self._brokers) == 1:
-            return super().topic(name, partitions)
+            return super().topic_to_create(name, partitions)
         replicas = sorted(self._brokers, reverse=True)
         placed = [CreatableReplicaAssignment(at, replicas) for at in range(partitions)]
         return CreatableTopic(
             name=name, num_partitions=-1, replication_factor=-1, assignments=placed
         )
 
-    def run_all(self) -> None:
+    def restart_stopped_brokers(self) -> None:
         """Start the brokers that a case left stopped, and restore the passwords."""
         for broker in self._brokers.values():
             broker.set_passwords(PASSWORDS)
@@ -102,109 +102,112 @@ class OperatedPlace(RealCluster):
         """Wait until Metadata of each running broker lists all running brokers."""
         running = {node_id: each for node_id, each in self._brokers.items() if each.is_running}
 
-        def missing() -> int:
+        def missing_broker_error() -> int:
             for broker in running.values():
                 with connect(broker.plain) as client:
-                    told = client.ask(ApiKey.METADATA, MetadataRequest(topics=[])).brokers
-                if {row.node_id: row.port for row in told} != {
+                    listed_brokers = client.ask(ApiKey.METADATA, MetadataRequest(topics=[])).brokers
+                if {row.node_id: row.port for row in listed_brokers} != {
                     node_id: each.plain_port for node_id, each in running.items()
                 }:
-                    return WAITING
+                    return NOT_YET
             return 0
 
-        wait_until_zero("see the brokers", missing)
+        retry_until_no_error("see the brokers", missing_broker_error)
         if len(running) > 1:
-            wait_until_zero(
-                "see the same ACLs at all brokers", lambda: self._differ(running.values())
+            retry_until_no_error(
+                "see the same ACLs at all brokers",
+                lambda: self._different_acls_error(running.values()),
             )
 
     @staticmethod
-    def _differ(brokers: Iterable[OperatedKafka]) -> int:
-        """Return WAITING if the brokers list different ACLs, 0 otherwise."""
-        seen = []
+    def _different_acls_error(brokers: Iterable[OperatedKafka]) -> int:
+        """Return NOT_YET if the brokers list different ACLs, 0 otherwise."""
+        acls_by_broker: list[set[Acl]] = []
         for broker in brokers:
             with connect(broker.plain) as client:
-                seen.append(set(describe_acls(client)))
-        return 0 if all(acls == seen[0] for acls in seen) else WAITING
+                acls_by_broker.append(set(describe_acls(client)))
+        return 0 if all(acls == acls_by_broker[0] for acls in acls_by_broker) else NOT_YET
 
-    def _create_acls(self, acls: list[Acl]) -> None:
-        super()._create_acls(acls)
+    def _create_acls_blocking(self, acls: list[Acl]) -> None:
+        super()._create_acls_blocking(acls)
         self.wait_for_brokers()
 
 
-class RealOperator:
+class RealClusterControl:
     """Moves leaders by requests, and stops brokers by signals."""
 
-    def __init__(self, cluster: OperatedPlace, brokers: dict[int, OperatedKafka]) -> None:
-        self._place = cluster
+    def __init__(self, cluster: OperatedCluster, brokers: dict[int, OperatedKafka]) -> None:
+        self._cluster = cluster
         self._brokers = brokers
 
-    async def leader(self, topic: str) -> int:
-        return await asyncio.to_thread(self._leader, topic, 0)
+    async def leader_id(self, topic: str) -> int:
+        return await asyncio.to_thread(self._leader_id, topic, 0)
 
     async def move_leader(self, topic: str) -> None:
-        await asyncio.to_thread(self._move, topic, 0)
+        await asyncio.to_thread(self._move_leader, topic, 0)
 
     async def move_coordinator(self, key_type: KeyType, key: str) -> None:
         await asyncio.to_thread(self._move_coordinator, INTERNAL[key_type], key)
 
-    async def stop(self, node_id: int) -> None:
-        await asyncio.to_thread(self._stop, node_id)
+    async def stop_broker(self, node_id: int) -> None:
+        await asyncio.to_thread(self._stop_broker, node_id)
 
-    def _stop(self, node_id: int) -> None:
+    def _stop_broker(self, node_id: int) -> None:
         self._brokers[node_id].shut_down()
         if any(broker.is_running for broker in self._brokers.values()):
-            self._place.wait_for_brokers()
+            self._cluster.wait_for_brokers()
 
-    async def start(self, node_id: int, *, is_moved: bool = False) -> None:
-        await asyncio.to_thread(self._start, node_id, is_moved)
+    async def restart_broker(self, node_id: int, *, on_new_port: bool = False) -> None:
+        await asyncio.to_thread(self._restart_broker, node_id, on_new_port)
 
-    def _start(self, node_id: int, is_moved: bool) -> None:
-        self._brokers[node_id].start_again(is_moved=is_moved)
-        self._place.wait_for_brokers()
+    def _restart_broker(self, node_id: int, on_new_port: bool) -> None:
+        self._brokers[node_id].start_again(is_moved=on_new_port)
+        self._cluster.wait_for_brokers()
 
     async def set_password(self, user: str, password: str) -> None:
         for broker in self._brokers.values():
             broker.set_passwords({**PASSWORDS, user: password})
 
     def _move_coordinator(self, topic: str, key: str) -> None:
-        with self._place.client() as client:
-            (found,) = _described(client, topic).topics
-        self._move(topic, (abs(java_hash(key)) & 0x7FFF_FFFF) % len(found.partitions))
+        with self._cluster.connect_as_super_user() as client:
+            (topic_row,) = _topic_metadata(client, topic).topics
+        self._move_leader(topic, (abs(java_hash(key)) & 0x7FFF_FFFF) % len(topic_row.partitions))
 
-    def _leader(self, topic: str, partition: int) -> int:
-        with self._place.client() as client:
-            return _leader(client, topic, partition)
+    def _leader_id(self, topic: str, partition: int) -> int:
+        with self._cluster.connect_as_super_user() as client:
+            return _leader_id(client, topic, partition)
 
-    def _move(self, topic: str, partition: int) -> None:
+    def _move_leader(self, topic: str, partition: int) -> None:
         """Let the other broker lead: make it the preferred replica, then elect it."""
-        leader = self._leader(topic, partition)
+        leader = self._leader_id(topic, partition)
         other = next(node_id for node_id in self._brokers if node_id != leader)
         row = ReassignablePartition(partition, [other, leader])
         placing = AlterPartitionReassignmentsRequest(topics=[ReassignableTopic(topic, [row])])
         electing = ElectLeadersRequest(topic_partitions=[TopicPartitions(topic, [partition])])
 
-        def left() -> int:
-            with self._place.client() as client:
+        def unmoved_leader_error() -> int:
+            with self._cluster.connect_as_super_user() as client:
                 client.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, placing)
                 client.ask(ApiKey.ELECT_LEADERS, electing)
             for broker in self._brokers.values():
                 if broker.is_running:
                     with connect(broker.plain) as client:
-                        if _leader(client, topic, partition) != other:
-                            return WAITING
+                        if _leader_id(client, topic, partition) != other:
+                            return NOT_YET
             return 0
 
-        wait_until_zero(f"move the leader of {topic}-{partition}", left)
+        retry_until_no_error(f"move the leader of {topic}-{partition}", unmoved_leader_error)
 
 
-def _described(client: Client, topic: str) -> MetadataResponse:
+def _topic_metadata(client: Client, topic: str) -> MetadataResponse:
     response: MetadataResponse = client.ask(
         ApiKey.METADATA, MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
     )
     return response
 
 
-def _leader(client: Client, topic: str, partition: int) -> int:
-    (found,) = _described(client, topic).topics
-    return next((row.leader_id for row in found.partitions if row.partition_index == partition), -1)
+def _leader_id(client: Client, topic: str, partition: int) -> int:
+    (topic_row,) = _topic_metadata(client, topic).topics
+    return next(
+        (row.leader_id for row in topic_row.partitions if row.partition_index == partition), -1
+    )

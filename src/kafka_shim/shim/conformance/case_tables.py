@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 
 from kafka_shim.shim.conformance.case import Case
 
-UNREAL = (
+SHIM_ONLY_CASES = (
     ("kips.acls.unknown-*", "returns a number that no release defines"),
     ("kips.acls.delete-*", "refuses one of several filters, or fails to delete one ACL"),
     ("kips.operations.*-bit-by-bit", "returns one operation at a time"),
@@ -54,29 +54,29 @@ UNREAL = (
 """What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
 
 
-def tables(cases: Sequence[Case]) -> Iterator[str]:
+def real_cluster_coverage_tables(cases: Sequence[Case]) -> Iterator[str]:
     """Yield two tables: cases that are played on real brokers, and those that cannot be."""
     yield "| family | cases | on a real broker | on one with TLS | on two real brokers | on none |"
     yield "|---|---|---|---|---|---|"
-    for family in dict.fromkeys(case.family for case in cases):
-        yield _row(f"`{family}`", [case for case in cases if case.family == family])
-    yield _row("all", cases)
+    for family in dict.fromkeys(case.family_name for case in cases):
+        yield _case_count_row(f"`{family}`", [case for case in cases if case.family_name == family])
+    yield _case_count_row("all", cases)
     yield ""
     yield "| on no real broker | cases | what the shim does there |"
     yield "|---|---|---|"
-    unreal = [case for case in cases if not case.is_real]
-    patterns = Counter(_pattern(case) for case in unreal)
-    for pattern, does in UNREAL:
+    shim_only_cases = [case for case in cases if not case.runs_on_real_cluster]
+    patterns = Counter(_shim_only_pattern(case) for case in shim_only_cases)
+    for pattern, does in SHIM_ONLY_CASES:
         if patterns[pattern]:
             yield f"| `{pattern}` | {patterns[pattern]} | {does} |"
 
 
-def _pattern(case: Case) -> str:
-    return next(pattern for pattern, _ in UNREAL if fnmatchcase(case.id, pattern))
+def _shim_only_pattern(case: Case) -> str:
+    return next(pattern for pattern, _ in SHIM_ONLY_CASES if fnmatchcase(case.id, pattern))
 
 
-def _row(name: str, cases: Sequence[Case]) -> str:
-    real = [case for case in cases if case.is_real]
+def _case_count_row(name: str, cases: Sequence[Case]) -> str:
+    real = [case for case in cases if case.runs_on_real_cluster]
     two = sum(case.setup.brokers > 1 for case in real)
     tls = sum(case.setup.has_tls for case in real)
     cells = (len(cases), len(real) - two - tls, tls, two, len(cases) - len(real))
