@@ -11,9 +11,9 @@ from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.handlers.common.config_change import check_subscription
-from kafka_shim.shim.handlers.common.config_resources import ResourceError
-from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan
+from kafka_shim.shim.handlers.common.config_change import check_metrics_subscription
+from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
+from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan_topic_creation
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import Commit
@@ -54,7 +54,7 @@ def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
         configs=configs,
     )
     try:
-        made = plan(asked, cluster)
+        made = plan_topic_creation(asked, cluster)
     except TopicError as failure:
         said = failure.message or failure.error.name
         is_named = f"`{topic.name}`" in said
@@ -91,8 +91,8 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
 def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
     """Subscribe to client metrics, like settings of a `client-metrics` resource."""
     try:
-        check_subscription(settings, cluster)
-    except ResourceError as failure:
+        check_metrics_subscription(settings, cluster)
+    except ConfigResourceError as failure:
         text = failure.message or f"Kafka {cluster.release} cannot read these settings"
         raise ConfigError(f"client metrics `{name}`: {text}") from failure
     if settings:  # one without settings is none

@@ -26,7 +26,7 @@ from kafka_shim.protocol.messages.add_partitions_to_txn_response import (
     AddPartitionsToTxnResult,
     AddPartitionsToTxnTopicResult,
 )
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 from kafka_shim.shim.state.transactions.transactions import VERSION_2
@@ -116,7 +116,7 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
         if name in known.internal_names:
             error, denial_counts = facts.records.add_internal_partition_error, True
         else:
-            error = topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
+            error = denied_or_unknown_topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
             denial_counts = not facts.access.denied_topics_are_unknown
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:

@@ -26,14 +26,15 @@ from kafka_shim.protocol.messages.alter_configs_response import (
     AlterConfigsResponse,
 )
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
-from kafka_shim.shim.handlers.common import config_change, early_controllers
-from kafka_shim.shim.handlers.common.config_access import require_broker, require_config
+from kafka_shim.shim.handlers.common import config_change, early_kraft_configs
 from kafka_shim.shim.handlers.common.config_resources import (
-    ResourceError,
-    altered_type,
-    check_single,
-    is_known_type,
-    not_alterable,
+    ConfigResourceError,
+    check_resource_named_once,
+    is_describable_type,
+    require_broker_access_if_checked_first,
+    require_config_access,
+    resource_type_in_alter_response,
+    unalterable_type_error,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
@@ -56,14 +57,17 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     else:
         resources = list(
             {
-                (altered_type(resource.resource_type, context), resource.resource_name): resource
+                (
+                    resource_type_in_alter_response(resource.resource_type, context),
+                    resource.resource_name,
+                ): resource
                 for resource in resources
             }.values()
         )
         counts = Counter()
         try:
             _check_all(request, context)
-        except ResourceError as failure:
+        except ConfigResourceError as failure:
             return AlterConfigsResponse(
                 responses=[
                     _response(resource, failure.error, failure.message, context)
@@ -74,9 +78,9 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     for resource in context.time_sliced(resources):
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
-            check_single(counts[resource.resource_type, resource.resource_name])
+            check_resource_named_once(counts[resource.resource_type, resource.resource_name])
             _alter(resource, context, validate_only=request.validate_only)
-        except ResourceError as failure:
+        except ConfigResourceError as failure:
             responses.append(_response(resource, failure.error, failure.message, context))
         else:
             responses.append(_response(resource, ErrorCode.NONE, None, context))
@@ -84,9 +88,11 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
 
 
 def _by_controllers(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    rows, allowed = early_controllers.sift(request.resources, REQUIREMENTS, context)
+    rows, allowed = early_kraft_configs.split_alterable_resources(
+        request.resources, REQUIREMENTS, context
+    )
     alter = partial(_put, context=context, validate_only=request.validate_only)
-    rows += early_controllers.each(allowed, alter, context)
+    rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     return AlterConfigsResponse(
         responses=[
             _response(resource, ErrorCode.NONE, None, context)
@@ -101,13 +107,15 @@ def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_on
     """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
-    early_controllers.held(kind, name, context)
-    early_controllers.check(kind, new, context)
+    early_kraft_configs.current_or_prepared_settings(kind, name, context)
+    early_kraft_configs.check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
-        early_controllers.store(kind, name, new, context)
+        early_kraft_configs.store_current_or_prepared_settings(kind, name, new, context)
 
 
-error_response = mirrored_error(AlterConfigsResponse, renamed={"responses": "resources"})
+error_response = mirrored_error(
+    AlterConfigsResponse, request_field_names={"responses": "resources"}
+)
 
 
 def _response(
@@ -116,7 +124,7 @@ def _response(
     return AlterConfigsResourceResponse(
         error_code=error,
         error_message=message,
-        resource_type=altered_type(resource.resource_type, context),
+        resource_type=resource_type_in_alter_response(resource.resource_type, context),
         resource_name=resource.resource_name,
     )
 
@@ -125,7 +133,7 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
     """Raise the errors for which a ZooKeeper broker fails the whole request."""
     for resource in request.resources:
         if not _is_alterable(resource.resource_type, context):
-            raise not_alterable(resource.resource_type)
+            raise unalterable_type_error(resource.resource_type)
     null_outcome = context.facts.configs.alter_configs_null_value_effect
     if null_outcome != "fail resource" and any(
         config.value is None for resource in request.resources for config in resource.configs
@@ -136,7 +144,7 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
 
 
 def _is_alterable(kind: int, context: RequestContext) -> bool:
-    return is_known_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
+    return is_describable_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
 def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
@@ -146,22 +154,22 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
     if context.facts.configs.brokers_check_configs_before_permission:
         if nulls:
             message = f"settings need a value: {', '.join(nulls)}"
-            raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+            raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
         if len(new) < len(resource.configs):
-            raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
+            raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     if not _is_alterable(kind, context):
-        raise not_alterable(kind)
+        raise unalterable_type_error(kind)
     if (
         context.facts.configs.brokers_check_configs_before_permission
         and kind == ConfigResourceType.BROKER
     ):
-        require_broker(context, REQUIREMENTS[kind], name)
-        config_change.current(kind, name, context)
-        config_change.check_broker(name, new, context)
-    require_config(context, REQUIREMENTS[kind], name)
+        require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
+        config_change.own_settings(kind, name, context)
+        config_change.check_broker_settings(name, new, context)
+    require_config_access(context, REQUIREMENTS[kind], name)
     if nulls:
-        raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    config_change.current(kind, name, context)
-    config_change.check(kind, name, new, context)
+        raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    config_change.own_settings(kind, name, context)
+    config_change.check_new_settings(kind, name, new, context)
     if not validate_only:
-        config_change.store(kind, name, new, context)
+        config_change.store_settings(kind, name, new, context)

@@ -19,4 +19,4 @@ def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPart
     return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
 
 
-error_response = mirrored_error(AlterPartitionResponse, constants={"topics": []})
+error_response = mirrored_error(AlterPartitionResponse, constant_fields={"topics": []})

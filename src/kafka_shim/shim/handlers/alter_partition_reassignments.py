@@ -56,7 +56,7 @@ def handle(
 
 
 error_response = mirrored_error(
-    AlterPartitionReassignmentsResponse, renamed={"responses": "topics"}
+    AlterPartitionReassignmentsResponse, request_field_names={"responses": "topics"}
 )
 
 

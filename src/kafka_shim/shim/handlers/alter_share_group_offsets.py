@@ -24,7 +24,7 @@ from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES
@@ -46,7 +46,7 @@ def handle(
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "READ on the group is denied")
     errors = [
-        topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
+        denied_or_unknown_topic_error(context, ALTER_SHARE_GROUP_OFFSETS_TOPIC, topic.topic_name)
         for topic in request.topics
     ]
     if not request.group_id:

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
     AlterUserScramCredentialsResponse,
     AlterUserScramCredentialsResult,
 )
-from kafka_shim.shim.handlers.common.long_sort import in_order
+from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of
 from kafka_shim.shim.state.users import Users
@@ -60,7 +60,7 @@ def error_response(
 ) -> AlterUserScramCredentialsResponse:
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     names = {alteration.name for alteration in alterations}
-    return _response((name, (error, message)) for name in in_order(names))
+    return _response((name, (error, message)) for name in sort_in_portions(names))
 
 
 def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredentialsResponse:

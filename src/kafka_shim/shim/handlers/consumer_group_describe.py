@@ -23,11 +23,11 @@ from kafka_shim.protocol.messages.consumer_group_describe_response import (
 )
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
-    GroupDescription,
-    in_order,
-    named,
-    names_in,
-    names_in_order,
+    GroupDescribeApi,
+    assigned_topic_names,
+    existing_topics_of_assignment,
+    members_in_map_order,
+    sort_names_offloaded_if_many,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
@@ -50,10 +50,12 @@ def takes_long(request: ConsumerGroupDescribeRequest, cluster: Cluster) -> bool:
 def handle(
     request: ConsumerGroupDescribeRequest, context: RequestContext
 ) -> ConsumerGroupDescribeResponse:
-    return ConsumerGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
+    return ConsumerGroupDescribeResponse(groups=DESCRIPTION.describe_all(request, context))
 
 
-error_response = mirrored_error(ConsumerGroupDescribeResponse, renamed={"groups": "group_ids"})
+error_response = mirrored_error(
+    ConsumerGroupDescribeResponse, request_field_names={"groups": "group_ids"}
+)
 
 
 def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
@@ -63,7 +65,9 @@ def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGr
 def _topics(group: ConsumerGroup, context: RequestContext) -> list[str]:
     members = group.members.values()
     shown = [group.shown_assignment(member) for member in members]
-    return names_in(shown + [group.target.of(member.member_id) for member in members], context)
+    return assigned_topic_names(
+        shown + [group.target.of(member.member_id) for member in members], context
+    )
 
 
 def _described(group: ConsumerGroup, operations: int, context: RequestContext) -> DescribedGroup:
@@ -73,7 +77,10 @@ def _described(group: ConsumerGroup, operations: int, context: RequestContext) -
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=group.assignor_name,
-        members=[_member(group, member, context) for member in in_order(group.members, context)],
+        members=[
+            _member(group, member, context)
+            for member in members_in_map_order(group.members, context)
+        ],
         authorized_operations=operations,
     )
 
@@ -86,7 +93,7 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=names_in_order(member.topic_names, context),
+        subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
         subscribed_topic_regex=member.topic_regex or "",
         assignment=_row(group.shown_assignment(member), context),
         target_assignment=_row(group.target.of(member.member_id), context),
@@ -100,16 +107,19 @@ def _type(member: ConsumerMember) -> int:
 
 def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
     return AssignmentRow(
-        [TopicPartitions(*topic) for topic in context.time_sliced(named(assignment, context))]
+        [
+            TopicPartitions(*topic)
+            for topic in context.time_sliced(existing_topics_of_assignment(assignment, context))
+        ]
     )
 
 
-DESCRIPTION = GroupDescription(
+DESCRIPTION = GroupDescribeApi(
     protocol="consumer",
     group_requirement=CONSUMER_GROUP_DESCRIBE_GROUP,
     topic_requirement=CONSUMER_GROUP_DESCRIBE_TOPIC,
-    find=Groups.consumer,
-    topics=_topics,
-    described=_described,
-    failed=_failed,
+    find_group=Groups.consumer,
+    topic_names_of_group=_topics,
+    describe=_described,
+    failed_row=_failed,
 )

@@ -51,7 +51,9 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
     )
     if many_in_cluster and has_regex:  # all topics are compared with it
         return True
-    partitions = long_requests.partition_count(cluster, request.subscribed_topic_names or ())
+    partitions = long_requests.partition_count_of_topics(
+        cluster, request.subscribed_topic_names or ()
+    )
     if isinstance(group, ConsumerGroup):
         return _is_long_in(group, request, partitions)
     return partitions > long_requests.MANY_ROWS

@@ -42,7 +42,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     return CreateAclsResponse(results=results)
 
 
-error_response = mirrored_error(CreateAclsResponse, renamed={"results": "creations"})
+error_response = mirrored_error(CreateAclsResponse, request_field_names={"results": "creations"})
 
 
 def _codes(creation: AclCreation) -> AclCodes:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.create_delegation_token_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.token_session import require_token_session
+from kafka_shim.shim.handlers.common.token_session import require_authentication_without_token
 from kafka_shim.shim.request.context import RequestContext
 
 USER = "User"
@@ -37,7 +37,7 @@ def handle(
 
 error_response = mirrored_error(
     CreateDelegationTokenResponse,
-    constants={"issue_timestamp_ms": -1, "expiry_timestamp_ms": -1, "max_timestamp_ms": -1},
+    constant_fields={"issue_timestamp_ms": -1, "expiry_timestamp_ms": -1, "max_timestamp_ms": -1},
 )
 
 
@@ -45,7 +45,7 @@ def _create(
     request: CreateDelegationTokenRequest, owner: str, context: RequestContext
 ) -> CreateDelegationTokenResponse:
     requester = context.session.principal
-    require_token_session(context)
+    require_authentication_without_token(context)
     if owner != requester:
         context.access.require(CREATE_DELEGATION_TOKEN_OWNER, owner)
     if any(renewer.principal_type != USER for renewer in request.renewers):

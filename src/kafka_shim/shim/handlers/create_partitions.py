@@ -19,10 +19,17 @@ from kafka_shim.protocol.messages.create_partitions_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.leaderless import had_all_leaders, hold_until_timeout
+from kafka_shim.shim.handlers.common.leader_waits import (
+    every_partition_was_led,
+    hold_timed_out_response,
+)
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
-from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, check_count
+from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.topic_plan import (
+    PartitionBudget,
+    TopicError,
+    check_partition_count,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place
@@ -46,7 +53,7 @@ def handle(
     require_controller(context)
     response = _grow_all(request, context)
     codes = {result.error_code for result in response.results}
-    return hold_until_timeout(response, codes, request.timeout_ms, context)
+    return hold_timed_out_response(response, codes, request.timeout_ms, context)
 
 
 def _grow_all(
@@ -69,7 +76,7 @@ def _grow_all(
     is_said = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if is_said else None
     results.extend(_failed(topic.name, error, message) for topic in context.time_sliced(denied))
-    room = Room()
+    room = PartitionBudget()
     for wish in context.time_sliced(allowed):
         if unlikely_fail and not is_zookeeper_path(wish.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -82,7 +89,7 @@ def _grow_all(
     return CreatePartitionsResponse(results=results)
 
 
-error_response = mirrored_error(CreatePartitionsResponse, renamed={"results": "topics"})
+error_response = mirrored_error(CreatePartitionsResponse, request_field_names={"results": "topics"})
 
 
 def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:
@@ -90,7 +97,11 @@ def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartition
 
 
 def _grow(
-    wish: CreatePartitionsTopic, context: RequestContext, room: Room, *, validate_only: bool
+    wish: CreatePartitionsTopic,
+    context: RequestContext,
+    room: PartitionBudget,
+    *,
+    validate_only: bool,
 ) -> None:
     cluster = context.cluster
     topic = cluster.topics.get(wish.name)
@@ -105,15 +116,15 @@ def _grow(
     records_max = context.facts.topics.created_records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
-    check_count(wish.count)
-    room.take(added)
+    check_partition_count(wish.count)
+    room.reserve(added)
     assignments = _assignments(wish, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
         check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.replicas_placed()
-        if not had_all_leaders(topic):
+        if not every_partition_was_led(topic):
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
 

@@ -20,9 +20,17 @@ from kafka_shim.protocol.messages.create_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.leaderless import had_all_leaders, hold_until_timeout
-from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
-from kafka_shim.shim.handlers.common.topic_plan import Room, TopicError, TopicPlan, plan
+from kafka_shim.shim.handlers.common.leader_waits import (
+    every_partition_was_led,
+    hold_timed_out_response,
+)
+from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.topic_plan import (
+    PartitionBudget,
+    TopicError,
+    TopicPlan,
+    plan_topic_creation,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NO_ID
@@ -47,7 +55,7 @@ def handle(
     require_controller(context)
     response = _create_all(request, context)
     codes = {topic.error_code for topic in response.topics}
-    return hold_until_timeout(response, codes, request.timeout_ms, context)
+    return hold_timed_out_response(response, codes, request.timeout_ms, context)
 
 
 def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
@@ -61,7 +69,7 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     ]
     _check_size(creatable, context)
     results = {}
-    room = Room()
+    room = PartitionBudget()
     validate_only = (
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
@@ -145,15 +153,17 @@ def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
 def _create(
     topic: CreatableTopic,
     context: RequestContext,
-    room: Room,
+    room: PartitionBudget,
     *,
     validate_only: bool,
     is_told: bool,
 ) -> CreatableTopicResult:
     try:
-        room.check(topic.num_partitions)  # placing that many replicas would block other clients
-        made = plan(topic, context.cluster)
-        room.take(len(made.assignments))
+        room.check_enough(
+            topic.num_partitions
+        )  # placing that many replicas would block other clients
+        made = plan_topic_creation(topic, context.cluster)
+        room.reserve(len(made.assignments))
         if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
             check_mutation_quota(context, len(made.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
@@ -167,7 +177,7 @@ def _create(
         else NO_ID
     )
     topic_made = context.cluster.topics.get(made.name)
-    if topic_made is not None and not had_all_leaders(topic_made):
+    if topic_made is not None and not every_partition_was_led(topic_made):
         return CreatableTopicResult(
             name=made.name,
             topic_id=told_id,

@@ -25,7 +25,7 @@ from kafka_shim.shim.state.cluster import Cluster
 
 def takes_long(request: DeleteAclsRequest, cluster: Cluster) -> bool:
     """Return whether many ACLs may match."""
-    return long_requests.may_match_many_acls(cluster, request.filters)
+    return long_requests.filters_may_match_many_acls(cluster, request.filters)
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
@@ -48,7 +48,9 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     )
 
 
-error_response = mirrored_error(DeleteAclsResponse, renamed={"filter_results": "filters"})
+error_response = mirrored_error(
+    DeleteAclsResponse, request_field_names={"filter_results": "filters"}
+)
 
 
 def _result(result: AclDeleteResult) -> DeleteAclsFilterResult:

@@ -29,7 +29,9 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
 
 
 error_response = mirrored_error(
-    DeleteGroupsResponse, renamed={"results": "groups_names"}, constants={"error_message": None}
+    DeleteGroupsResponse,
+    request_field_names={"results": "groups_names"},
+    constant_fields={"error_message": None},
 )
 
 

@@ -17,8 +17,8 @@ from kafka_shim.protocol.messages.delete_records_response import (
     DeleteRecordsResponse,
     DeleteRecordsTopicResult,
 )
-from kafka_shim.shim.handlers.common.duplicates import by_topic
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -56,13 +56,13 @@ def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecords
         for topic in request.topics
         for partition in topic.partitions
     )
-    return list(by_topic(rows))
+    return list(rows_by_topic_deduplicated(rows))
 
 
 def _results(
     name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
-    error = topic_error(context, DELETE_RECORDS_TOPIC, name)
+    error = denied_or_unknown_topic_error(context, DELETE_RECORDS_TOPIC, name)
     for partition in context.time_sliced(partitions):
         yield _delete(name, partition, error, context)
 

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 
@@ -39,7 +39,10 @@ def handle(
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
     names = _names(request, context)
-    errors = [topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name) for name in names]
+    errors = [
+        denied_or_unknown_topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name)
+        for name in names
+    ]
     group = None
     always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:

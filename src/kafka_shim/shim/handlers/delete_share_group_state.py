@@ -33,4 +33,6 @@ def handle(
     return DeleteShareGroupStateResponse(results_of(topics, DeleteStateResult, deleted))
 
 
-error_response = mirrored_error(DeleteShareGroupStateResponse, renamed={"results": "topics"})
+error_response = mirrored_error(
+    DeleteShareGroupStateResponse, request_field_names={"results": "topics"}
+)

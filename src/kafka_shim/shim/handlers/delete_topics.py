@@ -20,8 +20,8 @@ from kafka_shim.protocol.messages.delete_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mutations import check_mutation_quota
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import NO_ID, Topic
@@ -230,7 +230,7 @@ def _judge_in_order(
         if result.name is None:
             result.error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED  # no topic, so denied
             continue
-        result.error_code = topic_error(context, DELETE_TOPICS, result.name)
+        result.error_code = denied_or_unknown_topic_error(context, DELETE_TOPICS, result.name)
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
             doomed[topic.name] = topic

@@ -27,7 +27,7 @@ NO_AUTHORIZER = "no authorizer is configured on the broker"
 
 def takes_long(request: DescribeAclsRequest, cluster: Cluster) -> bool:
     """Return whether many ACLs may match."""
-    return long_requests.may_match_many_acls(cluster, [request])
+    return long_requests.filters_may_match_many_acls(cluster, [request])
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:

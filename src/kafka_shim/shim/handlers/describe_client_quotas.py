@@ -42,7 +42,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeClientQuotasResponse, constants={"entries": None})
+error_response = mirrored_error(DescribeClientQuotasResponse, constant_fields={"entries": None})
 
 
 def _check(components: list[ComponentData], context: RequestContext) -> None:

@@ -26,12 +26,12 @@ from kafka_shim.protocol.messages.describe_configs_response import (
     DescribeConfigsSynonym,
 )
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common.config_access import config_error
 from kafka_shim.shim.handlers.common.config_resources import (
-    ResourceError,
-    broker_of,
-    echoed_type,
-    is_known_type,
+    ConfigResourceError,
+    config_access_error,
+    is_describable_type,
+    parse_broker_id,
+    resource_type_in_error,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
@@ -56,7 +56,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     unknown = [
         resource
         for resource in context.time_sliced(resources)
-        if not is_known_type(resource.resource_type, context)
+        if not is_describable_type(resource.resource_type, context)
     ]
     if unknown:
         message = f"resource type {unknown[0].resource_type} has no settings"
@@ -70,7 +70,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     known: dict[Hashable, DescribeConfigsResult] = {}  # a resource may be asked for many times
     for resource in context.time_sliced(resources):
         requirement = REQUIREMENTS[resource.resource_type]
-        error = config_error(context, requirement, resource.resource_name)
+        error = config_access_error(context, requirement, resource.resource_name)
         if error is ErrorCode.NONE:
             keys = resource.configuration_keys
             what = (
@@ -90,7 +90,9 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     return DescribeConfigsResponse(results=[*described, *denied])
 
 
-error_response = mirrored_error(DescribeConfigsResponse, renamed={"results": "resources"})
+error_response = mirrored_error(
+    DescribeConfigsResponse, request_field_names={"results": "resources"}
+)
 
 
 def _distinct(
@@ -103,7 +105,10 @@ def _distinct(
         return list(resources)
     return list(
         {
-            (echoed_type(resource.resource_type, context), resource.resource_name): resource
+            (
+                resource_type_in_error(resource.resource_type, context),
+                resource.resource_name,
+            ): resource
             for resource in resources
         }.values()
     )
@@ -118,7 +123,7 @@ def _failed(
     return DescribeConfigsResult(
         error_code=error,
         error_message=message,
-        resource_type=echoed_type(resource.resource_type, context),
+        resource_type=resource_type_in_error(resource.resource_type, context),
         resource_name=resource.resource_name,
     )
 
@@ -128,7 +133,7 @@ def _describe(
 ) -> DescribeConfigsResult:
     try:
         entries = _entries(resource, context)
-    except ResourceError as failure:
+    except ConfigResourceError as failure:
         return _failed(resource, failure.error, failure.message, context)
     keys = resource.configuration_keys
     if keys is not None and (
@@ -150,7 +155,7 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
         case ConfigResourceType.TOPIC:
             return _topic_entries(name, context)
         case ConfigResourceType.BROKER:
-            node_id = broker_of(
+            node_id = parse_broker_id(
                 name, context, may_be_all=context.facts.configs.broker_configs_can_be_altered
             )
             facts = context.facts.configs
@@ -163,16 +168,16 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
                 configs_wrongly_shown_as_read_only=facts.configs_wrongly_shown_as_read_only,
             )
         case ConfigResourceType.BROKER_LOGGER:
-            node_id = broker_of(name, context, may_be_all=False)
+            node_id = parse_broker_id(name, context, may_be_all=False)
             assert node_id is not None
             return configs.logger_entries(node_id)
         case ConfigResourceType.GROUP:
             if not name:
-                raise ResourceError(ErrorCode.INVALID_REQUEST, "the group has no name")
+                raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the group has no name")
             return configs.group_entries(name)
         case _:
             if not name:
-                raise ResourceError(ErrorCode.INVALID_REQUEST, "the subscription has no name")
+                raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the subscription has no name")
             return configs.client_metrics_entries(
                 name, with_defaults=context.facts.configs.client_metrics_describe_default_configs
             )
@@ -181,14 +186,14 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
 def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     message = name_error(name)
     if message is not None:
-        raise ResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
+        raise ConfigResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     topics = context.cluster.topics
     topic = topics.get(name)
     if topics.known(name) is None and context.facts.configs.describe_configs_rejects_missing_topics:
         message = context.facts.configs.describe_configs_ok_message
-        raise ResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        raise ConfigResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if topic is not None and topic.unreadable:
-        raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
+        raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     return context.cluster.configs.topic_entries({} if topic is None else topic.configs)
 
 

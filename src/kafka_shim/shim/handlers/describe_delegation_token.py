@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.describe_delegation_token_response import (
     DescribeDelegationTokenResponse,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.token_session import require_token_session
+from kafka_shim.shim.handlers.common.token_session import require_authentication_without_token
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
 
@@ -22,7 +22,7 @@ from kafka_shim.shim.state.delegation_tokens import DelegationToken
 def handle(
     request: DescribeDelegationTokenRequest, context: RequestContext
 ) -> DescribeDelegationTokenResponse:
-    require_token_session(context)
+    require_authentication_without_token(context)
     context.cluster.tokens.require_enabled()
     owners = None
     if request.owners is not None:

@@ -49,7 +49,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     )
 
 
-error_response = mirrored_error(DescribeGroupsResponse, constants={"error_message": None})
+error_response = mirrored_error(DescribeGroupsResponse, constant_fields={"error_message": None})
 
 
 def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:

@@ -28,7 +28,7 @@ def handle(request: DescribeProducersRequest, context: RequestContext) -> Descri
 
 
 error_response = mirrored_error(
-    DescribeProducersResponse, renamed={"partitions": "partition_indexes"}
+    DescribeProducersResponse, request_field_names={"partitions": "partition_indexes"}
 )
 
 

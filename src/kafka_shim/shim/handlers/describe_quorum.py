@@ -46,7 +46,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
     )
 
 
-error_response = mirrored_error(DescribeQuorumResponse, constants={"topics": []})
+error_response = mirrored_error(DescribeQuorumResponse, constant_fields={"topics": []})
 
 
 def _unknown(index: int) -> PartitionData:

@@ -61,7 +61,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeShareGroupOffsetsResponse, constants={"topics": []})
+error_response = mirrored_error(DescribeShareGroupOffsetsResponse, constant_fields={"topics": []})
 
 
 def _failed(

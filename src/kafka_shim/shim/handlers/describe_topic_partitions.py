@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.long_sort import in_order
+from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -37,7 +37,9 @@ def takes_long(request: DescribeTopicPartitionsRequest, cluster: Cluster) -> boo
     """Return whether the requested topics have many partitions."""
     if not request.topics:
         return long_requests.has_many_partitions(cluster)
-    return long_requests.are_many_partitions(cluster, (topic.name for topic in request.topics))
+    return long_requests.topics_have_many_partitions(
+        cluster, (topic.name for topic in request.topics)
+    )
 
 
 def handle(
@@ -95,7 +97,7 @@ def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
 
 def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
     start = "" if cursor is None else cursor.topic_name
-    return in_order(name for name in names if name >= start)
+    return sort_in_portions(name for name in names if name >= start)
 
 
 def _page(

@@ -30,7 +30,7 @@ def handle(
 
 
 error_response = mirrored_error(
-    DescribeTransactionsResponse, renamed={"transaction_states": "transactional_ids"}
+    DescribeTransactionsResponse, request_field_names={"transaction_states": "transactional_ids"}
 )
 
 

@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.elect_leaders_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
-from kafka_shim.shim.handlers.common.duplicates import by_topic
+from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -44,7 +44,10 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeader
 
 error_response = mirrored_error(
     ElectLeadersResponse,
-    renamed={"replica_election_results": "topic_partitions", "partition_result": "partitions"},
+    request_field_names={
+        "replica_election_results": "topic_partitions",
+        "partition_result": "partitions",
+    },
 )
 
 
@@ -56,7 +59,7 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
     )
     return [
         ReplicaElectionResult(topic=name, partition_result=partitions)
-        for name, partitions in by_topic(rows)
+        for name, partitions in rows_by_topic_deduplicated(rows)
     ]
 
 

@@ -8,7 +8,10 @@ from kafka_shim.protocol.messages.expire_delegation_token_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.token_session import expiry_of_failure, require_token_session
+from kafka_shim.shim.handlers.common.token_session import (
+    expiry_ms_of_failed_request,
+    require_authentication_without_token,
+)
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -18,7 +21,7 @@ def handle(
     try:
         return _expire(request, context)
     except RequestRejected as refusal:
-        expiry_ms = expiry_of_failure(refusal.error, context)
+        expiry_ms = expiry_ms_of_failed_request(refusal.error, context)
         return ExpireDelegationTokenResponse(
             error_code=refusal.error, expiry_timestamp_ms=expiry_ms
         )
@@ -30,7 +33,7 @@ error_response = mirrored_error(ExpireDelegationTokenResponse)
 def _expire(
     request: ExpireDelegationTokenRequest, context: RequestContext
 ) -> ExpireDelegationTokenResponse:
-    require_token_session(context)
+    require_authentication_without_token(context)
     expiry_ms = context.cluster.tokens.expire(
         request.hmac, context.session.principal, request.expiry_time_period_ms
     )

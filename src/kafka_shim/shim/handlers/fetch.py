@@ -24,18 +24,18 @@ from kafka_shim.protocol.messages.fetch_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common.fetching import (
-    DEBUGGER,
-    LEADERS_SINCE,
+    CURRENT_LEADER_SINCE,
+    DEBUGGING_REPLICA_ID,
     ZSTD_SINCE,
-    Reader,
-    bytes_at_most,
-    bytes_ready,
-    converted,
-    failed,
-    partition_error,
-    read,
+    PartitionReader,
+    convert_records_to_fetch_version,
+    failed_partition_data,
+    partition_read_error,
+    read_partition,
+    readable_bytes,
+    response_bytes_limit,
 )
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
 from kafka_shim.shim.state.topics import NO_ID, Partition
@@ -122,12 +122,12 @@ class _Fetch:
         if context.version >= REPLICA_STATE_SINCE:
             replica_id = request.replica_state.replica_id
         limited = context.version >= FIRST_HARD_LIMIT
-        self.reader = Reader(
+        self.reader = PartitionReader(
             version=context.version,
             node_id=context.node_id,
             replica_id=replica_id,
             isolation_level=request.isolation_level,
-            bytes_max=bytes_at_most(
+            bytes_max=response_bytes_limit(
                 request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
             ),
             facts=context.facts.records,
@@ -160,7 +160,7 @@ class _Fetch:
     def _failed(self, error: ErrorCode) -> FetchResponse:
         """Return the answer with this error for the whole request and each partition."""
         rows = (
-            (wanted, failed(wanted.partition.partition, error, self.reader))
+            (wanted, failed_partition_data(wanted.partition.partition, error, self.reader))
             for wanted in self._round.wanted
         )
         return FetchResponse(error_code=error, responses=_by_topic(rows))
@@ -178,7 +178,7 @@ class _Fetch:
             if error is ErrorCode.NONE and wanted.topic is not None:
                 index = wanted.partition.partition
                 partition = self._context.cluster.topics.partition(wanted.topic, index)
-                if partition is None and self.reader.replica_id == DEBUGGER:
+                if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
                         self._context.facts.topics.alter_log_dir_missing_replica_error
                     )
@@ -214,7 +214,7 @@ class _Fetch:
         if topic not in known:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
-                known[topic] = topic_error(self._context, FETCH_TOPIC, topic)
+                known[topic] = denied_or_unknown_topic_error(self._context, FETCH_TOPIC, topic)
             elif topics.known(topic):
                 known[topic] = ErrorCode.NONE
             else:
@@ -236,9 +236,9 @@ class _Fetch:
                 continue
             if partition.log.is_closed or at in self._errors:
                 return True
-            if partition_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
+            if partition_read_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
-            ready += bytes_ready(partition, wanted.partition, self.reader)
+            ready += readable_bytes(partition, wanted.partition, self.reader)
         return ready >= min(request.min_bytes, self.reader.bytes_max)
 
     def _look_again(self) -> None:
@@ -260,7 +260,7 @@ class _Fetch:
         )
         topics = _by_topic(self._context.time_sliced(told))
         response = FetchResponse(session_id=session_id, responses=topics)
-        if self.reader.version >= LEADERS_SINCE:
+        if self.reader.version >= CURRENT_LEADER_SINCE:
             leaders = {data.current_leader.leader_id for _, data in told} - {-1}
             brokers = self._context.brokers_with_ids(leaders)
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
@@ -276,23 +276,27 @@ class _Fetch:
         rows = zip(self._round.wanted, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
-                data = failed(wanted.partition.partition, self._errors[at], reader)
+                data = failed_partition_data(wanted.partition.partition, self._errors[at], reader)
                 is_in_place = self._is_served_in_place(wanted.topic)
                 (found if is_in_place else failures).append((wanted, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                data = failed(wanted.partition.partition, error, reader, partition)
+                data = failed_partition_data(wanted.partition.partition, error, reader, partition)
             elif at in self._errors:
-                data = failed(wanted.partition.partition, self._errors[at], reader, partition)
+                data = failed_partition_data(
+                    wanted.partition.partition, self._errors[at], reader, partition
+                )
             else:
-                data = read(partition, wanted.partition, within, whole_first=whole_first)
+                data = read_partition(partition, wanted.partition, within, whole_first=whole_first)
             if data.records:
                 whole_first = False
                 left = max(0, left - len(data.records))
             offset = wanted.partition.fetch_offset
-            found.append((wanted, converted(data, partition, offset, reader)))
+            found.append(
+                (wanted, convert_records_to_fetch_version(data, partition, offset, reader))
+            )
         if reader.bytes_max - left < LONG_BYTES:
             self._context.accepts_chunks = False
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.telemetry_client import client_of
+from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
 
@@ -29,7 +29,7 @@ def handle(
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
         instance_id = telemetry.new_instance_id()
-    wanted = telemetry.subscription(instance_id, client_of(instance_id, context))
+    wanted = telemetry.subscription(instance_id, telemetry_client(instance_id, context))
     return GetTelemetrySubscriptionsResponse(
         client_instance_id=instance_id,
         subscription_id=wanted.subscription_id,

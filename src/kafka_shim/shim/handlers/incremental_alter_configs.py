@@ -28,15 +28,17 @@ from kafka_shim.protocol.messages.incremental_alter_configs_response import (
     IncrementalAlterConfigsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common import config_change, early_controllers, early_operations
-from kafka_shim.shim.handlers.common.broker_loggers import alter_loggers
-from kafka_shim.shim.handlers.common.config_access import require_broker, require_config
-from kafka_shim.shim.handlers.common.config_operations import ConfigOperation, check_operations
+from kafka_shim.shim.handlers.common import config_change, early_kraft_configs
 from kafka_shim.shim.handlers.common.config_resources import (
-    ResourceError,
-    check_single,
-    is_known_type,
-    not_alterable,
+    ConfigOperation,
+    ConfigResourceError,
+    check_operation_codes,
+    check_resource_named_once,
+    is_describable_type,
+    parse_broker_id,
+    require_broker_access_if_checked_first,
+    require_config_access,
+    unalterable_type_error,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
@@ -78,7 +80,7 @@ def handle(
         forwarded = []
         for resource, response in context.time_sliced(asked):
             with _telling(response):
-                check_single(counts[resource.resource_type, resource.resource_name])
+                check_resource_named_once(counts[resource.resource_type, resource.resource_name])
                 if _is_forwarded(resource, context, validate_only=request.validate_only):
                     forwarded.append((resource, response))
         _ask_controller(forwarded, context, validate_only=request.validate_only)
@@ -88,14 +90,18 @@ def handle(
 def _by_controllers(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    rows, allowed = early_controllers.sift(request.resources, REQUIREMENTS, context)
+    rows, allowed = early_kraft_configs.split_alterable_resources(
+        request.resources, REQUIREMENTS, context
+    )
     for resource in context.time_sliced(allowed):
         try:
-            check_operations(resource)
-        except ResourceError as failure:
+            check_operation_codes(resource)
+        except ConfigResourceError as failure:
             raise RequestRejected(failure.error) from None
-    alter = partial(early_operations.alter, context=context, validate_only=request.validate_only)
-    rows += early_controllers.each(allowed, alter, context)
+    alter = partial(
+        early_kraft_configs.apply_operations, context=context, validate_only=request.validate_only
+    )
+    rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     responses = []
     for resource, error in rows:
         response = _response(resource)
@@ -118,17 +124,19 @@ def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
     """Answer an error of this resource for it alone."""
     try:
         yield
-    except ResourceError as failure:
+    except ConfigResourceError as failure:
         response.error_code, response.error_message = failure.error, failure.message
 
 
-error_response = mirrored_error(IncrementalAlterConfigsResponse, renamed={"responses": "resources"})
+error_response = mirrored_error(
+    IncrementalAlterConfigsResponse, request_field_names={"responses": "resources"}
+)
 
 
 def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContext) -> None:
     """Raise the error for an unknown resource type, which on ZooKeeper fails the whole request."""
     for resource in request.resources:
-        if not is_known_type(resource.resource_type, context):
+        if not is_describable_type(resource.resource_type, context):
             message = f"resource type {resource.resource_type} cannot be altered"
             raise RequestRejected(ErrorCode.INVALID_REQUEST, message)
 
@@ -136,12 +144,12 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
 def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
     """Alter one resource on ZooKeeper."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
-        alter_loggers(resource, context, validate_only=validate_only)
+        alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return
-    require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
+    require_config_access(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
     _check_form(resource, context)
     is_said = context.facts.configs.unexpected_alter_configs_error_has_message
-    check_operations(resource, message="null" if is_said else None)
+    check_operation_codes(resource, message="null" if is_said else None)
     _change(resource, context, validate_only=validate_only)
 
 
@@ -151,16 +159,16 @@ def _is_forwarded(
     """Check a resource like a KRaft broker; return whether it leaves the rest to the controller."""
     kind, name = resource.resource_type, resource.resource_name
     _check_form(resource, context)
-    if not is_known_type(kind, context):
-        raise not_alterable(kind)
+    if not is_describable_type(kind, context):
+        raise unalterable_type_error(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
-        alter_loggers(resource, context, validate_only=validate_only)
+        alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return False
     if kind == ConfigResourceType.BROKER:
-        require_broker(context, REQUIREMENTS[kind], name)
-        check_operations(resource, ErrorCode.INVALID_REQUEST)
-        new = _applied(resource, config_change.current(kind, name, context), context)
-        config_change.check_broker(name, new, context)
+        require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
+        check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
+        new = _applied(resource, config_change.own_settings(kind, name, context), context)
+        config_change.check_broker_settings(name, new, context)
     return True
 
 
@@ -174,12 +182,14 @@ def _ask_controller(
     allowed = []
     for resource, response in context.time_sliced(forwarded):
         with _telling(response):
-            require_config(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
+            require_config_access(
+                context, REQUIREMENTS[resource.resource_type], resource.resource_name
+            )
             allowed.append((resource, response))
     try:
         for resource, _ in context.time_sliced(allowed):
-            check_operations(resource)
-    except ResourceError as failure:
+            check_operation_codes(resource)
+    except ConfigResourceError as failure:
         for _, response in context.time_sliced(forwarded):
             response.error_code, response.error_message = failure.error, failure.message
         return
@@ -192,13 +202,13 @@ def _change(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
-    new = _applied(resource, config_change.current(kind, name, context), context)
-    config_change.check(kind, name, new, context)
+    new = _applied(resource, config_change.own_settings(kind, name, context), context)
+    config_change.check_new_settings(kind, name, new, context)
     if kind == ConfigResourceType.BROKER:
         touched = [config.name for config in resource.configs]
-        config_change.check_eligible_replicas(name, touched, context)
+        config_change.check_min_insync_not_per_broker(name, touched, context)
     if not validate_only:
-        config_change.store(kind, name, new, context)
+        config_change.store_settings(kind, name, new, context)
 
 
 def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None:
@@ -211,12 +221,12 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
         error = ErrorCode(context.facts.configs.alter_configs_null_value_error)
         is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
         message = f"settings need a value: {', '.join(nulls)}" if is_said else None
-        raise ResourceError(error, message)
+        raise ConfigResourceError(error, message)
     if len({config.name for config in resource.configs}) < len(resource.configs):
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
     is_nameless = not resource.resource_name and resource.resource_type == ConfigResourceType.TOPIC
     if is_nameless and context.facts.configs.alter_configs_checks_empty_name_first:
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
 def _applied(
@@ -248,14 +258,14 @@ def _extended(
     )
     if (definition is None or not definition.defined) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.append_to_unknown_broker_config_error)
-        raise config_change.failed(error, f"unknown setting {config.name}", context)
+        raise config_change.alteration_error(error, f"unknown setting {config.name}", context)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
-        raise ResourceError(error, f"{config.name} is not a list")
+        raise ConfigResourceError(error, f"{config.name} is not a list")
     start = held.get(config.name)
     if start is None:
         if not context.facts.configs.append_to_unset_list_starts_with_default:
-            raise ResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
+            raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
     parts, given = _split(start), _split(config.value or "")
     if config.config_operation == ConfigOperation.SUBTRACT:
@@ -272,3 +282,40 @@ def _split(text: str) -> list[str]:
     while text and parts and not parts[-1]:
         parts.pop()
     return parts
+
+
+LEVELS = frozenset({"TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL"})
+
+
+def alter_broker_logger_levels(
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+) -> None:
+    """Set or reset levels of loggers. Raise ConfigResourceError for an invalid change."""
+    name = resource.resource_name
+    require_config_access(context, INCREMENTAL_ALTER_CONFIGS_CLUSTER, name, has_message=False)
+    node_id = parse_broker_id(name, context, may_be_all=False)
+    assert node_id is not None
+    levels = dict(context.cluster.configs.loggers.get(node_id, {}))
+    for config in resource.configs:
+        _check_logger_level_change(config, context)
+        if config.config_operation == ConfigOperation.DELETE:
+            levels.pop(config.name, None)
+        else:
+            levels[config.name] = config.value or ""
+    if not validate_only:
+        context.cluster.configs.loggers[node_id] = levels
+
+
+def _check_logger_level_change(config: AlterableConfig, context: RequestContext) -> None:
+    if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is not a list")
+    if config.name not in context.cluster.configs.known_loggers:
+        raise ConfigResourceError(ErrorCode.INVALID_CONFIG, f"unknown logger `{config.name}`")
+    if config.config_operation == ConfigOperation.DELETE:
+        if config.name == "root":
+            raise ConfigResourceError(
+                ErrorCode.INVALID_REQUEST, "the level of the root logger cannot be removed"
+            )
+    elif config.value not in LEVELS:
+        message = f"`{config.value}` is no level: {', '.join(sorted(LEVELS))} are"
+        raise ConfigResourceError(ErrorCode.INVALID_CONFIG, message)

@@ -48,7 +48,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     return InitProducerIdResponse(error_code=error, producer_id=producer_id, producer_epoch=epoch)
 
 
-error_response = mirrored_error(InitProducerIdResponse, constants={"producer_epoch": -1})
+error_response = mirrored_error(InitProducerIdResponse, constant_fields={"producer_epoch": -1})
 
 
 def _check_access(request: InitProducerIdRequest, context: RequestContext) -> None:

@@ -34,4 +34,6 @@ def handle(
     return InitializeShareGroupStateResponse(results_of(topics, InitializeStateResult, begun))
 
 
-error_response = mirrored_error(InitializeShareGroupStateResponse, renamed={"results": "topics"})
+error_response = mirrored_error(
+    InitializeShareGroupStateResponse, request_field_names={"results": "topics"}
+)

@@ -1,7 +1,7 @@
 """4 LeaderAndIsr, versions 0-5. The controller assigns partitions to lead and follow to a broker.
 
 CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
-(31). The request is never applied: see `kafka_shim.shim.handlers.common.controller_requests`.
+(31). The request is never applied: see `kafka_shim.shim.handlers.common.controller`.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,11 @@ from kafka_shim.protocol.messages.leader_and_isr_response import (
     LeaderAndIsrResponse,
     LeaderAndIsrTopicError,
 )
-from kafka_shim.shim.handlers.common import controller_requests
+from kafka_shim.shim.handlers.common.controller import (
+    TopicPartition,
+    controller_request_error,
+    partitions_in_response,
+)
 from kafka_shim.shim.request.context import RequestContext
 
 BY_ID_SINCE = 5
@@ -22,13 +26,13 @@ BY_ID_SINCE = 5
 
 
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
-    error = controller_requests.refusal(LEADER_AND_ISR, request.broker_epoch, context)
+    error = controller_request_error(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
         return _by_id(request, error)
     lists_stale = context.facts.cluster.stale_controller_error_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
-    return _by_name(error, controller_requests.responded(_partitions(request), context))
+    return _by_name(error, partitions_in_response(_partitions(request), context))
 
 
 def error_response(
@@ -39,7 +43,7 @@ def error_response(
     return _by_name(error, _partitions(request))
 
 
-def _partitions(request: LeaderAndIsrRequest) -> list[controller_requests.TopicPartition]:
+def _partitions(request: LeaderAndIsrRequest) -> list[TopicPartition]:
     """Return the request's partitions: by topic since version 2, in one list before."""
     return [
         *(
@@ -54,9 +58,7 @@ def _partitions(request: LeaderAndIsrRequest) -> list[controller_requests.TopicP
     ]
 
 
-def _by_name(
-    error: ErrorCode, partitions: Iterable[controller_requests.TopicPartition]
-) -> LeaderAndIsrResponse:
+def _by_name(error: ErrorCode, partitions: Iterable[TopicPartition]) -> LeaderAndIsrResponse:
     return LeaderAndIsrResponse(
         error_code=error,
         partition_errors=[

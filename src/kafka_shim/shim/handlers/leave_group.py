@@ -40,4 +40,4 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     )
 
 
-error_response = mirrored_error(LeaveGroupResponse, constants={"members": []})
+error_response = mirrored_error(LeaveGroupResponse, constant_fields={"members": []})

@@ -23,8 +23,8 @@ from kafka_shim.protocol.messages.list_offsets_response import (
 )
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
-from kafka_shim.shim.handlers.common.duplicates import by_topic
-from kafka_shim.shim.handlers.common.fetching import DEBUGGER, epoch_error
+from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.fetching import DEBUGGING_REPLICA_ID, leader_epoch_error
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.logs.log import Log
@@ -77,7 +77,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
 
 
-error_response = mirrored_error(ListOffsetsResponse, constants={"timestamp": -1})
+error_response = mirrored_error(ListOffsetsResponse, constant_fields={"timestamp": -1})
 
 
 class _Listing:
@@ -116,7 +116,7 @@ class _Listing:
         error = self._time_error(wanted)
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            if self._replica_id == DEBUGGER:
+            if self._replica_id == DEBUGGING_REPLICA_ID:
                 error = ErrorCode(self._context.facts.topics.alter_log_dir_missing_replica_error)
         if error is not NO_ERROR or partition is None:
             return _failed(index, error)
@@ -148,11 +148,11 @@ class _Listing:
         version = self._context.version
         if version == 0 and wanted.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
-        is_debugger = self._replica_id == DEBUGGER
+        is_debugger = self._replica_id == DEBUGGING_REPLICA_ID
         readable = partition.replicas if is_debugger else [partition.leader_id]
         if self._context.node_id not in readable or not partition.is_open:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return epoch_error(partition, wanted.current_leader_epoch)
+        return leader_epoch_error(partition, wanted.current_leader_epoch)
 
 
 def _twice(named: list[tuple[str, int]]) -> Set[tuple[str, int]]:
@@ -168,7 +168,7 @@ def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResp
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
         ListOffsetsTopicResponse(name=name, partitions=partitions)
-        for name, partitions in by_topic(rows)
+        for name, partitions in rows_by_topic_deduplicated(rows)
     ]
 
 

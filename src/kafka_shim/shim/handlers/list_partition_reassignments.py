@@ -31,5 +31,5 @@ def handle(
 
 
 error_response = mirrored_error(
-    ListPartitionReassignmentsResponse, renamed={"partitions": "partition_indexes"}
+    ListPartitionReassignmentsResponse, request_field_names={"partitions": "partition_indexes"}
 )

@@ -25,11 +25,11 @@ from kafka_shim.protocol.messages.offset_commit_response import (
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
-    kept_as,
-    merged,
+    committed_offset,
+    find_commit_topic,
+    merge_duplicate_rows,
     metadata_fits,
-    offset_of,
-    topic_of,
+    stored_topic_id,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -79,7 +79,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return (
             response
             if facts.denied_commit_lists_each_partition
-            else context.offload(merged, response)
+            else context.offload(merge_duplicate_rows, response)
         )
     rows = _Rows()
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
@@ -100,7 +100,9 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         _commit_to_zookeeper(request.group_id, wanted, rows, context)
     response = rows.response()
     return (
-        response if facts.failed_commit_lists_each_partition else context.offload(merged, response)
+        response
+        if facts.failed_commit_lists_each_partition
+        else context.offload(merge_duplicate_rows, response)
     )
 
 
@@ -113,7 +115,7 @@ def _allowed(
 ) -> Iterator[_Wanted]:
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = topic_of(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    error, topic = find_commit_topic(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
     checks = context.facts.groups.commit_rejects_missing_partition
     for partition in asked.partitions:
         if error is not NO_ERROR or topic is None:
@@ -137,9 +139,9 @@ def _commit(
     bytes_max = groups.settings.offset_metadata_bytes_max
     commits = [
         Commit(
-            kept_as(commit.topic, commit.partition.partition_index),
+            stored_topic_id(commit.topic, commit.partition.partition_index),
             commit.partition.partition_index,
-            offset_of(commit.partition),
+            committed_offset(commit.partition),
         )
         for commit in context.time_sliced(wanted)
         if metadata_fits(commit.partition, bytes_max)
@@ -172,6 +174,6 @@ def _commit_to_zookeeper(
             rows.add(commit.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.commit(
-                group_id, commit.topic.topic_id, index, offset_of(commit.partition)
+                group_id, commit.topic.topic_id, index, committed_offset(commit.partition)
             )
             rows.add(commit.asked, index, NO_ERROR)

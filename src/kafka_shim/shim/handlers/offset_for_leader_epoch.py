@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderEpochResponse,
     OffsetForLeaderTopicResult,
 )
-from kafka_shim.shim.handlers.common.fetching import epoch_error
+from kafka_shim.shim.handlers.common.fetching import leader_epoch_error
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
@@ -41,7 +41,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(OffsetForLeaderEpochResponse, constants={"leader_epoch": -1})
+error_response = mirrored_error(OffsetForLeaderEpochResponse, constant_fields={"leader_epoch": -1})
 
 
 def _all_failed(
@@ -79,7 +79,7 @@ def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -
     elif not partition.is_led_by(context.node_id):
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     else:
-        error = epoch_error(partition, wanted.current_leader_epoch)
+        error = leader_epoch_error(partition, wanted.current_leader_epoch)
     if error is not ErrorCode.NONE or partition is None:
         return EpochEndOffset(error_code=error, partition=wanted.partition)
     log = partition.log

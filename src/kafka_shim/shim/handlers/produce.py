@@ -29,7 +29,7 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.producing import checks_before_append
 from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
@@ -183,7 +183,7 @@ def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, Error
         if found is None:
             return "", ErrorCode.UNKNOWN_TOPIC_ID
         name = found.name
-    return name, topic_error(context, PRODUCE_TOPIC, name)
+    return name, denied_or_unknown_topic_error(context, PRODUCE_TOPIC, name)
 
 
 def _response(

@@ -36,7 +36,9 @@ def handle(
     return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
 
 
-error_response = mirrored_error(ReadShareGroupStateResponse, renamed={"results": "topics"})
+error_response = mirrored_error(
+    ReadShareGroupStateResponse, request_field_names={"results": "topics"}
+)
 
 
 def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:

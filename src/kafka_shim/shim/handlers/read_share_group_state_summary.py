@@ -35,7 +35,9 @@ def handle(
 
 
 error_response = mirrored_error(
-    ReadShareGroupStateSummaryResponse, renamed={"results": "topics"}, constants={"leader_epoch": 0}
+    ReadShareGroupStateSummaryResponse,
+    request_field_names={"results": "topics"},
+    constant_fields={"leader_epoch": 0},
 )
 
 

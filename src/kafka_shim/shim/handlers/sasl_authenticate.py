@@ -7,7 +7,7 @@ is closed. Since version 1 the answer has the session lifetime in ms (KIP-368); 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
-from kafka_shim.shim.handlers.common import login
+from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
@@ -20,7 +20,9 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
         text = "no log-in is in progress on this connection; send SaslHandshake first"
         return error_response(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
-        step = login.advance(request.auth_bytes, session, context.cluster)
+        step = sasl_authentication.process_sasl_message(
+            request.auth_bytes, session, context.cluster
+        )
     except SaslFailure as failure:
         session.phase = Phase.FAILED
         return error_response(request, ErrorCode.SASL_AUTHENTICATION_FAILED, str(failure))

@@ -13,7 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common import login
+from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
@@ -30,7 +30,9 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     if session.phase not in _BEFORE:
         told = mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
         return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
-    if not login.begin(request.mechanism, session, context.cluster, _next_phase(context)):
+    if not sasl_authentication.begin_sasl_exchange(
+        request.mechanism, session, context.cluster, _next_phase(context)
+    ):
         if context.facts.users.unknown_sasl_mechanism_closes_connection:
             session.phase = Phase.FAILED
         return SaslHandshakeResponse(
@@ -57,7 +59,9 @@ def _begin_renewal(request: SaslHandshakeRequest, context: RequestContext) -> Sa
     if request.mechanism not in cluster.mechanisms:
         raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
     if request.mechanism == session.mechanism:
-        login.begin(request.mechanism, session, cluster, _next_phase(context))
+        sasl_authentication.begin_sasl_exchange(
+            request.mechanism, session, cluster, _next_phase(context)
+        )
     else:
         session.phase = Phase.REFUSED
     return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))

@@ -19,11 +19,11 @@ from kafka_shim.protocol.messages.share_group_describe_response import (
 )
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import (
-    GroupDescription,
-    in_order,
-    named,
-    names_in,
-    names_in_order,
+    GroupDescribeApi,
+    assigned_topic_names,
+    existing_topics_of_assignment,
+    members_in_map_order,
+    sort_names_offloaded_if_many,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
@@ -40,10 +40,12 @@ def takes_long(request: ShareGroupDescribeRequest, cluster: Cluster) -> bool:
 def handle(
     request: ShareGroupDescribeRequest, context: RequestContext
 ) -> ShareGroupDescribeResponse:
-    return ShareGroupDescribeResponse(groups=DESCRIPTION.all(request, context))
+    return ShareGroupDescribeResponse(groups=DESCRIPTION.describe_all(request, context))
 
 
-error_response = mirrored_error(ShareGroupDescribeResponse, renamed={"groups": "group_ids"})
+error_response = mirrored_error(
+    ShareGroupDescribeResponse, request_field_names={"groups": "group_ids"}
+)
 
 
 def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
@@ -51,7 +53,7 @@ def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGr
 
 
 def _topics(group: ShareGroup, context: RequestContext) -> list[str]:
-    return names_in([member.assigned for member in group.members.values()], context)
+    return assigned_topic_names([member.assigned for member in group.members.values()], context)
 
 
 def _described(group: ShareGroup, operations: int, context: RequestContext) -> DescribedGroup:
@@ -61,7 +63,9 @@ def _described(group: ShareGroup, operations: int, context: RequestContext) -> D
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         assignor_name=ASSIGNOR,
-        members=[_member(member, context) for member in in_order(group.members, context)],
+        members=[
+            _member(member, context) for member in members_in_map_order(group.members, context)
+        ],
         authorized_operations=operations,
     )
 
@@ -73,22 +77,24 @@ def _member(member: ShareMember, context: RequestContext) -> Member:
         member_epoch=member.epoch,
         client_id=member.client_id,
         client_host=member.client_host,
-        subscribed_topic_names=names_in_order(member.topic_names, context),
+        subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
         assignment=AssignmentRow(
             [
                 TopicPartitions(*topic)
-                for topic in context.time_sliced(named(member.assigned, context))
+                for topic in context.time_sliced(
+                    existing_topics_of_assignment(member.assigned, context)
+                )
             ]
         ),
     )
 
 
-DESCRIPTION = GroupDescription(
+DESCRIPTION = GroupDescribeApi(
     protocol="share",
     group_requirement=SHARE_GROUP_DESCRIBE_GROUP,
     topic_requirement=SHARE_GROUP_DESCRIBE_TOPIC,
-    find=Groups.share,
-    topics=_topics,
-    described=_described,
-    failed=_failed,
+    find_group=Groups.share,
+    topic_names_of_group=_topics,
+    describe=_described,
+    failed_row=_failed,
 )

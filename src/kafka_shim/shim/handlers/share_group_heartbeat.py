@@ -38,14 +38,14 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     names = request.subscribed_topic_names or ()
     group = cluster.groups.kept(request.group_id)
     if not isinstance(group, ShareGroup):
-        return long_requests.partition_count(cluster, names) >= MANY_SHARED
+        return long_requests.partition_count_of_topics(cluster, names) >= MANY_SHARED
     topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
     begun = group.begun
     new = sum(len(topic.partitions) - len(begun.get(topic.topic_id, ())) for topic in topics)
     count = group.target.partition_count
     if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
         return True
-    count += long_requests.partition_count(cluster, names)
+    count += long_requests.partition_count_of_topics(cluster, names)
     if len(group.members) + count < MANY_SHARED:
         return False
     changes = request.member_epoch == 0 or request.subscribed_topic_names is not None

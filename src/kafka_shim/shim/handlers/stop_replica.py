@@ -2,7 +2,7 @@
 
 CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
 (31). The request is never applied, and then no partition is listed: see
-`kafka_shim.shim.handlers.common.controller_requests`.
+`kafka_shim.shim.handlers.common.controller`.
 """
 
 from collections.abc import Iterable
@@ -14,15 +14,19 @@ from kafka_shim.protocol.messages.stop_replica_response import (
     StopReplicaPartitionError,
     StopReplicaResponse,
 )
-from kafka_shim.shim.handlers.common import controller_requests
+from kafka_shim.shim.handlers.common.controller import (
+    TopicPartition,
+    controller_request_error,
+    partitions_in_response,
+)
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    error = controller_requests.refusal(STOP_REPLICA, request.broker_epoch, context)
+    error = controller_request_error(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    partitions = controller_requests.responded(context.offload(_partitions, request), context)
+    partitions = partitions_in_response(context.offload(_partitions, request), context)
     return context.offload(_response, error, partitions)
 
 
@@ -32,7 +36,7 @@ def error_response(
     return _response(error, _partitions(request))
 
 
-def _partitions(request: StopReplicaRequest) -> list[controller_requests.TopicPartition]:
+def _partitions(request: StopReplicaRequest) -> list[TopicPartition]:
     """Return the partitions from the request's layout: that of versions 3, 1 and 2, or 0."""
     return [
         *(
@@ -45,9 +49,7 @@ def _partitions(request: StopReplicaRequest) -> list[controller_requests.TopicPa
     ]
 
 
-def _response(
-    error: ErrorCode, partitions: Iterable[controller_requests.TopicPartition]
-) -> StopReplicaResponse:
+def _response(error: ErrorCode, partitions: Iterable[TopicPartition]) -> StopReplicaResponse:
     return StopReplicaResponse(
         error_code=error,
         partition_errors=[

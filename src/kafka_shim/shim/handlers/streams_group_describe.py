@@ -6,13 +6,14 @@ topology, the group's entry only has TOPIC_AUTHORIZATION_FAILED (29); missing gr
 GROUP_ID_NOT_FOUND (69).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_DESCRIBE_GROUP,
     STREAMS_GROUP_DESCRIBE_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages import streams_group_topology_description_update_request as told
 from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafka_shim.protocol.messages.streams_group_describe_response import (
     Assignment as AssignmentRow,
@@ -26,11 +27,14 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
     TaskOffset,
     TopicInfo,
     Topology,
+    TopologyDescription,
+    TopologyDescriptionGlobalStore,
+    TopologyDescriptionNode,
+    TopologyDescriptionSubtopology,
 )
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.group_description import GroupDescription, in_order
+from kafka_shim.shim.handlers.common.group_description import GroupDescribeApi, members_in_map_order
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.topology_nodes import shown
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -53,7 +57,7 @@ def takes_long(request: StreamsGroupDescribeRequest, cluster: Cluster) -> bool:
 def handle(
     request: StreamsGroupDescribeRequest, context: RequestContext
 ) -> StreamsGroupDescribeResponse:
-    groups = DESCRIPTION.all(request, context)
+    groups = DESCRIPTION.describe_all(request, context)
     for group in groups if request.include_topology_description else ():
         if not group.error_code:
             _describe_topology(group, context.cluster.member_requests)
@@ -67,10 +71,12 @@ def _describe_topology(described: DescribedGroup, requests: MemberRequests) -> N
         described.topology_description_status = _NOT_STORED
     else:
         described.topology_description_status = _AVAILABLE
-        described.topology_description = shown(kept)
+        described.topology_description = topology_in_response(kept)
 
 
-error_response = mirrored_error(StreamsGroupDescribeResponse, renamed={"groups": "group_ids"})
+error_response = mirrored_error(
+    StreamsGroupDescribeResponse, request_field_names={"groups": "group_ids"}
+)
 
 
 def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
@@ -88,7 +94,7 @@ def _described(group: StreamsGroup, operations: int, context: RequestContext) ->
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
         topology=_topology(group),
-        members=[_member(group, member) for member in in_order(group.members, context)],
+        members=[_member(group, member) for member in members_in_map_order(group.members, context)],
         authorized_operations=operations,
         assignor_name=group.assignor_name,
     )
@@ -165,12 +171,50 @@ def _task_ids(tasks: Assignment) -> list[TaskIds]:
     ]
 
 
-DESCRIPTION = GroupDescription(
+DESCRIPTION = GroupDescribeApi(
     protocol="streams",
     group_requirement=STREAMS_GROUP_DESCRIBE_GROUP,
     topic_requirement=STREAMS_GROUP_DESCRIBE_TOPIC,
-    find=Groups.streams,
-    topics=_topics,
-    described=_described,
-    failed=_failed,
+    find_group=Groups.streams,
+    topic_names_of_group=_topics,
+    describe=_described,
+    failed_row=_failed,
 )
+
+
+SOURCE, PROCESSOR, SINK = 1, 2, 3
+"""Types of nodes."""
+
+
+def topology_in_response(description: told.TopologyDescription) -> TopologyDescription:
+    """Return the description in the form of the response."""
+    return TopologyDescription(
+        subtopologies=[
+            TopologyDescriptionSubtopology(
+                subtopology_id=subtopology.subtopology_id,
+                nodes=[_node_in_response(node) for node in subtopology.nodes],
+            )
+            for subtopology in description.subtopologies
+        ],
+        global_stores=[
+            TopologyDescriptionGlobalStore(
+                source=_node_in_response(store.source), processor=_node_in_response(store.processor)
+            )
+            for store in description.global_stores
+        ],
+    )
+
+
+def _node_in_response(node: told.TopologyDescriptionNode) -> TopologyDescriptionNode:
+    return TopologyDescriptionNode(
+        name=node.name,
+        node_type=node.node_type,
+        source_topics=_deduplicated(node.source_topics) if node.node_type == SOURCE else [],
+        sink_topic=node.sink_topic if node.node_type == SINK else None,
+        stores=_deduplicated(node.stores) if node.node_type == PROCESSOR else [],
+        successors=_deduplicated(node.successors),
+    )
+
+
+def _deduplicated(names: Iterable[str]) -> list[str]:
+    return list(dict.fromkeys(names))

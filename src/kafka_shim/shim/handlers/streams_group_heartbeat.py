@@ -37,7 +37,12 @@ from kafka_shim.protocol.messages.streams_group_heartbeat_response import (
     TopicPartition,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.topic_plan import UNSET, Room, TopicError, plan
+from kafka_shim.shim.handlers.common.topic_plan import (
+    DEFAULT_COUNT,
+    PartitionBudget,
+    TopicError,
+    plan_topic_creation,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -111,7 +116,7 @@ def error_response(
 
 
 def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
-    """Raise Refused for fields that the release does not support yet."""
+    """Raise RequestRejected for fields that the release does not support yet."""
     is_early = not context.facts.groups.streams_supports_static_members
     reported = (request.task_offsets, request.task_end_offsets)
     subtopologies = [] if request.topology is None else request.topology.subtopologies
@@ -267,24 +272,26 @@ def _uncreated(response: StreamsHeartbeatResult, context: RequestContext) -> lis
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
-    room = Room()
+    room = PartitionBudget()
     for topic, partitions in context.time_sliced(response.to_make):
         with contextlib.suppress(TopicError):
             _create(topic, partitions, room, context)
     return []
 
 
-def _create(topic: InternalTopic, partitions: int, room: Room, context: RequestContext) -> None:
+def _create(
+    topic: InternalTopic, partitions: int, room: PartitionBudget, context: RequestContext
+) -> None:
     """Create an internal topic; raise TopicError where CreateTopics rejects such a topic."""
     creatable = CreatableTopic(
         name=topic.name,
         num_partitions=partitions,
-        replication_factor=topic.replication_factor or UNSET,
+        replication_factor=topic.replication_factor or DEFAULT_COUNT,
         configs=[CreatableTopicConfig(name=name, value=value) for name, value in topic.configs],
     )
-    room.check(partitions)  # placing that many replicas would block other clients
-    made = plan(creatable, context.cluster)
-    room.take(len(made.assignments))
+    room.check_enough(partitions)  # placing that many replicas would block other clients
+    made = plan_topic_creation(creatable, context.cluster)
+    room.reserve(len(made.assignments))
     context.cluster.topics.create(made.name, made.assignments, made.configs)
     context.cluster.replicas_placed()
 

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_resp
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.topology_nodes import PROCESSOR, SINK, SOURCE
+from kafka_shim.shim.handlers.streams_group_describe import PROCESSOR, SINK, SOURCE
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -50,7 +50,7 @@ def handle(
 
 
 def _check(description: TopologyDescription) -> None:
-    """Raise Refused for nodes of an unknown kind, and for stores without the right nodes."""
+    """Raise RequestRejected for nodes of an unknown kind, and for stores without the right nodes."""
     nodes = [node for subtopology in description.subtopologies for node in subtopology.nodes]
     for store in description.global_stores:
         nodes += [store.source, store.processor]

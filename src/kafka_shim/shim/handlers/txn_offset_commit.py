@@ -32,13 +32,16 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.offset_commits import (
-    kept_as,
-    merged,
+    committed_offset,
+    find_commit_topic,
+    merge_duplicate_rows,
     metadata_fits,
-    offset_of,
-    topic_of,
+    stored_topic_id,
 )
-from kafka_shim.shim.handlers.common.verification import is_open, verification_error
+from kafka_shim.shim.handlers.common.transaction_verification import (
+    has_open_transaction_of_producer,
+    verify_or_add_partition,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -74,7 +77,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else context.offload(merged, response)
+            else context.offload(merge_duplicate_rows, response)
         )
     rows: Rows = {}
     wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
@@ -91,7 +94,9 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         _add(rows, commit.asked, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
     return (
-        response if facts.failed_commit_lists_each_partition else context.offload(merged, response)
+        response
+        if facts.failed_commit_lists_each_partition
+        else context.offload(merge_duplicate_rows, response)
     )
 
 
@@ -123,7 +128,7 @@ def _allowed(
 ) -> Iterator[_Wanted]:
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = topic_of(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    error, topic = find_commit_topic(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
     checks_partition = context.facts.records.txn_commit_rejects_missing_partition
     for partition in asked.partitions:
         index = partition.partition_index
@@ -154,9 +159,9 @@ def _commit(
         )
         commits = [
             Commit(
-                kept_as(commit.topic, commit.partition.partition_index),
+                stored_topic_id(commit.topic, commit.partition.partition_index),
                 commit.partition.partition_index,
-                offset_of(commit.partition),
+                committed_offset(commit.partition),
             )
             for commit, does_fit in context.time_sliced(zip(wanted, fits, strict=True))
             if does_fit
@@ -191,11 +196,13 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     target, log = _log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
-    if not facts.offset_commit_verifies_transaction_group or is_open(log, *producer, facts):
+    if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
+        log, *producer, facts
+    ):
         return ErrorCode.NONE
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
-    error = verification_error(
+    error = verify_or_add_partition(
         (request.transactional_id, *producer),
         target,
         context,

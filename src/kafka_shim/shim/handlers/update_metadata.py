@@ -1,19 +1,21 @@
 """6 UpdateMetadata, versions 0-7. The controller sends a broker the cluster's metadata.
 
 CLUSTER_ACTION on the cluster, or CLUSTER_AUTHORIZATION_FAILED (31). The request is never applied:
-see `kafka_shim.shim.handlers.common.controller_requests`.
+see `kafka_shim.shim.handlers.common.controller`.
 """
 
 from kafka_shim.authorizer.requirements import UPDATE_METADATA
 from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
-from kafka_shim.shim.handlers.common import controller_requests
+from kafka_shim.shim.handlers.common.controller import (
+    controller_request_error,
+)
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
-    error = controller_requests.refusal(UPDATE_METADATA, request.broker_epoch, context)
+    error = controller_request_error(UPDATE_METADATA, request.broker_epoch, context)
     return UpdateMetadataResponse(error_code=error)
 
 

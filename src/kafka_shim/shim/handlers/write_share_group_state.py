@@ -39,7 +39,9 @@ def handle(
     return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
 
 
-error_response = mirrored_error(WriteShareGroupStateResponse, renamed={"results": "topics"})
+error_response = mirrored_error(
+    WriteShareGroupStateResponse, request_field_names={"results": "topics"}
+)
 
 
 def _write(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:

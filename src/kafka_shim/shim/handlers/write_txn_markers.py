@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.write_txn_markers_response import (
     WritableTxnMarkerTopicResult,
     WriteTxnMarkersResponse,
 )
-from kafka_shim.shim.handlers.common.duplicates import by_topic
+from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.state.transactions.transaction_markers import append_marker
@@ -65,7 +65,7 @@ def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
                 producer_id=producer_id,
                 topics=[
                     WritableTxnMarkerTopicResult(name=name, partitions=partitions)
-                    for name, partitions in by_topic(
+                    for name, partitions in rows_by_topic_deduplicated(
                         (name, index, WritableTxnMarkerPartitionResult(index, error))
                         for name, index, error in of_producer
                     )

@@ -11,7 +11,10 @@ from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection, TakesLong
-from kafka_shim.shim.handlers.common.login import accept_token, failed_login_delay_ms
+from kafka_shim.shim.handlers.common.sasl_authentication import (
+    failed_authentication_delay_ms,
+    process_raw_sasl_message,
+)
 from kafka_shim.shim.network.certificate import identify
 from kafka_shim.shim.network.connection_host import ConnectionHost
 from kafka_shim.shim.network.large_requests import Working, is_large
@@ -246,7 +249,7 @@ class Connection(asyncio.BufferedProtocol):
         assert session is not None
         was_ready = session.phase is _READY
         if not was_ready and session.phase is Phase.TOKENS:
-            self._queue_response(accept_token(frame, session, self._cluster))
+            self._queue_response(process_raw_sasl_message(frame, session, self._cluster))
         elif was_ready and is_large(frame) and self._large_requests.may_take():
             self._respond_in_time_slices(frame, session)
         else:
@@ -277,7 +280,7 @@ class Connection(asyncio.BufferedProtocol):
 
     def _delay_failed_login(self, session: Session) -> None:
         """Report a failed authentication after a delay, and close (KIP-306)."""
-        delay_ms = failed_login_delay_ms(self._cluster, session.node_id)
+        delay_ms = failed_authentication_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
             raise CloseConnection("log-in failed")
         error_response = self._responses.pop()

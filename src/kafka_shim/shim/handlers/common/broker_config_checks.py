@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.handlers.common.config_resources import ResourceError
+from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.quotas.quotas import is_address
 from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
 
 MIB: Final = 1 << 20
-_POOLS: Final = frozenset(
+_THREAD_POOLS: Final = frozenset(
     {
         "background.threads",
         "log.cleaner.threads",
@@ -30,7 +30,7 @@ _POOLS: Final = frozenset(
 )
 """Threads, of which there may be half as many as now, or twice as many."""
 
-_LEAST: Final = {
+_MINIMUM_VALUES: Final = {
     "log.roll.ms": 1,
     "log.roll.jitter.ms": 0,
     "max.connection.creation.rate": 1,
@@ -41,7 +41,7 @@ _ONLY_BY_LISTENER: Final = re.compile(
 )
 """Settings that a running broker takes only behind `listener.name.<listener>.`"""
 
-_CLASSES: Final = {
+_ONLY_KNOWN_CLASSES: Final = {
     "metric.reporters": "org.apache.kafka.common.metrics.JmxReporter",
     "principal.builder.class": (
         "org.apache.kafka.common.security.authenticator.DefaultKafkaPrincipalBuilder"
@@ -55,18 +55,18 @@ _FEWER_NUMBERS: Final = re.compile(r"\d+(\.\d+){0,2}")
 _ASSIGNMENT_INTERVAL: Final = re.compile(r"group\.(\w+)\.assignment\.interval\.ms")
 
 
-def check_running(new: Mapping[str, str], context: RequestContext) -> None:
-    """Raise ResourceError for settings that a running broker rejects.
+def check_running_broker_settings(new: Mapping[str, str], context: RequestContext) -> None:
+    """Raise ConfigResourceError for settings that a running broker rejects.
 
     Their values were already checked against their definitions.
     """
     if new.get("log.cleaner.threads", "").strip() == "0":
-        raise ResourceError(ErrorCode(context.facts.configs.zero_cleaner_threads_error), None)
-    for text in _objections(_Settings(new, context)):
-        raise ResourceError(ErrorCode.INVALID_REQUEST, text)
+        raise ConfigResourceError(ErrorCode(context.facts.configs.zero_cleaner_threads_error), None)
+    for text in _setting_errors(_ProposedBrokerSettings(new, context)):
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, text)
 
 
-class _Settings:
+class _ProposedBrokerSettings:
     """The settings of a broker as they would be."""
 
     def __init__(self, new: Mapping[str, str], context: RequestContext) -> None:
@@ -75,47 +75,49 @@ class _Settings:
         self.cluster = context.cluster
         self.configs = context.cluster.configs
 
-    def text(self, name: str) -> str:
-        return self.new.get(name, self.now(name) or "")
+    def new_or_current_value(self, name: str) -> str:
+        return self.new.get(name, self.current_value(name) or "")
 
-    def number(self, name: str) -> int:
-        return int(self.text(name) or 0)
+    def new_or_current_number(self, name: str) -> int:
+        return int(self.new_or_current_value(name) or 0)
 
-    def now(self, name: str) -> str | None:
+    def current_value(self, name: str) -> str | None:
         return self.configs.broker_value(name, self.node_id)
 
 
-def _objections(settings: _Settings) -> Iterator[str]:
+def _setting_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     for name in settings.new:
-        yield from _about(name, settings)
-    for check in _RELATIONS:
+        yield from _errors_of_setting(name, settings)
+    for check in _CHECKS_ACROSS_SETTINGS:
         yield from check(settings)
 
 
-def _about(name: str, settings: _Settings) -> Iterator[str]:
+def _errors_of_setting(name: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     value = settings.new[name]
-    if name in _POOLS:
-        now = int(settings.now(name) or 1)
+    if name in _THREAD_POOLS:
+        now = int(settings.current_value(name) or 1)
         if int(value) < max(1, now // 2) or int(value) > 2 * now:
             yield f"{name} of {value}: expected a value from half to twice the current {now}"
-    if name in _LEAST and int(value) < _LEAST[name]:
-        yield f"{name} of {value} is below {_LEAST[name]}"
+    if name in _MINIMUM_VALUES and int(value) < _MINIMUM_VALUES[name]:
+        yield f"{name} of {value} is below {_MINIMUM_VALUES[name]}"
     if name == "log.retention.ms" and int(value) == 0:
         yield f"{name} must not be 0"
     if _ONLY_BY_LISTENER.fullmatch(name):
         yield f"{name} can only be altered for a listener: listener.name.NAME.{name}"
-    if name in _CLASSES and any(part != _CLASSES[name] for part in _names(name, value)):
+    if name in _ONLY_KNOWN_CLASSES and any(
+        part != _ONLY_KNOWN_CLASSES[name] for part in _class_names(name, value)
+    ):
         yield f"`{value}` for {name}: unknown class"
-    if check := _OF_ONE.get(name):
+    if check := _CHECK_BY_SETTING.get(name):
         yield from check(value, settings)
 
 
-def _names(name: str, value: str) -> list[str]:
+def _class_names(name: str, value: str) -> list[str]:
     is_empty_list = name == "metric.reporters" and not value
     return [] if is_empty_list else value.split(",")
 
 
-def _codec(value: str, settings: _Settings) -> Iterator[str]:
+def _compression_type_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     """Check a compression type by the broker's definition (since 3.3), or by that of topics."""
     try:
         canonical("compression.type", settings.configs.topic_definitions["compression.type"], value)
@@ -123,63 +125,68 @@ def _codec(value: str, settings: _Settings) -> Iterator[str]:
         yield str(error)
 
 
-def _overrides(value: str, settings: _Settings) -> Iterator[str]:
+def _host_override_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     for part in elements(value):
         host, _, count = part.rpartition(":")
-        if part and not (count.strip().isdecimal() and _is_host(host.strip())):
+        if part and not (count.strip().isdecimal() and _is_localhost_or_address(host.strip())):
             yield f"`{part}`: expected an address and a number, as in 127.0.0.1:5"
 
 
-def _is_host(text: str) -> bool:
+def _is_localhost_or_address(text: str) -> bool:
     """Whether it is an address, of up to four numbers; only one name is known."""
     return text == "localhost" or _FEWER_NUMBERS.fullmatch(text) is not None or is_address(text)
 
 
-def _per_host(value: str, settings: _Settings) -> Iterator[str]:
-    if int(value) == 0 and not settings.text("max.connections.per.ip.overrides"):
+def _max_per_host_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
+    if int(value) == 0 and not settings.new_or_current_value("max.connections.per.ip.overrides"):
         yield "max.connections.per.ip can be 0 only with max.connections.per.ip.overrides"
 
 
-def _map(value: str, settings: _Settings) -> Iterator[str]:
+def _protocol_map_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     protocols = dict[str, str]()
     for part in elements(value):
         name, _, protocol = part.partition(":")
         if protocol.strip().upper() not in _PROTOCOLS:
             yield f"`{part}`: expected a listener and its protocol"
         protocols[name.strip().upper()] = protocol
-    needed = _listeners(settings)
-    if settings.text("process.roles"):
-        needed += [name.upper() for name in elements(settings.text("controller.listener.names"))]
+    needed = _bound_listener_names(settings)
+    if settings.new_or_current_value("process.roles"):
+        needed += [
+            name.upper()
+            for name in elements(settings.new_or_current_value("controller.listener.names"))
+        ]
     if missing := [name for name in needed if name not in protocols]:
         yield f"listeners without a protocol: {', '.join(missing)}"
 
 
-def _listeners(settings: _Settings) -> list[str]:
+def _bound_listener_names(settings: _ProposedBrokerSettings) -> list[str]:
     return [name.upper() for name in settings.cluster.nodes[settings.node_id].bound]
 
 
-def _bound(value: str, settings: _Settings) -> Iterator[str]:
+def _listeners_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     """Yield the error of a `listeners` value that is invalid or lacks an advertised listener."""
-    found, wrong = _endpoints(value)
-    if wrong:
-        yield wrong
-    elif missing := [name for name in _listeners(settings) if name not in found]:
+    names, error = _parse_endpoint_names(value)
+    if error:
+        yield error
+    elif missing := [name for name in _bound_listener_names(settings) if name not in names]:
         yield f"advertised listeners are missing in listeners: {', '.join(missing)}"
 
 
-def _advertised(value: str, settings: _Settings) -> Iterator[str]:
-    found, wrong = _endpoints(value)
-    if settings.text("process.roles"):
+def _advertised_listeners_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
+    names, error = _parse_endpoint_names(value)
+    if settings.new_or_current_value("process.roles"):
         yield "advertised.listeners cannot change while the broker runs"
-    elif wrong:
-        yield wrong
-    elif unknown := [name for name in found if name not in _listeners(settings)]:
+    elif error:
+        yield error
+    elif unknown := [name for name in names if name not in _bound_listener_names(settings)]:
         yield f"unknown advertised listeners: {', '.join(unknown)}"
-    elif (own := settings.text("inter.broker.listener.name") or "PLAINTEXT") not in found:
+    elif (
+        own := settings.new_or_current_value("inter.broker.listener.name") or "PLAINTEXT"
+    ) not in names:
         yield f"the listener between brokers is missing: {own}"
 
 
-def _endpoints(value: str) -> tuple[list[str], str]:
+def _parse_endpoint_names(value: str) -> tuple[list[str], str]:
     """Return the listener names in a text, and what is wrong with it."""
     names = list[str]()
     ports = list[str]()
@@ -194,57 +201,74 @@ def _endpoints(value: str) -> tuple[list[str], str]:
     return names, ""
 
 
-def _cordoned(value: str, settings: _Settings) -> Iterator[str]:
-    known = [*elements(settings.now("log.dirs") or settings.now("log.dir") or ""), "*"]
+def _cordoned_log_dirs_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
+    known = [
+        *elements(settings.current_value("log.dirs") or settings.current_value("log.dir") or ""),
+        "*",
+    ]
     if unknown := [part for part in elements(value) if part not in known]:
         yield f"cordoned.log.dirs: unknown log directories: {', '.join(unknown)}"
 
 
-_OF_ONE: Final[Mapping[str, Callable[[str, _Settings], Iterator[str]]]] = {
-    "advertised.listeners": _advertised,
-    "compression.type": _codec,
-    "cordoned.log.dirs": _cordoned,
-    "listener.security.protocol.map": _map,
-    "listeners": _bound,
-    "max.connections.per.ip": _per_host,
-    "max.connections.per.ip.overrides": _overrides,
+_CHECK_BY_SETTING: Final[Mapping[str, Callable[[str, _ProposedBrokerSettings], Iterator[str]]]] = {
+    "advertised.listeners": _advertised_listeners_errors,
+    "compression.type": _compression_type_errors,
+    "cordoned.log.dirs": _cordoned_log_dirs_errors,
+    "listener.security.protocol.map": _protocol_map_errors,
+    "listeners": _listeners_errors,
+    "max.connections.per.ip": _max_per_host_errors,
+    "max.connections.per.ip.overrides": _host_override_errors,
 }
 
 
-def _dedupe_buffer(settings: _Settings) -> Iterator[str]:
+def _dedupe_buffer_size_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     name = "log.cleaner.dedupe.buffer.size"
-    threads = settings.number("log.cleaner.threads")
-    if settings.number(name) // max(1, threads) <= MIB:
+    threads = settings.new_or_current_number("log.cleaner.threads")
+    if settings.new_or_current_number(name) // max(1, threads) <= MIB:
         yield f"{name}: expected more than 1 MiB for each of {threads} threads"
 
 
-def _remote_limits(settings: _Settings) -> Iterator[str]:
+def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     """Check that local retention and remote copy lag are at most the total retention (KIP-405)."""
     for unit in ("ms", "bytes"):
-        name, kept = f"log.local.retention.{unit}", settings.text(f"log.retention.{unit}")
-        if settings.now(name) is None:
+        name, total = (
+            f"log.local.retention.{unit}",
+            settings.new_or_current_value(f"log.retention.{unit}"),
+        )
+        if settings.current_value(name) is None:
             return
-        local, limit = settings.number(name), int(kept or _retention_ms(settings))
+        local, limit = (
+            settings.new_or_current_number(name),
+            int(total or _total_retention_ms(settings)),
+        )
         if local == -2:
             local = limit
         elif limit >= 0 and (local == -1 or local > limit):
             yield f"{name} of {local} is more than log.retention.{unit}, {limit}"
         lag = f"log.remote.copy.lag.{unit}"
-        if settings.now(lag) is not None and local >= 0 and settings.number(lag) > local:
+        if (
+            settings.current_value(lag) is not None
+            and local >= 0
+            and settings.new_or_current_number(lag) > local
+        ):
             yield f"{lag} is more than what is kept locally, {local}"
 
 
-def _retention_ms(settings: _Settings) -> str:
+def _total_retention_ms(settings: _ProposedBrokerSettings) -> str:
     return settings.configs.topic_value({}, "retention.ms") or "-1"
 
 
-def _assignment_intervals(settings: _Settings) -> Iterator[str]:
+def _assignment_interval_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
     for name, value in settings.new.items():
         if match := _ASSIGNMENT_INTERVAL.fullmatch(name):
             bounds = [f"group.{match[1]}.{side}.assignment.interval.ms" for side in ("min", "max")]
-            least, most = (settings.now(bound) for bound in bounds)
+            least, most = (settings.current_value(bound) for bound in bounds)
             if least is not None and most is not None and not int(least) <= int(value) <= int(most):
                 yield f"{name} of {value}: expected {least} to {most}"
 
 
-_RELATIONS: Final = (_dedupe_buffer, _remote_limits, _assignment_intervals)
+_CHECKS_ACROSS_SETTINGS: Final = (
+    _dedupe_buffer_size_errors,
+    _local_retention_errors,
+    _assignment_interval_errors,
+)

@@ -1,10 +1,15 @@
 """What DescribeConfigs and the altering APIs share: the kinds of resources and their names."""
 
+from enum import IntEnum
+
+from kafka_shim.authorizer.requirement import Requirement
+from kafka_shim.authorizer.requirements import METADATA_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.messages.incremental_alter_configs_request import AlterConfigsResource
 from kafka_shim.shim.request.context import RequestContext
 
 
-class ResourceError(Exception):
+class ConfigResourceError(Exception):
     """Why one resource cannot be described or altered."""
 
     def __init__(self, error: ErrorCode, message: str | None) -> None:
@@ -13,37 +18,37 @@ class ResourceError(Exception):
         self.message = message
 
 
-def not_alterable(resource_type: int) -> ResourceError:
+def unalterable_type_error(resource_type: int) -> ConfigResourceError:
     """Return the error for a type whose settings cannot be altered."""
     message = f"resource type {resource_type} cannot be altered"
-    return ResourceError(ErrorCode.INVALID_REQUEST, message)
+    return ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
 
 
-def check_single(count: int) -> None:
-    """Raise ResourceError for a resource that a request names more than once."""
+def check_resource_named_once(count: int) -> None:
+    """Raise ConfigResourceError for a resource that a request names more than once."""
     if count > 1:
-        raise ResourceError(ErrorCode.INVALID_REQUEST, "duplicate resource")
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate resource")
 
 
-def is_known_type(resource_type: int, context: RequestContext) -> bool:
+def is_describable_type(resource_type: int, context: RequestContext) -> bool:
     """Whether resources of this type have settings in the emulated release."""
     return resource_type in context.facts.configs.describable_config_resource_types
 
 
-def echoed_type(resource_type: int, context: RequestContext) -> int:
+def resource_type_in_error(resource_type: int, context: RequestContext) -> int:
     """Return the type in an error; older brokers return 0 for unknown types."""
     echoed = context.facts.configs.config_errors_echo_resource_types
     return resource_type if echoed is None or resource_type in echoed else 0
 
 
-def altered_type(resource_type: int, context: RequestContext) -> int:
+def resource_type_in_alter_response(resource_type: int, context: RequestContext) -> int:
     """Return the type in a response of AlterConfigs."""
     if context.facts.configs.alter_configs_echoes_unknown_types:
         return resource_type
-    return echoed_type(resource_type, context)
+    return resource_type_in_error(resource_type, context)
 
 
-def broker_of(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
+def parse_broker_id(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
     """Return the broker of a resource name, which must be this one; None: all of them."""
     if not name and may_be_all:
         return None
@@ -51,8 +56,72 @@ def broker_of(name: str, context: RequestContext, *, may_be_all: bool) -> int | 
         node_id = int(name)
     except ValueError:
         message = f"broker id `{name}` is not a number"
-        raise ResourceError(ErrorCode.INVALID_REQUEST, message) from None
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message) from None
     if node_id != context.node_id:
         message = f"this is broker {context.node_id}, not {node_id}"
-        raise ResourceError(ErrorCode.INVALID_REQUEST, message)
+        raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
     return node_id
+
+
+def config_access_error(context: RequestContext, requirement: Requirement, name: str) -> ErrorCode:
+    """Return NONE or the denial; existence is not checked.
+
+    In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
+    """
+    error = context.access.error(requirement, name)
+    if error is ErrorCode.NONE:
+        return error
+    hidden_as = context.cluster.policy.bound(requirement).hidden_as
+    if hidden_as is not None and not context.access.allows(METADATA_TOPIC, name):
+        return hidden_as
+    return error
+
+
+def require_config_access(
+    context: RequestContext, requirement: Requirement, name: str, *, has_message: bool = True
+) -> None:
+    """Raise ConfigResourceError for a denied alteration; some releases do not name the resource."""
+    error = config_access_error(context, requirement, name)
+    if error is not ErrorCode.NONE:
+        text = error.name.lower().replace("_", " ")
+        raise ConfigResourceError(
+            error,
+            text
+            if has_message and context.facts.configs.denied_alter_configs_has_message
+            else None,
+        )
+
+
+def require_broker_access_if_checked_first(
+    context: RequestContext, requirement: Requirement, name: str
+) -> None:
+    """Check the permission to alter a broker before its settings, in releases that do so."""
+    if context.facts.configs.alter_broker_configs_checks_permission_first:
+        require_config_access(context, requirement, name, has_message=False)
+
+
+class ConfigOperation(IntEnum):
+    """What happens to one setting."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+OPERATIONS = frozenset(ConfigOperation)
+
+
+def check_operation_codes(
+    resource: AlterConfigsResource,
+    error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR,
+    message: str | None = None,
+) -> None:
+    """Raise ConfigResourceError for an operation that Kafka does not know; `message` is the error's if it
+    is UNKNOWN_SERVER_ERROR (-1).
+    """
+    for config in resource.configs:
+        if config.config_operation not in OPERATIONS:
+            has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+            text = f"operation {config.config_operation} is unknown" if has_message else message
+            raise ConfigResourceError(error, text)

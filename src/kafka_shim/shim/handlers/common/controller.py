@@ -3,6 +3,10 @@
 KRaft brokers forward them, so every broker of the emulated cluster answers (KIP-590).
 """
 
+from collections.abc import Iterable
+from typing import Final
+
+from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
@@ -20,3 +24,29 @@ def require_controller(context: RequestContext) -> None:
     """Refuse the whole request with 41 where it has to go to another broker."""
     if not is_controller(context):
         raise RequestRejected(ErrorCode.NOT_CONTROLLER)
+
+
+NO_EPOCH: Final = -1
+
+TopicPartition = tuple[str, int]
+
+
+def controller_request_error(
+    requirement: Requirement, broker_epoch: int, context: RequestContext
+) -> ErrorCode:
+    """Return the error for an order between brokers, in the order of a real broker's checks."""
+    denial = context.access.error(requirement)
+    if denial is not ErrorCode.NONE:
+        return denial
+    if broker_epoch != NO_EPOCH:  # KIP-380
+        return ErrorCode.STALE_BROKER_EPOCH
+    return ErrorCode.STALE_CONTROLLER_EPOCH
+
+
+def partitions_in_response(
+    partitions: Iterable[TopicPartition], context: RequestContext
+) -> Iterable[TopicPartition]:
+    """Return the partitions of the request that the response lists."""
+    if context.facts.cluster.denied_replica_requests_list_each_partition:
+        return partitions
+    return dict.fromkeys(partitions)

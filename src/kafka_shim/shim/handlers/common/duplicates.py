@@ -10,12 +10,14 @@ from typing import TypeVar
 Row = TypeVar("Row")
 
 
-def by_topic(rows: Iterable[tuple[str, int, Row]]) -> Iterator[tuple[str, list[Row]]]:
+def rows_by_topic_deduplicated(
+    rows: Iterable[tuple[str, int, Row]],
+) -> Iterator[tuple[str, list[Row]]]:
     """Group rows (topic, partition, answer) like such a map: each topic with its answers."""
-    found: dict[str, dict[int, Row]] = {}
+    topics: dict[str, dict[int, Row]] = {}
     for name, index, row in rows:
-        found.setdefault(name, {})[index] = row
-    for name, responses in found.items():
+        topics.setdefault(name, {})[index] = row
+    for name, responses in topics.items():
         yield name, list(responses.values())
 
 

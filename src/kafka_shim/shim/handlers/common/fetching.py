@@ -23,18 +23,18 @@ from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
-BYTES_MAX = "fetch.max.bytes"
-DEBUGGER = -2
+BYTES_MAX_SETTING = "fetch.max.bytes"
+DEBUGGING_REPLICA_ID = -2
 """Replica id of a debugging consumer, which may read from any replica."""
 
 FORMAT_2_SINCE = 4
 ZSTD_SINCE = 10
-LEADERS_SINCE = 16
-NEAREST_SINCE = 11
+CURRENT_LEADER_SINCE = 16
+NEAREST_REPLICA_SINCE = 11
 """First version in which a consumer may read from any replica (KIP-392)."""
 
 
-class Reader(msgspec.Struct, frozen=True):
+class PartitionReader(msgspec.Struct, frozen=True):
     """The reader of a Fetch request and its byte limit; `version` is that of Fetch."""
 
     version: int
@@ -55,7 +55,7 @@ class Reader(msgspec.Struct, frozen=True):
         return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
 
 
-def end_for(partition: Partition, reader: Reader) -> int:
+def readable_end_offset(partition: Partition, reader: PartitionReader) -> int:
     """Return the offset up to which the reader may read."""
     if reader.is_follower:
         return partition.log.end_offset
@@ -64,56 +64,58 @@ def end_for(partition: Partition, reader: Reader) -> int:
     return partition.log.high_watermark
 
 
-def partition_error(partition: Partition, wanted: FetchPartition, reader: Reader) -> ErrorCode:
+def partition_read_error(
+    partition: Partition, request: FetchPartition, reader: PartitionReader
+) -> ErrorCode:
     """Return the error for reading the partition as requested; NONE if it can be read."""
-    error = _place_error(partition, reader)
+    error = _not_readable_here_error(partition, reader)
     if error is not ErrorCode.NONE:
         return error
-    epoch = wanted.current_leader_epoch
+    epoch = request.current_leader_epoch
     if epoch < 0 and not reader.facts.negative_leader_epoch_is_fenced:
         epoch = -1
     return (
-        epoch_error(partition, epoch)
-        or _replica_error(partition, epoch, reader)
-        or _offset_error(partition, wanted)
+        leader_epoch_error(partition, epoch)
+        or _missing_replica_error(partition, epoch, reader)
+        or _fetch_offset_error(partition, request)
     )
 
 
-def _place_error(partition: Partition, reader: Reader) -> ErrorCode:
-    may_follow = reader.version >= NEAREST_SINCE and not reader.is_follower
+def _not_readable_here_error(partition: Partition, reader: PartitionReader) -> ErrorCode:
+    may_follow = reader.version >= NEAREST_REPLICA_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
     is_here = partition.is_open and reader.node_id in readable
     return ErrorCode.NONE if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def _replica_error(partition: Partition, epoch: int, reader: Reader) -> ErrorCode:
+def _missing_replica_error(partition: Partition, epoch: int, reader: PartitionReader) -> ErrorCode:
     """Return the error for a broker that is not a replica; retriable if it knows the leader epoch
     (KIP-841).
     """
     error = reader.facts.fetch_without_replica_error
-    if not _is_no_replica(partition, reader) or error is ErrorCode.NONE:
+    if not _is_broker_without_follower_replica(partition, reader) or error is ErrorCode.NONE:
         return ErrorCode.NONE
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def _offset_error(partition: Partition, wanted: FetchPartition) -> ErrorCode:
+def _fetch_offset_error(partition: Partition, request: FetchPartition) -> ErrorCode:
     log = partition.log
-    if wanted.last_fetched_epoch >= 0 and log.end_of_epoch(wanted.last_fetched_epoch)[1] < 0:
+    if request.last_fetched_epoch >= 0 and log.end_of_epoch(request.last_fetched_epoch)[1] < 0:
         return ErrorCode.OFFSET_OUT_OF_RANGE
-    is_there = log.start_offset <= wanted.fetch_offset <= log.end_offset
-    if is_there or diverging(partition, wanted) is not None:
+    is_within_log = log.start_offset <= request.fetch_offset <= log.end_offset
+    if is_within_log or find_log_divergence(partition, request) is not None:
         return ErrorCode.NONE
     return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
-def _is_no_replica(partition: Partition, reader: Reader) -> bool:
+def _is_broker_without_follower_replica(partition: Partition, reader: PartitionReader) -> bool:
     """Return whether the reader is a broker without a replica to fetch, or the leader itself."""
     return reader.is_follower and (
         reader.replica_id == partition.leader_id or reader.replica_id not in partition.replicas
     )
 
 
-def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
+def leader_epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
     """Return the error for a client's leader epoch (KIP-320); -1: the client sent none."""
     if leader_epoch in (-1, partition.leader_epoch):
         return ErrorCode.NONE
@@ -122,55 +124,57 @@ def epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
     return ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def read(
-    partition: Partition, wanted: FetchPartition, reader: Reader, *, whole_first: bool
+def read_partition(
+    partition: Partition, request: FetchPartition, reader: PartitionReader, *, whole_first: bool
 ) -> PartitionData:
     """Return one partition's row, limited by `reader.bytes_max`, as it is in the log."""
-    error = partition_error(partition, wanted, reader)
+    error = partition_read_error(partition, request, reader)
     if error is not ErrorCode.NONE:
-        return failed(wanted.partition, error, reader, partition)
+        return failed_partition_data(request.partition, error, reader, partition)
     log = partition.log
     is_committed = reader.reads_committed
-    asks_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
-    tells_stable = asks_stable or reader.facts.fetch_always_returns_last_stable_offset
+    reads_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
+    returns_stable = reads_stable or reader.facts.fetch_always_returns_last_stable_offset
     response = PartitionData(
-        partition_index=wanted.partition,
+        partition_index=request.partition,
         high_watermark=log.high_watermark,
-        last_stable_offset=log.last_stable_offset if tells_stable else -1,
+        last_stable_offset=log.last_stable_offset if returns_stable else -1,
         log_start_offset=log.start_offset,
         aborted_transactions=None,
         records=b"",
     )
-    divergence = diverging(partition, wanted)
+    divergence = find_log_divergence(partition, request)
     if divergence is not None:
         response.diverging_epoch = divergence
         return response
-    if _is_no_replica(partition, reader):
+    if _is_broker_without_follower_replica(partition, reader):
         return response
-    end = end_for(partition, reader)
-    limit = min(max(wanted.partition_max_bytes, 0), reader.bytes_max)
-    found = log.read_cut(wanted.fetch_offset, end, limit, whole_first=whole_first)
-    if len(found) == 1:
-        response.records = bytes(found[0])
+    end = readable_end_offset(partition, reader)
+    limit = min(max(request.partition_max_bytes, 0), reader.bytes_max)
+    chunks = log.read_cut(request.fetch_offset, end, limit, whole_first=whole_first)
+    if len(chunks) == 1:
+        response.records = bytes(chunks[0])
     else:
         accepts_chunks = reader.accepts_chunks and reader.version >= FORMAT_2_SINCE
-        is_long = accepts_chunks and sum(map(len, found)) >= LONG_BYTES
-        response.records = cast("bytes", ByteChunks(found)) if is_long else b"".join(found)
-    is_cut = not found and limit > 0 and log.bytes_between(wanted.fetch_offset, end) > 0
+        is_long = accepts_chunks and sum(map(len, chunks)) >= LONG_BYTES
+        response.records = cast("bytes", ByteChunks(chunks)) if is_long else b"".join(chunks)
+    is_cut = not chunks and limit > 0 and log.bytes_between(request.fetch_offset, end) > 0
     if is_committed and not is_cut:  # null if the first batch was cut off
         bytes_max = max(limit, len(response.records))
-        beyond = _aborted_up_to(log, wanted.fetch_offset, end, bytes_max, reader.facts)
+        beyond = _aborted_transactions_list_end(
+            log, request.fetch_offset, end, bytes_max, reader.facts
+        )
         response.aborted_transactions = [
             AbortedTransaction(transaction.producer_id, transaction.first_offset)
-            for transaction in log.producers.aborted(wanted.fetch_offset, beyond)
+            for transaction in log.producers.aborted(request.fetch_offset, beyond)
             if transaction.first_offset < transaction.last_offset
             or reader.facts.aborted_transactions_without_records_are_listed
         ]
     return response
 
 
-def failed(
-    index: int, error: ErrorCode, reader: Reader, partition: Partition | None = None
+def failed_partition_data(
+    index: int, error: ErrorCode, reader: PartitionReader, partition: Partition | None = None
 ) -> PartitionData:
     """Return a row without records; `partition` is set if reading its log failed."""
     response = PartitionData(
@@ -183,47 +187,51 @@ def failed(
         records=b"",
     )
     knows_leader = error in (ErrorCode.NOT_LEADER_OR_FOLLOWER, ErrorCode.FENCED_LEADER_EPOCH)
-    if partition is not None and knows_leader and reader.version >= LEADERS_SINCE:
+    if partition is not None and knows_leader and reader.version >= CURRENT_LEADER_SINCE:
         response.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
     return response
 
 
-def _unsupported(index: int, reader: Reader) -> PartitionData:
+def _unsupported_compression_data(index: int, reader: PartitionReader) -> PartitionData:
     """Return the row for records that this version of Fetch cannot contain."""
-    response = failed(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    response = failed_partition_data(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
     if not reader.facts.failed_fetch_has_empty_records:
         response.records = None
     return response
 
 
-def bytes_at_most(asked: int, context: RequestContext, *, is_follower: bool = False) -> int:
+def response_bytes_limit(
+    requested_bytes: int, context: RequestContext, *, is_follower: bool = False
+) -> int:
     """Return the byte limit of an answer: what was asked, or less by the broker's setting (2.5,
     KIP-541) or by the quota of a client, which may not fetch more than that at once.
     """
     cluster = context.cluster
-    if BYTES_MAX in cluster.configs.broker_definitions:
-        limit = cluster.configs.broker_value(BYTES_MAX, context.node_id)
-        asked = min(asked, int(limit or asked))
+    if BYTES_MAX_SETTING in cluster.configs.broker_definitions:
+        limit = cluster.configs.broker_value(BYTES_MAX_SETTING, context.node_id)
+        requested_bytes = min(requested_bytes, int(limit or requested_bytes))
     throttles = None if is_follower else cluster.throttles
-    at_once = None if throttles is None else throttles.bytes_at_once(context.client)
-    return asked if at_once is None else min(asked, at_once)
+    quota_bytes = None if throttles is None else throttles.bytes_at_once(context.client)
+    return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 
-def bytes_ready(partition: Partition, wanted: FetchPartition, reader: Reader) -> int:
+def readable_bytes(partition: Partition, request: FetchPartition, reader: PartitionReader) -> int:
     """Return how many bytes a reader would get."""
-    found = partition.log.bytes_between(wanted.fetch_offset, end_for(partition, reader))
-    return min(found, wanted.partition_max_bytes)
+    ready = partition.log.bytes_between(
+        request.fetch_offset, readable_end_offset(partition, reader)
+    )
+    return min(ready, request.partition_max_bytes)
 
 
-def converted(
-    response: PartitionData, partition: Partition, offset: int, reader: Reader
+def convert_records_to_fetch_version(
+    response: PartitionData, partition: Partition, offset: int, reader: PartitionReader
 ) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
     if response.error_code != ErrorCode.NONE:
         return response
     is_zstd = partition.log.settings.is_zstd and reader.version < ZSTD_SINCE
     if is_zstd and reader.facts.zstd_topic_is_unsupported_compression:
-        return _unsupported(response.partition_index, reader)
+        return _unsupported_compression_data(response.partition_index, reader)
     if not response.records:
         return response
     try:
@@ -231,17 +239,19 @@ def converted(
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
             from kafka_shim.protocol.records.message_sets import down_convert  # noqa: PLC0415 - old clients
 
-            message_set = _from(down_convert(response.records, magic), offset)
+            message_set = _drop_messages_before(down_convert(response.records, magic), offset)
             if message_set or not reader.facts.emptied_batches_are_returned_unconverted:
                 response.records = message_set
     except (EncodeError, MissingPackageError):
-        return _unsupported(response.partition_index, reader)
+        return _unsupported_compression_data(response.partition_index, reader)
     except DecodeError:
-        return failed(response.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader)
+        return failed_partition_data(
+            response.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader
+        )
     return response
 
 
-def _from(message_set: bytes, offset: int) -> bytes:
+def _drop_messages_before(message_set: bytes, offset: int) -> bytes:
     """Drop the messages before an offset, which old consumers do not expect."""
     for start, _, _ in entry_bounds(message_set):
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
@@ -249,7 +259,9 @@ def _from(message_set: bytes, offset: int) -> bytes:
     return b""
 
 
-def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts) -> int:
+def _aborted_transactions_list_end(
+    log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts
+) -> int:
     """Return the offset before which listed aborted transactions begin, whether they are readable
     or not: Kafka finds it in its index, by the end of what it read from `offset` to `end`.
     """
@@ -260,11 +272,11 @@ def _aborted_up_to(log: Log, offset: int, end: int, bytes_max: int, facts: Recor
     return log.end_offset if at_end or facts.empty_fetch_lists_all_aborted_transactions else 0
 
 
-def diverging(partition: Partition, wanted: FetchPartition) -> EpochEndOffset | None:
+def find_log_divergence(partition: Partition, request: FetchPartition) -> EpochEndOffset | None:
     """Return where the reader's log diverges from the leader's (KIP-595); None if it does not."""
-    if wanted.last_fetched_epoch < 0:
+    if request.last_fetched_epoch < 0:
         return None
-    epoch, end_offset = partition.log.end_of_epoch(wanted.last_fetched_epoch)
-    if epoch < wanted.last_fetched_epoch or end_offset < wanted.fetch_offset:
+    epoch, end_offset = partition.log.end_of_epoch(request.last_fetched_epoch)
+    if epoch < request.last_fetched_epoch or end_offset < request.fetch_offset:
         return EpochEndOffset(epoch, end_offset)
     return None

@@ -15,27 +15,27 @@ from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.long_sort import in_order as in_portions
+from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.java_collections import timeline_ordered
 
-MANY = 1000
+TIME_SLICE_ITEMS = 1000
 """Members that are described, or names that are sorted, in one turn."""
 
 Group = TypeVar("Group")
 Row = TypeVar("Row")
 
 
-class Request(Protocol):
+class GroupDescribeRequest(Protocol):
     """The request of any of these APIs."""
 
     group_ids: list[str]
     include_authorized_operations: bool
 
 
-class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
+class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     """One of these APIs; `protocol` is its groups' name in group.coordinator.rebalance.protocols.
 
     `topics` names the topics that the caller has to be allowed to describe, `described` makes a
@@ -45,78 +45,92 @@ class GroupDescription(msgspec.Struct, Generic[Group, Row], frozen=True):
     protocol: str
     group_requirement: Requirement
     topic_requirement: Requirement
-    find: Callable[[Groups, str], Group | None]
-    topics: Callable[[Group, RequestContext], Sequence[str]]
-    described: Callable[[Group, int, RequestContext], Row]
-    failed: Callable[[str, ErrorCode, str | None], Row]
+    find_group: Callable[[Groups, str], Group | None]
+    topic_names_of_group: Callable[[Group, RequestContext], Sequence[str]]
+    describe: Callable[[Group, int, RequestContext], Row]
+    failed_row: Callable[[str, ErrorCode, str | None], Row]
 
-    def all(self, request: Request, context: RequestContext) -> list[Row]:
-        """Return an entry for each requested group; raises Refused if none can be described."""
+    def describe_all(self, request: GroupDescribeRequest, context: RequestContext) -> list[Row]:
+        """Return an entry for each requested group; raise RequestRejected if none can be described."""
         if self.protocol not in context.cluster.groups.settings.protocols:
             context.access.check_nothing_further()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
         allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-        refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
+        error = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations
         return [
-            self.failed(group_id, refused, None) for group_id in context.time_sliced(denied)
+            self.failed_row(group_id, error, None) for group_id in context.time_sliced(denied)
         ] + [
-            self._one(group_id, context, wants_operations=wants_operations)
+            self._describe_group(group_id, context, wants_operations=wants_operations)
             for group_id in context.time_sliced(allowed)
         ]
 
-    def _one(self, group_id: str, context: RequestContext, *, wants_operations: bool) -> Row:
+    def _describe_group(
+        self, group_id: str, context: RequestContext, *, wants_operations: bool
+    ) -> Row:
         error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
         if error is not ErrorCode.NONE:
-            return self.failed(group_id, error, None)
-        group = self.find(context.cluster.groups, group_id)
+            return self.failed_row(group_id, error, None)
+        group = self.find_group(context.cluster.groups, group_id)
         if group is None:
             text = f"there is no {self.protocol} group `{group_id}`"
-            return self.failed(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
-        names = self.topics(group, context)
+            return self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
+        names = self.topic_names_of_group(group, context)
         if context.access.split(self.topic_requirement, names, str)[1]:
             text = "the group has topics that the caller may not describe"
-            return self.failed(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
+            return self.failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
         operations = NO_OPERATIONS
         if wants_operations:
             operations = context.access.operations(ResourceType.GROUP, group_id)
-        return self.described(group, operations, context)
+        return self.describe(group, operations, context)
 
 
 Member = TypeVar("Member")
 
 
-def in_order(members: Mapping[str, Member], context: RequestContext) -> Iterable[Member]:
+def members_in_map_order(
+    members: Mapping[str, Member], context: RequestContext
+) -> Iterable[Member]:
     """Return members in the order of Kafka's map; large groups are sorted and read in turns."""
-    if len(members) <= MANY:
-        return _in_order(members)
-    return context.time_sliced(context.offload(_in_order, dict(members)))
+    if len(members) <= TIME_SLICE_ITEMS:
+        return _sort_members(members)
+    return context.time_sliced(context.offload(_sort_members, dict(members)))
 
 
-def _in_order(members: Mapping[str, Member]) -> list[Member]:
+def _sort_members(members: Mapping[str, Member]) -> list[Member]:
     return [members[member_id] for member_id in timeline_ordered(members)]
 
 
-def named(assignment: Assignment, context: RequestContext) -> list[tuple[bytes, str, list[int]]]:
+def existing_topics_of_assignment(
+    assignment: Assignment, context: RequestContext
+) -> list[tuple[bytes, str, list[int]]]:
     """Return an assignment's existing topics: id, name, partitions in order."""
     topics = context.cluster.topics
-    held = context.time_sliced(list(assignment.items()))
-    found = ((topics.by_id(topic_id), partitions) for topic_id, partitions in held)
+    items = context.time_sliced(list(assignment.items()))
+    topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in items)
     return [
         (topic.topic_id, topic.name, sorted(partitions))
-        for topic, partitions in found
+        for topic, partitions in topic_partitions
         if topic is not None
     ]
 
 
-def names_in(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
+def assigned_topic_names(assignments: Iterable[Assignment], context: RequestContext) -> list[str]:
     """Return the distinct names of all topics of some assignments, in order."""
-    names = {name for assignment in assignments for _, name, _ in named(assignment, context)}
-    return names_in_order(names, context)
+    names = {
+        name
+        for assignment in assignments
+        for _, name, _ in existing_topics_of_assignment(assignment, context)
+    }
+    return sort_names_offloaded_if_many(names, context)
 
 
-def names_in_order(names: Set[str], context: RequestContext) -> list[str]:
+def sort_names_offloaded_if_many(names: Set[str], context: RequestContext) -> list[str]:
     """Sort names; very many while others are served."""
-    return sorted(names) if len(names) <= MANY else context.offload(in_portions, names)
+    return (
+        sorted(names)
+        if len(names) <= TIME_SLICE_ITEMS
+        else context.offload(sort_in_portions, names)
+    )

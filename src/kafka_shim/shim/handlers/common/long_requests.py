@@ -24,12 +24,12 @@ def has_many_partitions(cluster: Cluster) -> bool:
     return cluster.topics.partition_count > MANY_ROWS
 
 
-def are_many_partitions(cluster: Cluster, names: Iterable[str]) -> bool:
+def topics_have_many_partitions(cluster: Cluster, names: Iterable[str]) -> bool:
     """Return whether the topics with these names have many partitions together."""
-    return has_many_partitions(cluster) and partition_count(cluster, names) > MANY_ROWS
+    return has_many_partitions(cluster) and partition_count_of_topics(cluster, names) > MANY_ROWS
 
 
-def partition_count(cluster: Cluster, names: Iterable[str]) -> int:
+def partition_count_of_topics(cluster: Cluster, names: Iterable[str]) -> int:
     """Return how many partitions the existing topics of these names have together."""
     topics = (cluster.topics.get(name) for name in names)
     return sum(len(topic.partitions) for topic in topics if topic is not None)
@@ -49,7 +49,7 @@ def describes_many_members(cluster: Cluster, group_ids: Iterable[str]) -> bool:
     return False
 
 
-def may_match_many_acls(
+def filters_may_match_many_acls(
     cluster: Cluster, filters: "Iterable[DescribeAclsRequest | DeleteAclsFilter]"
 ) -> bool:
     """Return whether many ACLs apply to the resources of the filters, or to all resources if a

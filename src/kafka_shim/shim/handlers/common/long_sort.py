@@ -3,13 +3,15 @@
 import heapq
 from collections.abc import Iterable
 
-PIECE = 4096
+PORTION_NAMES = 4096
 
 
-def in_order(names: Iterable[str]) -> list[str]:
+def sort_in_portions(names: Iterable[str]) -> list[str]:
     """Sort names piece by piece."""
     unsorted = list(names)
-    if len(unsorted) <= PIECE:
+    if len(unsorted) <= PORTION_NAMES:
         return sorted(unsorted)
-    pieces = [sorted(unsorted[at : at + PIECE]) for at in range(0, len(unsorted), PIECE)]
+    pieces = [
+        sorted(unsorted[at : at + PORTION_NAMES]) for at in range(0, len(unsorted), PORTION_NAMES)
+    ]
     return list(heapq.merge(*pieces))

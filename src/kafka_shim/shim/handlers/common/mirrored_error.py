@@ -11,7 +11,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 Response = TypeVar("Response", bound=msgspec.Struct)
 
 
-class _Field(NamedTuple):
+class _ResponseField(NamedTuple):
     """A field of a response; `row_type` is that of its rows if it is an array of structs."""
 
     name: str
@@ -21,8 +21,8 @@ class _Field(NamedTuple):
 
 def mirrored_error(
     response_type: type[Response],
-    renamed: Mapping[str, str] | None = None,
-    constants: Mapping[str, Any] | None = None,
+    request_field_names: Mapping[str, str] | None = None,
+    constant_fields: Mapping[str, Any] | None = None,
 ) -> Callable[[Any, ErrorCode, str | None], Response]:
     """Return a function that builds the error response of an API.
 
@@ -31,16 +31,16 @@ def mirrored_error(
     in the request of response fields with another name. `constants` are other values of fields. A
     row of a plain value has the value in its first field that is no error.
     """
-    names, values = renamed or {}, constants or {}
+    names, values = request_field_names or {}, constant_fields or {}
 
     def error_response(request: Any, error: ErrorCode, message: str | None) -> Response:
         errors = {"error_code": error, "error_message": message, **values}
-        return response_type(**_errors_and_rows(response_type, request, errors, names))
+        return response_type(**_error_fields_and_rows(response_type, request, errors, names))
 
     return error_response
 
 
-def _errors_and_rows(
+def _error_fields_and_rows(
     row_type: type[msgspec.Struct],
     source: Any,
     errors: Mapping[str, Any],
@@ -48,20 +48,20 @@ def _errors_and_rows(
 ) -> dict[str, Any]:
     """Return the error fields of a struct, and its arrays by those of the request."""
     fields: dict[str, Any] = {}
-    for name, inner, _ in _fields(row_type):
+    for name, inner, _ in _response_fields(row_type):
         if name in errors:
             fields[name] = errors[name]
         elif inner is not None and hasattr(source, names.get(name, name)):
             rows = getattr(source, names.get(name, name)) or ()
-            fields[name] = [_row(inner, row, errors, names) for row in rows]
+            fields[name] = [_mirror_row(inner, row, errors, names) for row in rows]
     return fields
 
 
-def _row(
+def _mirror_row(
     row_type: type[msgspec.Struct], source: Any, errors: Mapping[str, Any], names: Mapping[str, str]
 ) -> msgspec.Struct:
-    fields = _errors_and_rows(row_type, source, errors, names)
-    for name, inner, is_nullable in _fields(row_type):
+    fields = _error_fields_and_rows(row_type, source, errors, names)
+    for name, inner, is_nullable in _response_fields(row_type):
         if inner is not None or name in fields or name == "unknown_tags":
             continue
         if not isinstance(source, msgspec.Struct):
@@ -75,14 +75,16 @@ def _row(
 
 
 @cache
-def _fields(row_type: type[msgspec.Struct]) -> tuple[_Field, ...]:
+def _response_fields(row_type: type[msgspec.Struct]) -> tuple[_ResponseField, ...]:
     return tuple(
-        _Field(field.name, _row_type(field.type), type(None) in get_args(field.type))
+        _ResponseField(
+            field.name, _struct_type_of_array(field.type), type(None) in get_args(field.type)
+        )
         for field in msgspec.structs.fields(row_type)
     )
 
 
-def _row_type(kind: Any) -> type[msgspec.Struct] | None:
+def _struct_type_of_array(kind: Any) -> type[msgspec.Struct] | None:
     """Return the type of the rows of an array; None if it is no array of structs."""
     for inner in (kind, *get_args(kind)):
         for element in get_args(inner) or (inner,):

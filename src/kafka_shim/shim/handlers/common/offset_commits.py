@@ -16,18 +16,18 @@ from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCommitResponse
-from kafka_shim.shim.handlers.common.duplicates import by_topic
-from kafka_shim.shim.handlers.common.topic_access import topic_error
+from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
+from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_id
 from kafka_shim.shim.state.topics import Topic
 
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
-AskedTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
-AskedPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
+CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
+CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merged(response: Response) -> Response:
+def merge_duplicate_rows(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
@@ -37,12 +37,12 @@ def merged(response: Response) -> Response:
     )
     response.topics = [
         msgspec.structs.replace(first[name], partitions=partitions)
-        for name, partitions in by_topic(rows)
+        for name, partitions in rows_by_topic_deduplicated(rows)
     ]
     return response
 
 
-def offset_of(partition: AskedPartition) -> CommittedOffset:
+def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
     """Return the stored offset of a commit."""
     return CommittedOffset(
         partition.committed_offset,
@@ -51,24 +51,28 @@ def offset_of(partition: AskedPartition) -> CommittedOffset:
     )
 
 
-def kept_as(topic: Topic, index: int) -> bytes:
+def stored_topic_id(topic: Topic, index: int) -> bytes:
     """Return the topic id with which a partition's offset is stored."""
     return stray_id(topic.name) if topic.partition(index) is None else topic.topic_id
 
 
-def metadata_fits(partition: AskedPartition, bytes_max: int) -> bool:
+def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:
     """Whether a commit's metadata is within `offset.metadata.max.bytes`."""
     metadata = partition.committed_metadata
     return not metadata or len(metadata.encode()) <= bytes_max
 
 
-def topic_of(
-    context: RequestContext, requirement: Requirement, asked: AskedTopic, *, by_id: bool
+def find_commit_topic(
+    context: RequestContext,
+    requirement: Requirement,
+    request_topic: CommitRequestTopic,
+    *,
+    by_id: bool,
 ) -> tuple[ErrorCode, Topic | None]:
     """Return the topic of a commit, or its error; an unknown id precedes a denial."""
     topics = context.cluster.topics
-    topic = topics.by_id(asked.topic_id) if by_id else None
+    topic = topics.by_id(request_topic.topic_id) if by_id else None
     if by_id and topic is None:
         return ErrorCode.UNKNOWN_TOPIC_ID, None
-    name = asked.name if topic is None else topic.name
-    return topic_error(context, requirement, name), topics.get(name)
+    name = request_topic.name if topic is None else topic.name
+    return denied_or_unknown_topic_error(context, requirement, name), topics.get(name)

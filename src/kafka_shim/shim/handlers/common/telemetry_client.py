@@ -8,7 +8,7 @@ UNKNOWN = "unknown"
 """The software of a client that has not named it (KIP-511)."""
 
 
-def client_of(instance_id: bytes, context: RequestContext) -> Client:
+def telemetry_client(instance_id: bytes, context: RequestContext) -> Client:
     session = context.session
     return Client(
         principal=session.principal,

@@ -6,7 +6,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
-def require_token_session(context: RequestContext) -> None:
+def require_authentication_without_token(context: RequestContext) -> None:
     """Raise DELEGATION_TOKEN_REQUEST_NOT_ALLOWED if unauthenticated, or logged in with a token."""
     session = context.session
     protocol = session.listener.protocol
@@ -15,7 +15,7 @@ def require_token_session(context: RequestContext) -> None:
         raise RequestRejected(ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED)
 
 
-def expiry_of_failure(error: ErrorCode, context: RequestContext) -> int:
+def expiry_ms_of_failed_request(error: ErrorCode, context: RequestContext) -> int:
     """Return the expiry in the answer of a failed renewal or expiration."""
     if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
         return -1

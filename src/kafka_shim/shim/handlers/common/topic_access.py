@@ -6,7 +6,9 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.request.context import RequestContext
 
 
-def topic_error(context: RequestContext, requirement: Requirement, name: str) -> ErrorCode:
+def denied_or_unknown_topic_error(
+    context: RequestContext, requirement: Requirement, name: str
+) -> ErrorCode:
     """Return NONE for an existing permitted topic, else the denial or UNKNOWN_TOPIC_OR_PARTITION.
 
     A denial comes first and does not reveal whether the topic exists. In 0.11 existence comes

@@ -18,7 +18,7 @@ from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, 
 from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical
 from kafka_shim.shim.state.topic_names import name_error
 
-UNSET = -1
+DEFAULT_COUNT = -1
 """As a number of partitions or replicas: the broker's default."""
 
 
@@ -39,45 +39,49 @@ class TopicPlan(msgspec.Struct, frozen=True):
     configs: Mapping[str, str]
 
 
-def plan(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
+def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
     """Check a topic of the request; TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
-        _check_name(topic.name, cluster)
-        configs = _configs(topic.configs, cluster)
-        return TopicPlan(topic.name, _assignments(topic, cluster), configs)
+        _check_new_topic_name(topic.name, cluster)
+        configs = _validated_topic_configs(topic.configs, cluster)
+        return TopicPlan(topic.name, _replica_assignments(topic, cluster), configs)
     if cluster.facts.topics.create_topics_checks_existing_topic_first:
-        _check_is_new(topic.name, cluster)
+        _check_topic_does_not_exist(topic.name, cluster)
     _check_null_values(topic.configs, cluster)
     if cluster.facts.topics.create_topics_checks_configs_before_partitions:
-        _configs(topic.configs, cluster)
-    assignments = _assignments(topic, cluster)
-    _check_name(topic.name, cluster)
-    _check_consistency(topic, assignments, cluster)
-    return TopicPlan(topic.name, assignments, _configs(topic.configs, cluster))
+        _validated_topic_configs(topic.configs, cluster)
+    assignments = _replica_assignments(topic, cluster)
+    _check_new_topic_name(topic.name, cluster)
+    _check_assignments_as_zookeeper(topic, assignments, cluster)
+    return TopicPlan(topic.name, assignments, _validated_topic_configs(topic.configs, cluster))
 
 
-def _check_name(name: str, cluster: Cluster) -> None:
+def _check_new_topic_name(name: str, cluster: Cluster) -> None:
     message = name_error(name)
-    others = (
+    colliding_names = (
         cluster.topics.colliding(name)
         if cluster.facts.topics.topic_names_collide_by_dot_and_underscore
         else []
     )
-    if message is None and others:
-        message = f"topic name `{name}` differs from {', '.join(others)} in `.` and `_` only"
+    if message is None and colliding_names:
+        message = (
+            f"topic name `{name}` differs from {', '.join(colliding_names)} in `.` and `_` only"
+        )
     if message is not None:
         raise TopicError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
-    _check_is_new(name, cluster)
+    _check_topic_does_not_exist(name, cluster)
 
 
-def _check_is_new(name: str, cluster: Cluster) -> None:
+def _check_topic_does_not_exist(name: str, cluster: Cluster) -> None:
     if name in cluster.topics:
         raise TopicError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
 
 
-def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[str, str]:
+def _validated_topic_configs(
+    configs: Iterable[CreatableTopicConfig], cluster: Cluster
+) -> dict[str, str]:
     _check_null_values(configs, cluster)
-    found = {}
+    values = {}
     definitions = cluster.configs.topic_definitions
     for config in configs:
         if config.value is None:
@@ -86,31 +90,31 @@ def _configs(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> dict[
         if definition is None and cluster.facts.configs.topic_configs_are_validated:
             message = f"unknown topic setting {config.name}"
             raise TopicError(ErrorCode.INVALID_CONFIG, message)
-        found[config.name] = config.value
+        values[config.name] = config.value
     if not cluster.facts.configs.topic_configs_are_validated:
-        return found
-    for name, value in found.items():
+        return values
+    for name, value in values.items():
         try:
             canonical(name, definitions[name], value)
         except ConfigValueError as failure:
             raise TopicError(
                 ErrorCode(cluster.facts.topics.unparsable_topic_config_error), str(failure)
             ) from None
-    if (text := unfit_settings(found, cluster)) is not None:
+    if (text := incompatible_settings_error(values, cluster)) is not None:
         raise TopicError(ErrorCode.INVALID_CONFIG, text)
-    return found
+    return values
 
 
 def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
     nulls = [config.name for config in configs if config.value is None]
     error = ErrorCode(cluster.facts.topics.create_topics_null_config_error)
     if nulls and error is not ErrorCode.NONE:
-        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        message = f"settings need a value: {', '.join(nulls)}" if is_said else None
+        has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"settings need a value: {', '.join(nulls)}" if has_message else None
         raise TopicError(error, message)
 
 
-def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
+def incompatible_settings_error(configs: Mapping[str, str], cluster: Cluster) -> str | None:
     """Return which settings exclude each other, or need remote storage (KIP-405, KIP-354)."""
     is_remote = configs.get("remote.storage.enable", "").strip().lower() == "true"
     if is_remote and cluster.facts.topics.remote_storage_requires_broker_support:
@@ -125,14 +129,14 @@ def unfit_settings(configs: Mapping[str, str], cluster: Cluster) -> str | None:
     return None
 
 
-def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
+def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[int]]:
     if topic.assignments:
-        return _given_assignments(topic, cluster)
+        return _requested_assignments(topic, cluster)
     has_defaults = cluster.facts.topics.create_topics_accepts_default_counts
     partitions, factor = topic.num_partitions, topic.replication_factor
-    if partitions == UNSET and has_defaults:
+    if partitions == DEFAULT_COUNT and has_defaults:
         partitions = cluster.configs.broker_int("num.partitions")
-    if factor == UNSET and has_defaults:
+    if factor == DEFAULT_COUNT and has_defaults:
         factor = cluster.configs.broker_int("default.replication.factor")
     alive, stopped = cluster.live_nodes(), cluster.stopped_hosts()
     failures = []
@@ -150,41 +154,41 @@ def _assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Sequence[i
         count = len(alive) + len(stopped)
         message = f"replication factor {factor}: there are only {count} brokers"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
-    check_count(partitions)
+    check_partition_count(partitions)
     return place(alive, stopped, partitions, factor, cluster.random)
 
 
-class Room:
+class PartitionBudget:
     """The number of partitions that a request may still create.
 
     DEVIATION: brokers before 3.5 have no limit, and may not survive it.
     """
 
     def __init__(self) -> None:
-        self._left = PARTITIONS_MAX
+        self._remaining = PARTITIONS_MAX
 
-    def take(self, partitions: int) -> None:
+    def reserve(self, partitions: int) -> None:
         """Count the partitions of a topic; TopicError above the limit."""
-        self.check(partitions)
-        self._left -= partitions
+        self.check_enough(partitions)
+        self._remaining -= partitions
 
-    def check(self, partitions: int) -> None:
+    def check_enough(self, partitions: int) -> None:
         """Raise TopicError if so many partitions are above the limit."""
-        if partitions > PARTITIONS_AT_ONCE or partitions > self._left:
+        if partitions > PARTITIONS_AT_ONCE or partitions > self._remaining:
             most = f"{PARTITIONS_AT_ONCE} in a topic and {PARTITIONS_MAX} in all"
             message = f"{partitions} partitions: one request can create at most {most}"
             raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
 
 
-def check_count(partitions: int) -> None:
+def check_partition_count(partitions: int) -> None:
     """Raise TopicError for more partitions than a topic can have."""
     if partitions > PARTITIONS_MAX:
         message = f"{partitions} partitions: a topic can have at most {PARTITIONS_MAX}"
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
 
 
-def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
-    if topic.replication_factor != UNSET or topic.num_partitions != UNSET:
+def _requested_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int]]:
+    if topic.replication_factor != DEFAULT_COUNT or topic.num_partitions != DEFAULT_COUNT:
         message = "with assigned replicas, the numbers of partitions and replicas must be -1"
         raise TopicError(ErrorCode.INVALID_REQUEST, message)
     replicas = {
@@ -194,50 +198,52 @@ def _given_assignments(topic: CreatableTopic, cluster: Cluster) -> list[list[int
         # DEVIATION: gaps between the partitions are closed
         return [replicas[index] for index in sorted(replicas)]
     if len(replicas) < len(topic.assignments):
-        raise _bad_assignment("duplicate partition")
+        raise _invalid_assignment_error("duplicate partition")
     for node_ids in replicas.values():
-        _check_replicas(node_ids, cluster)
-    _check_lengths(replicas.values())
-    _check_gaps(list(replicas), cluster)
+        _check_assigned_brokers(node_ids, cluster)
+    _check_equal_replica_counts(replicas.values())
+    _check_no_partition_index_gaps(list(replicas), cluster)
     return [replicas[index] for index in range(len(replicas))]
 
 
-def _check_replicas(node_ids: Sequence[int], cluster: Cluster) -> None:
+def _check_assigned_brokers(node_ids: Sequence[int], cluster: Cluster) -> None:
     if not node_ids:
-        raise _bad_assignment("a partition has no replicas")
+        raise _invalid_assignment_error("a partition has no replicas")
     if len(set(node_ids)) < len(node_ids):
-        raise _bad_assignment("duplicate broker in the replicas of a partition")
+        raise _invalid_assignment_error("duplicate broker in the replicas of a partition")
     unknown = [str(node_id) for node_id in node_ids if node_id not in cluster.nodes]
     if unknown:
-        raise _bad_assignment(f"unknown brokers: {', '.join(unknown)}")
+        raise _invalid_assignment_error(f"unknown brokers: {', '.join(unknown)}")
 
 
-def _check_consistency(
+def _check_assignments_as_zookeeper(
     topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
 ) -> None:
     """Check given replicas like brokers on ZooKeeper, which accept unknown brokers."""
-    _check_lengths(assignments)
+    _check_equal_replica_counts(assignments)
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
-        raise _bad_assignment("duplicate broker in the replicas of a partition")
-    _check_gaps([assignment.partition_index for assignment in topic.assignments], cluster)
+        raise _invalid_assignment_error("duplicate broker in the replicas of a partition")
+    _check_no_partition_index_gaps(
+        [assignment.partition_index for assignment in topic.assignments], cluster
+    )
 
 
-def _check_lengths(assignments: Iterable[Sequence[int]]) -> None:
+def _check_equal_replica_counts(assignments: Iterable[Sequence[int]]) -> None:
     if len({len(replicas) for replicas in assignments}) > 1:
-        raise _bad_assignment("all partitions must have the same number of replicas")
+        raise _invalid_assignment_error("all partitions must have the same number of replicas")
 
 
-def _check_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
+def _check_no_partition_index_gaps(indexes: Iterable[int], cluster: Cluster) -> None:
     error = ErrorCode(cluster.facts.topics.assignment_gap_error)
-    given = sorted(set(indexes))
-    if error is ErrorCode.NONE or given == list(range(len(given))):
+    distinct_indexes = sorted(set(indexes))
+    if error is ErrorCode.NONE or distinct_indexes == list(range(len(distinct_indexes))):
         return
-    if given[0] < 0:
+    if distinct_indexes[0] < 0:
         error = ErrorCode(cluster.facts.topics.negative_assigned_partition_error)
     if error is ErrorCode.UNKNOWN_SERVER_ERROR:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    raise _bad_assignment("partitions must be numbered from 0 without gaps")
+    raise _invalid_assignment_error("partitions must be numbered from 0 without gaps")
 
 
-def _bad_assignment(message: str) -> TopicError:
+def _invalid_assignment_error(message: str) -> TopicError:
     return TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

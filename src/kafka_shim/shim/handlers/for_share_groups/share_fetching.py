@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_shim.protocol.records.batches import Batch, batches
-from kafka_shim.shim.handlers.common.fetching import bytes_at_most
+from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.in_flight import wire_count
 from kafka_shim.shim.state.share_partitions.share_acquiring import (
@@ -45,7 +45,7 @@ class ShareReading:
         self._request = request
         self._context = context
         self._denials = denials
-        self._bytes_max = bytes_at_most(request.max_bytes, context)
+        self._bytes_max = response_bytes_limit(request.max_bytes, context)
         self._reads_committed = context.cluster.groups.settings.share_reads_committed(
             request.group_id or ""
         )

@@ -24,7 +24,7 @@ from kafka_shim.shim.handlers.producing.record_checks import (
 def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
     """Yield checked batches, each with the greatest time of its records.
 
-    Raises RefusedRecords for the first that is invalid.
+    Raise RecordsRejected for the first that is invalid.
     """
     try:
         formats = {magic for *_, magic in entry_bounds(records)}

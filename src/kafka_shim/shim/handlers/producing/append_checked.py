@@ -4,7 +4,10 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
-from kafka_shim.shim.handlers.common.verification import is_open, verification_error
+from kafka_shim.shim.handlers.common.transaction_verification import (
+    has_open_transaction_of_producer,
+    verify_or_add_partition,
+)
 from kafka_shim.shim.handlers.producing.appending import (
     Appended,
     append,
@@ -89,7 +92,7 @@ def _check_transaction(
     owner = batch.producer_id, batch.producer_epoch
     if batch.producer_id <= NO_PRODUCER:
         return
-    if is_open(partition.log, *owner, facts):
+    if has_open_transaction_of_producer(partition.log, *owner, facts):
         return
     assert request.transactional_id is not None  # else the request was refused
     partition.log.producer_tried(
@@ -97,7 +100,7 @@ def _check_transaction(
         batch.base_sequence,
         begins_at_zero=context.version >= facts.unknown_producer_must_start_at_zero_since,
     )
-    error = verification_error(
+    error = verify_or_add_partition(
         (request.transactional_id, *owner),
         (name, partition.index),
         context,

@@ -46,7 +46,7 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     """Append a checked batch of format 2, unless it is a duplicate.
 
     `newest` is the greatest time of its records. A duplicate gets the response of the first time
-    (KIP-98). Raises RefusedRecords for an unexpected producer id, epoch or sequence number.
+    (KIP-98). Raise RecordsRejected for an unexpected producer id, epoch or sequence number.
     """
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:

@@ -100,7 +100,7 @@ def only_batch(records: bytes, facts: RecordFacts) -> Batch:
 
 
 def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
-    """Raise RefusedRecords for a compression that the version of Produce must not use (KIP-110)."""
+    """Raise RecordsRejected for a compression that the version of Produce must not use (KIP-110)."""
     if version >= ZSTD_SINCE or not facts.zstd_is_supported:
         return
     if batch.compression == _ZSTD:
@@ -108,7 +108,7 @@ def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
 
 
 def check(batch: Batch, limits: Limits) -> int:
-    """Raise RefusedRecords unless a log with these limits takes the batch.
+    """Raise RecordsRejected unless a log with these limits takes the batch.
 
     Return the greatest time of its records (ms), whatever its header says; the header's if the
     package of its compression is missing.
@@ -148,7 +148,7 @@ def _check_attributes(batch: Batch, limits: Limits) -> None:
 
 
 def check_known(compression: int, facts: RecordFacts) -> None:
-    """Raise RefusedRecords for a code of a compression that the release does not know."""
+    """Raise RecordsRejected for a code of a compression that the release does not know."""
     if compression > (_ZSTD if facts.zstd_is_supported else _LZ4):
         raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
 

@@ -10,20 +10,22 @@ from kafka_shim.shim.state.transactions.transaction import TopicPartition
 from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 
-def is_open(log: Log, producer_id: int, epoch: int, facts: RecordFacts) -> bool:
+def has_open_transaction_of_producer(
+    log: Log, producer_id: int, epoch: int, facts: RecordFacts
+) -> bool:
     """Return whether the log has an open transaction of the producer, so that none is needed."""
-    known = log.producers.get(producer_id)
-    if known is None or not known.is_open:
+    producer = log.producers.get(producer_id)
+    if producer is None or not producer.is_open:
         return False
-    return known.epoch == epoch or not facts.open_transaction_verifies_producer_epoch
+    return producer.epoch == epoch or not facts.open_transaction_verifies_producer_epoch
 
 
-def verification_error(
+def verify_or_add_partition(
     owner: tuple[str, int, int],
     target: TopicPartition,
     context: RequestContext,
-    adds_since: int,
-    abortable_since: int,
+    adds_since_version: int,
+    abortable_since_version: int,
 ) -> ErrorCode:
     """Return NONE if the partition is in the owner's transaction, or was added to it now.
 
@@ -34,12 +36,12 @@ def verification_error(
     if not owner[0]:
         return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
-    if context.version >= adds_since:
+    if context.version >= adds_since_version:
         error = transactions.add_partitions(*owner, [target], VERSION_2, gathers=True)
     else:
         error = transactions.verify(*owner, target)
     if error is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
-    if error is ErrorCode.INVALID_TXN_STATE and context.version >= abortable_since:
+    if error is ErrorCode.INVALID_TXN_STATE and context.version >= abortable_since_version:
         return ErrorCode.TRANSACTION_ABORTABLE
     return error

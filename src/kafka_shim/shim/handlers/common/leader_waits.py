@@ -11,12 +11,12 @@ from kafka_shim.shim.wait import Wait
 Response = TypeVar("Response")
 
 
-def had_all_leaders(topic: Topic) -> bool:
+def every_partition_was_led(topic: Topic) -> bool:
     """Return whether every partition has had a leader; only then a request about it is done."""
     return all(partition.was_led for partition in topic.partitions)
 
 
-def hold_until_timeout(
+def hold_timed_out_response(
     response: Response, codes: Iterable[int], timeout_ms: int, context: RequestContext
 ) -> Response | Wait[Response]:
     """Hold a response back for as long as the request may take, if something in it is not done."""

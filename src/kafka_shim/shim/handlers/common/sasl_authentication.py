@@ -18,53 +18,55 @@ if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
 
 log = Log("shim.sasl")
 
-_FAILED_LOGIN_DELAY = "connection.failed.authentication.delay.ms"
-_SCRAM = {
+_FAILED_AUTHENTICATION_DELAY = "connection.failed.authentication.delay.ms"
+_SCRAM_MECHANISMS = {
     mechanism.wire_name: mechanism
     for mechanism in ScramMechanism
     if mechanism is not ScramMechanism.UNKNOWN
 }
 
 
-def failed_login_delay_ms(cluster: Cluster, node_id: int) -> int:
+def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
     """Return the delay of the response to a failed log-in in ms; 0 before KIP-306."""
-    return int(cluster.configs.broker_value(_FAILED_LOGIN_DELAY, node_id) or 0)
+    return int(cluster.configs.broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
 
 
-def begin(mechanism: str, session: Session, cluster: Cluster, next_phase: Phase) -> bool:
+def begin_sasl_exchange(
+    mechanism: str, session: Session, cluster: Cluster, next_phase: Phase
+) -> bool:
     """Start an exchange on this connection; False if the mechanism is not enabled."""
     session.claimed_name = None
     if mechanism not in cluster.mechanisms:
         enabled = ", ".join(sorted(cluster.mechanisms))
         error = f"the mechanism is not enabled; enabled are {enabled}"
-        _record(session, cluster, mechanism[:NAME_MAX], error)
+        _record_authentication(session, cluster, mechanism[:NAME_MAX], error)
         return False
     session.mechanism = mechanism
-    session.sasl = _exchange(mechanism, session, cluster)
+    session.sasl = _new_sasl_exchange(mechanism, session, cluster)
     session.phase = next_phase
     return True
 
 
-def _exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
+def _new_sasl_exchange(mechanism: str, session: Session, cluster: Cluster) -> SaslExchange:
     if mechanism == "OAUTHBEARER":
         from kafka_shim.shim.sasl.oauthbearer import BearerExchange  # noqa: PLC0415 - see above
 
         validator = cluster.token_validators[session.listener.name]
         return BearerExchange(validator, cluster.clock.now_ms)
-    if mechanism in _SCRAM:
-        return _scram_exchange(_SCRAM[mechanism], cluster)
+    if mechanism in _SCRAM_MECHANISMS:
+        return _new_scram_exchange(_SCRAM_MECHANISMS[mechanism], cluster)
     from kafka_shim.shim.sasl.plain import PlainExchange  # noqa: PLC0415 - see above
 
     drops = cluster.facts.users.plain_ignores_nuls_after_password
     return PlainExchange(cluster.users.passwords, drops_ending_nuls=drops)
 
 
-def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
+def _new_scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
     from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange  # noqa: PLC0415 - see above
 
     def account(name: str, by_token: bool) -> ScramAccount | None:
         if by_token:
-            return _token_account(kind, name, cluster)
+            return _delegation_token_account(kind, name, cluster)
         credential = cluster.users.scram(kind, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
@@ -72,7 +74,9 @@ def _scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
     return ScramExchange(kind, account, cluster.secrets, nonce_check)
 
 
-def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "ScramAccount | None":
+def _delegation_token_account(
+    kind: ScramMechanism, token_id: str, cluster: Cluster
+) -> "ScramAccount | None":
     """Return the owner of a delegation token, which is the principal of its log-in (KIP-48)."""
     token = cluster.tokens.valid(token_id)
     if token is None:
@@ -83,7 +87,7 @@ def _token_account(kind: ScramMechanism, token_id: str, cluster: Cluster) -> "Sc
     return ScramAccount(credential, token.owner, token_id, token.expires_ms)
 
 
-def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
+def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
     """Process a message of the exchange; on success, set the session's principal."""
     exchange = cast("SaslExchange", session.sasl)
     mechanism = str(session.mechanism)
@@ -92,7 +96,7 @@ def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
     try:
         step = exchange.step(message)
         if step.principal is not None:
-            _log_in(step, step.principal, session, cluster)
+            _authenticate_session(step, step.principal, session, cluster)
     except SaslFailure as failure:
         cluster.counters.failed_logins += 1
         log.info(
@@ -103,17 +107,19 @@ def advance(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
             reason=str(failure),
         )
         if str(failure) != BEARER_REFUSAL:  # which was recorded with its reason
-            _record(session, cluster, mechanism, str(failure))
+            _record_authentication(session, cluster, mechanism, str(failure))
         raise
     if step.principal is not None:
         session.claimed_name = step.principal.removeprefix("User:")
-        _record(session, cluster, mechanism, None)
+        _record_authentication(session, cluster, mechanism, None)
     elif step.refusal is not None:
-        _record(session, cluster, mechanism, step.refusal)
+        _record_authentication(session, cluster, mechanism, step.refusal)
     return step
 
 
-def _record(session: Session, cluster: Cluster, mechanism: str, error: str | None) -> None:
+def _record_authentication(
+    session: Session, cluster: Cluster, mechanism: str, error: str | None
+) -> None:
     cluster.authentications.add(
         cluster.clock.now_ms(),
         listener=session.listener.name,
@@ -124,7 +130,9 @@ def _record(session: Session, cluster: Cluster, mechanism: str, error: str | Non
     )
 
 
-def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) -> None:
+def _authenticate_session(
+    step: SaslStep, principal: str, session: Session, cluster: Cluster
+) -> None:
     """Log in; a second log-in on a connection must have the same principal (KIP-368)."""
     if session.is_authenticated and session.principal != principal:
         raise SaslFailure("authentication failed: a connection cannot change its principal")
@@ -142,11 +150,11 @@ def _log_in(step: SaslStep, principal: str, session: Session, cluster: Cluster) 
     session.sasl = None
 
 
-def accept_token(frame: bytes, session: Session, cluster: Cluster) -> bytes:
+def process_raw_sasl_message(frame: bytes, session: Session, cluster: Cluster) -> bytes:
     """Process a raw token and return one; a failure closes, since there is no error field."""
     cluster.state_version.note()
     try:
-        step = advance(frame, session, cluster)
+        step = process_sasl_message(frame, session, cluster)
     except SaslFailure as failure:
         raise CloseConnection(str(failure)) from failure
     return len(step.reply).to_bytes(4, "big") + step.reply

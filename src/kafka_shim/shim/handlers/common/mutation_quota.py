@@ -5,14 +5,16 @@ from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
 
-def check_mutation_quota(context: RequestContext, count: int, strict_since: int) -> None:
+def check_mutation_quota(
+    context: RequestContext, mutation_count: int, strict_since_version: int
+) -> None:
     """Raise TopicError above the quota; changes of older versions are made, and throttled."""
     throttles = context.cluster.throttles
     if throttles is None:
         return
-    is_strict = context.version >= strict_since
-    may, wait_ms = throttles.mutate(context.client, count, is_strict=is_strict)
+    is_strict = context.version >= strict_since_version
+    is_allowed, wait_ms = throttles.mutate(context.client, mutation_count, is_strict=is_strict)
     context.throttle_ms = max(context.throttle_ms, wait_ms)
-    if not may:
+    if not is_allowed:
         error = ErrorCode.THROTTLING_QUOTA_EXCEEDED
         raise TopicError(error, f"the client's quota is exceeded; try again in {wait_ms} ms")
