@@ -18,8 +18,8 @@ from kafka_shim.protocol.records.batches import (
 from kafka_shim.protocol.records.compression import Compression, is_available
 from kafka_shim.protocol.releases.facts import facts_of
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.handlers.producing.appending import append
-from kafka_shim.shim.handlers.producing.record_checks import Limits, check
+from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
+from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, check_batch
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.log_cleaner import Cleaned, clean
 from kafka_shim.shim.state.logs.log_settings import InForce
@@ -168,8 +168,8 @@ class Written:
             )
             self.sequences[producer_id] += len(rows)
         (batch,) = batches(encode_batch(records, options))
-        limits = Limits(self.log.settings, self._facts, self.now_ms)
-        append(self.partition, batch, limits, check(batch, limits))
+        limits = RecordLimits(self.log.settings, self._facts, self.now_ms)
+        append_unless_duplicate(self.partition, batch, limits, check_batch(batch, limits))
 
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)

@@ -16,8 +16,12 @@ from kafka_shim.protocol.records.batches import (
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.shim.control.problem import ControlError
 from kafka_shim.shim.control.state_shapes import NewRecord
-from kafka_shim.shim.handlers.producing.appending import append
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
+from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
+from kafka_shim.shim.handlers.producing.record_checks import (
+    RecordLimits,
+    RecordsRejected,
+    check_batch,
+)
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.whole_number import whole_number
@@ -71,9 +75,9 @@ class Records:
         )
         batch = single_batch(encode_batch([record], BatchOptions()))
         assert batch is not None
-        limits = Limits(partition.log.settings, self._cluster.facts.records, now_ms)
+        limits = RecordLimits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
-            stored = append(partition, batch, limits, check(batch, limits))
+            stored = append_unless_duplicate(partition, batch, limits, check_batch(batch, limits))
         except RecordsRejected as error:
             text = f": {error.message}" if error.message else ""
             raise ControlError(

@@ -47,22 +47,24 @@ def handle(
         added = {
             transaction.transactional_id: transaction.topics for transaction in request.transactions
         }
-        told = {
+        response_topics = {
             transaction.transactional_id: transaction.topics
             for transaction in reversed(request.transactions)
         }
         return AddPartitionsToTxnResponse(
             results_by_transaction=[
-                _batched(
+                _add_or_verify_for_broker(
                     transaction,
                     added[transaction.transactional_id],
-                    told[transaction.transactional_id],
+                    response_topics[transaction.transactional_id],
                     context,
                 )
                 for transaction in request.transactions
             ]
         )
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_of_client(request, context))
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=_add_partitions_of_client(request, context)
+    )
 
 
 def error_response(
@@ -71,27 +73,30 @@ def error_response(
     topics = request.v3_and_below_topics
     if not topics:  # the batched form has a request-level error
         return AddPartitionsToTxnResponse(error_code=error)
-    return AddPartitionsToTxnResponse(results_by_topic_v3_and_below=_as_asked(topics, error))
+    return AddPartitionsToTxnResponse(
+        results_by_topic_v3_and_below=_one_error_in_request_order(topics, error)
+    )
 
 
-def _of_client(
+def _add_partitions_of_client(
     request: AddPartitionsToTxnRequest, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     topics = request.v3_and_below_topics
     transactional_id = request.v3_and_below_transactional_id
     denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
-        return _all(topics, denial, context)
+        return _same_error_for_all(topics, denial, context)
     errors = _topic_errors(topics, context)
     if any(errors.values()):
-        kept_out = ErrorCode.OPERATION_NOT_ATTEMPTED
-        return _by_topic(
-            {key: error or kept_out for key, error in context.time_sliced(errors.items())}, context
+        not_attempted = ErrorCode.OPERATION_NOT_ATTEMPTED
+        return _group_errors_by_topic(
+            {key: error or not_attempted for key, error in context.time_sliced(errors.items())},
+            context,
         )
-    return _all(topics, _add(request, list(errors), context), context)
+    return _same_error_for_all(topics, _add_to_transaction(request, list(errors), context), context)
 
 
-def _add(
+def _add_to_transaction(
     request: AddPartitionsToTxnRequest, partitions: list[TopicPartition], context: RequestContext
 ) -> ErrorCode:
     transactional_id = request.v3_and_below_transactional_id
@@ -104,16 +109,16 @@ def _add(
         request.v3_and_below_producer_epoch,
         partitions,
     )
-    return _spoken(error, context)
+    return _error_for_version(error, context)
 
 
 def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
     errors: Errors = {}
-    facts, known = context.facts, context.cluster.topics
+    facts, cluster_topics = context.facts, context.cluster.topics
     needs_partitions = not facts.records.transaction_accepts_missing_partitions
     for topic in topics:
         name = topic.name
-        if name in known.internal_names:
+        if name in cluster_topics.internal_names:
             error, denial_counts = facts.records.add_internal_partition_error, True
         else:
             error = denied_or_unknown_topic_error(context, ADD_PARTITIONS_TO_TXN_TOPIC, name)
@@ -121,22 +126,22 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:
             errors[name, index] = error
-            if needs_partition and known.partition(name, index) is None:
+            if needs_partition and cluster_topics.partition(name, index) is None:
                 errors[name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return errors
 
 
-def _batched(
+def _add_or_verify_for_broker(
     transaction: AddPartitionsToTxnTransaction,
-    added: list[AddPartitionsToTxnTopic],
-    told: list[AddPartitionsToTxnTopic],
+    existing_topics: list[AddPartitionsToTxnTopic],
+    response_topics: list[AddPartitionsToTxnTopic],
     context: RequestContext,
 ) -> AddPartitionsToTxnResult:
     """Handle one transaction of a broker's request; errors differ by partition only to verify."""
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
-    partitions = list(_partitions(added))
+    partitions = list(_flatten_partitions(existing_topics))
     topics = context.cluster.topics
     missing = {
         partition
@@ -150,20 +155,22 @@ def _batched(
             partition: unknown if partition in missing else kept_out
             for partition in context.time_sliced(partitions)
         }
-        results = _by_topic(errors, context)
+        results = _group_errors_by_topic(errors, context)
     elif transaction.verify_only:
         errors = {
-            partition: _spoken(error or transactions.verify(name, *owner, partition), context)
+            partition: _error_for_version(
+                error or transactions.verify(name, *owner, partition), context
+            )
             for partition in context.time_sliced(partitions)
         }
-        results = _by_topic(errors, context)
+        results = _group_errors_by_topic(errors, context)
     else:
         error = error or transactions.add_partitions(name, *owner, partitions, VERSION_2)
-        results = _as_asked(told, _spoken(error, context))
+        results = _one_error_in_request_order(response_topics, _error_for_version(error, context))
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
-def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
+def _error_for_version(error: ErrorCode, context: RequestContext) -> ErrorCode:
     """Return the error code of this version."""
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
@@ -172,20 +179,20 @@ def _spoken(error: ErrorCode, context: RequestContext) -> ErrorCode:
     return error
 
 
-def _partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPartition]:
+def _flatten_partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[TopicPartition]:
     return ((topic.name, index) for topic in topics for index in topic.partitions)
 
 
-def _all(
+def _same_error_for_all(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     """Return one error for every partition."""
     if context.facts.records.add_partitions_merges_repeated_partitions:
-        return _by_topic(dict.fromkeys(_partitions(topics), error), context)
-    return _as_asked(topics, error)
+        return _group_errors_by_topic(dict.fromkeys(_flatten_partitions(topics), error), context)
+    return _one_error_in_request_order(topics, error)
 
 
-def _as_asked(
+def _one_error_in_request_order(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode
 ) -> list[AddPartitionsToTxnTopicResult]:
     return [
@@ -197,11 +204,15 @@ def _as_asked(
     ]
 
 
-def _by_topic(errors: Errors, context: RequestContext) -> list[AddPartitionsToTxnTopicResult]:
-    found: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
+def _group_errors_by_topic(
+    errors: Errors, context: RequestContext
+) -> list[AddPartitionsToTxnTopicResult]:
+    results_by_topic: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
     for (name, index), error in context.time_sliced(errors.items()):
-        found.setdefault(name, []).append(AddPartitionsToTxnPartitionResult(index, error))
+        results_by_topic.setdefault(name, []).append(
+            AddPartitionsToTxnPartitionResult(index, error)
+        )
     return [
         AddPartitionsToTxnTopicResult(name, results)
-        for name, results in context.time_sliced(found.items())
+        for name, results in context.time_sliced(results_by_topic.items())
     ]

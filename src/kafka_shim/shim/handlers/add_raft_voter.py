@@ -11,7 +11,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVoterResponse:
     context.access.require(ADD_RAFT_VOTER, message="cluster authorization failed")
-    require_cluster(request.cluster_id, context)
+    require_own_cluster_id(request.cluster_id, context)
     raise RequestRejected(
         ErrorCode.UNSUPPORTED_VERSION, "the quorum is static, since kraft.version is 0"
     )
@@ -20,7 +20,7 @@ def handle(request: AddRaftVoterRequest, context: RequestContext) -> AddRaftVote
 error_response = mirrored_error(AddRaftVoterResponse)
 
 
-def require_cluster(cluster_id: str | None, context: RequestContext) -> None:
+def require_own_cluster_id(cluster_id: str | None, context: RequestContext) -> None:
     """Refuse a request that is meant for another cluster; null is meant for any."""
     if cluster_id not in (None, context.cluster.cluster_id):
         text = f"this is cluster {context.cluster.cluster_id}, not `{cluster_id}`"

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.requirements import ALTER_CLIENT_QUOTAS
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
-    EntryData as AskedEntry,
+    EntryData as RequestedEntry,
 )
 from kafka_shim.protocol.messages.alter_client_quotas_response import (
     AlterClientQuotasResponse,
@@ -36,22 +36,22 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
     context.access.require(
         ALTER_CLIENT_QUOTAS, message=context.facts.users.alter_quotas_denial_message
     )
-    counts = Counter(_key(entry) for entry in request.entries)
+    counts = Counter(_entity_key(entry) for entry in request.entries)
     results: dict[EntityKey, EntryData] = {}
     alterations: list[Alteration] = []
     for entry in request.entries:
-        key = _key(entry)
+        key = _entity_key(entry)
         if key not in results or not context.facts.users.alter_quotas_rejects_repeated_entities:
-            results[key] = _checked(entry, counts[key], context)
+            results[key] = _validate_quota_entry(entry, counts[key], context)
             if results[key].error_code == ErrorCode.NONE:
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
-                alterations.append((_entity(entry), changes))
+                alterations.append((_entity_names_by_type(entry), changes))
     if not request.validate_only:
         context.cluster.quotas.alter(alterations, context.offload)
-    return AlterClientQuotasResponse(entries=context.offload(_ordered, results))
+    return AlterClientQuotasResponse(entries=context.offload(_results_in_hash_map_order, results))
 
 
-def _ordered(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
+def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
     order = HashOrder[EntityKey]()
     for key in results:
         order.put(key, hash_of(key))
@@ -62,24 +62,26 @@ def error_response(
     request: AlterClientQuotasRequest, error: ErrorCode, message: str | None
 ) -> AlterClientQuotasResponse:
     return AlterClientQuotasResponse(
-        entries=[_result(_entity(entry), error, message) for entry in request.entries]
+        entries=[
+            _quota_result(_entity_names_by_type(entry), error, message) for entry in request.entries
+        ]
     )
 
 
-def _entity(entry: AskedEntry) -> dict[str, str | None]:
+def _entity_names_by_type(entry: RequestedEntry) -> dict[str, str | None]:
     return {component.entity_type: component.entity_name for component in entry.entity}
 
 
-def _key(entry: AskedEntry) -> EntityKey:
-    return key_of(_entity(entry))
+def _entity_key(entry: RequestedEntry) -> EntityKey:
+    return key_of(_entity_names_by_type(entry))
 
 
-def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryData:
-    entity = _entity(entry)
+def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestContext) -> EntryData:
+    entity = _entity_names_by_type(entry)
     is_repeated = count > 1 or len({op.key for op in entry.ops}) < len(entry.ops)
     if is_repeated and context.facts.users.alter_quotas_rejects_repeated_entities:
         text = "the entity, or one of its quotas, is duplicate"
-        return _result(entity, ErrorCode.INVALID_REQUEST, text)
+        return _quota_result(entity, ErrorCode.INVALID_REQUEST, text)
     try:
         check_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
@@ -92,14 +94,18 @@ def _checked(entry: AskedEntry, count: int, context: RequestContext) -> EntryDat
                     is_finite=context.facts.users.quotas_must_be_finite,
                 )
     except QuotaError as problem:
-        return _result(entity, ErrorCode.INVALID_REQUEST, str(problem))
-    return _result(entity, ErrorCode.NONE, None)
+        return _quota_result(entity, ErrorCode.INVALID_REQUEST, str(problem))
+    return _quota_result(entity, ErrorCode.NONE, None)
 
 
-def _result(entity: Mapping[str, str | None], error: ErrorCode, message: str | None) -> EntryData:
-    parts = in_order(entity, len(entity))
+def _quota_result(
+    entity: Mapping[str, str | None], error: ErrorCode, message: str | None
+) -> EntryData:
+    ordered_names = in_order(entity, len(entity))
     return EntryData(
         error_code=error,
         error_message=message,
-        entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in parts.items()],
+        entity=[
+            EntityData(entity_type=kind, entity_name=name) for kind, name in ordered_names.items()
+        ],
     )

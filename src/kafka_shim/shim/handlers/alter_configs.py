@@ -51,7 +51,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     context.access.check_nothing_further()  # a malformed resource is answered without asking
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
-        return _by_controllers(request, context)
+        return _alter_as_kraft_3_0_controller(request, context)
     if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
@@ -66,11 +66,11 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
         )
         counts = Counter()
         try:
-            _check_all(request, context)
+            _check_whole_request_as_zookeeper(request, context)
         except ConfigResourceError as failure:
             return AlterConfigsResponse(
                 responses=[
-                    _response(resource, failure.error, failure.message, context)
+                    _resource_response(resource, failure.error, failure.message, context)
                     for resource in resources
                 ]
             )
@@ -79,31 +79,39 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
         try:
             # DEVIATION: a real KRaft broker never answers a request with a resource twice.
             check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-            _alter(resource, context, validate_only=request.validate_only)
+            _replace_settings(resource, context, validate_only=request.validate_only)
         except ConfigResourceError as failure:
-            responses.append(_response(resource, failure.error, failure.message, context))
+            responses.append(_resource_response(resource, failure.error, failure.message, context))
         else:
-            responses.append(_response(resource, ErrorCode.NONE, None, context))
+            responses.append(_resource_response(resource, ErrorCode.NONE, None, context))
     return AlterConfigsResponse(responses=responses)
 
 
-def _by_controllers(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
+def _alter_as_kraft_3_0_controller(
+    request: AlterConfigsRequest, context: RequestContext
+) -> AlterConfigsResponse:
     rows, allowed = early_kraft_configs.split_alterable_resources(
         request.resources, REQUIREMENTS, context
     )
-    alter = partial(_put, context=context, validate_only=request.validate_only)
+    alter = partial(
+        _replace_settings_as_kraft_3_0_controller,
+        context=context,
+        validate_only=request.validate_only,
+    )
     rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     return AlterConfigsResponse(
         responses=[
-            _response(resource, ErrorCode.NONE, None, context)
+            _resource_response(resource, ErrorCode.NONE, None, context)
             if failure is None
-            else _response(resource, failure.error, failure.message, context)
+            else _resource_response(resource, failure.error, failure.message, context)
             for resource, failure in rows
         ]
     )
 
 
-def _put(resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool) -> None:
+def _replace_settings_as_kraft_3_0_controller(
+    resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool
+) -> None:
     """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
@@ -118,7 +126,7 @@ error_response = mirrored_error(
 )
 
 
-def _response(
+def _resource_response(
     resource: AlterConfigsResource, error: ErrorCode, message: str | None, context: RequestContext
 ) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
@@ -129,10 +137,12 @@ def _response(
     )
 
 
-def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
+def _check_whole_request_as_zookeeper(
+    request: AlterConfigsRequest, context: RequestContext
+) -> None:
     """Raise the errors for which a ZooKeeper broker fails the whole request."""
     for resource in request.resources:
-        if not _is_alterable(resource.resource_type, context):
+        if not _is_alterable_type(resource.resource_type, context):
             raise unalterable_type_error(resource.resource_type)
     null_outcome = context.facts.configs.alter_configs_null_value_effect
     if null_outcome != "fail resource" and any(
@@ -143,11 +153,13 @@ def _check_all(request: AlterConfigsRequest, context: RequestContext) -> None:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
-def _is_alterable(kind: int, context: RequestContext) -> bool:
+def _is_alterable_type(kind: int, context: RequestContext) -> bool:
     return is_describable_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
-def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+def _replace_settings(
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+) -> None:
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
     nulls = [config.name for config in resource.configs if config.value is None]
@@ -157,7 +169,7 @@ def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_
             raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
         if len(new) < len(resource.configs):
             raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
-    if not _is_alterable(kind, context):
+    if not _is_alterable_type(kind, context):
         raise unalterable_type_error(kind)
     if (
         context.facts.configs.brokers_check_configs_before_permission

@@ -37,7 +37,7 @@ def handle(
     topics = (
         request.topics
         if context.facts.topics.reassignment_lists_repeated_partitions
-        else context.offload(_merged, request)
+        else context.offload(_merge_duplicate_partitions, request)
     )
     return AlterPartitionReassignmentsResponse(
         allow_replication_factor_change=request.allow_replication_factor_change,
@@ -46,7 +46,7 @@ def handle(
             ReassignableTopicResponse(
                 name=topic.name,
                 partitions=[
-                    _reassign(topic.name, partition, request, context)
+                    _reassign_partition(topic.name, partition, request, context)
                     for partition in context.time_sliced(topic.partitions)
                 ],
             )
@@ -60,50 +60,54 @@ error_response = mirrored_error(
 )
 
 
-def _merged(request: AlterPartitionReassignmentsRequest) -> list[ReassignableTopic]:
+def _merge_duplicate_partitions(
+    request: AlterPartitionReassignmentsRequest,
+) -> list[ReassignableTopic]:
     """Merge requests for a partition; a controller on ZooKeeper uses the last one."""
-    wishes: dict[str, dict[int, ReassignablePartition]] = {}
+    partitions_by_topic: dict[str, dict[int, ReassignablePartition]] = {}
     for topic in request.topics:
-        by_index = wishes.setdefault(topic.name, {})
+        by_index = partitions_by_topic.setdefault(topic.name, {})
         by_index.update({partition.partition_index: partition for partition in topic.partitions})
     return [
         ReassignableTopic(name=name, partitions=list(by_index.values()))
-        for name, by_index in wishes.items()
+        for name, by_index in partitions_by_topic.items()
     ]
 
 
-def _reassign(
+def _reassign_partition(
     topic_name: str,
-    wish: ReassignablePartition,
+    request_partition: ReassignablePartition,
     request: AlterPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> ReassignablePartitionResponse:
     try:
-        _move(topic_name, wish, request, context)
+        _set_or_cancel_reassignment(topic_name, request_partition, request, context)
     except TopicError as failure:
-        return _response(wish.partition_index, failure.error, failure.message)
-    return _response(wish.partition_index, ErrorCode.NONE, None)
+        return _partition_response(
+            request_partition.partition_index, failure.error, failure.message
+        )
+    return _partition_response(request_partition.partition_index, ErrorCode.NONE, None)
 
 
-def _move(
+def _set_or_cancel_reassignment(
     topic_name: str,
-    wish: ReassignablePartition,
+    request_partition: ReassignablePartition,
     request: AlterPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> None:
-    sees_topic_first = context.facts.topics.reassignment_checks_topic_first
-    if wish.replicas is None and not sees_topic_first:
+    checks_topic_first = context.facts.topics.reassignment_checks_topic_first
+    if request_partition.replicas is None and not checks_topic_first:
         text = "no reassignment is in progress"
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
-    if wish.replicas is not None and not sees_topic_first:
-        _check_replicas(wish.replicas, context)
-    partition = context.cluster.topics.assigned(topic_name, wish.partition_index)
+    if request_partition.replicas is not None and not checks_topic_first:
+        _check_new_replicas(request_partition.replicas, context)
+    partition = context.cluster.topics.assigned(topic_name, request_partition.partition_index)
     if partition is None:
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
-    if wish.replicas is None:
+    if request_partition.replicas is None:
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, None)
-    replicas = wish.replicas
-    _check_replicas(replicas, context)
+    replicas = request_partition.replicas
+    _check_new_replicas(replicas, context)
     is_same_factor = len(replicas) == len(partition.replicas)
     if not request.allow_replication_factor_change and not is_same_factor:
         message = f"the replication factor would change to {len(replicas)}"
@@ -115,14 +119,16 @@ def _move(
         context.cluster.topics.elect(partition, partition.leader_id)
 
 
-def _check_replicas(replicas: Sequence[int], context: RequestContext) -> None:
+def _check_new_replicas(replicas: Sequence[int], context: RequestContext) -> None:
     known = context.cluster.nodes
     if not replicas or len(set(replicas)) < len(replicas) or not set(replicas) <= known.keys():
         message = "replicas must be distinct ids of brokers"
         raise TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)
 
 
-def _response(index: int, error: ErrorCode, message: str | None) -> ReassignablePartitionResponse:
+def _partition_response(
+    index: int, error: ErrorCode, message: str | None
+) -> ReassignablePartitionResponse:
     return ReassignablePartitionResponse(
         partition_index=index, error_code=error, error_message=message
     )

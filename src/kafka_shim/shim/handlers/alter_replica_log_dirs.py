@@ -27,20 +27,20 @@ def handle(
     if denial is not ErrorCode.NONE:
         if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)
-        return context.offload(_response, _all(request, denial))
+        return context.offload(_response_of_errors, _same_error_for_all_partitions(request, denial))
     log_dir = context.cluster.configs.log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
         for topic in wanted.topics:
             by_index = results.setdefault(topic.name, {})
             for index in topic.partitions:
-                if _is_too_long(topic.name, index):
+                if _future_folder_name_is_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
                 elif wanted.path == log_dir:
-                    by_index[index] = _error(topic.name, index, context)
+                    by_index[index] = _replica_error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
-    return context.offload(_response, results)
+    return context.offload(_response_of_errors, results)
 
 
 def error_response(
@@ -63,27 +63,31 @@ def error_response(
     )
 
 
-def _all(request: AlterReplicaLogDirsRequest, error: int) -> dict[str, dict[int, int]]:
-    results: dict[str, dict[int, int]] = {}
-    for wanted in request.dirs:
-        for topic in wanted.topics:
-            results.setdefault(topic.name, {}).update(dict.fromkeys(topic.partitions, error))
-    return results
+def _same_error_for_all_partitions(
+    request: AlterReplicaLogDirsRequest, error: int
+) -> dict[str, dict[int, int]]:
+    errors_by_topic: dict[str, dict[int, int]] = {}
+    for log_dir in request.dirs:
+        for topic in log_dir.topics:
+            errors_by_topic.setdefault(topic.name, {}).update(
+                dict.fromkeys(topic.partitions, error)
+            )
+    return errors_by_topic
 
 
-def _is_too_long(topic_name: str, index: int) -> bool:
+def _future_folder_name_is_too_long(topic_name: str, index: int) -> bool:
     """Return whether the folder of a moving partition would have too long a name."""
     return len(f"{topic_name}-{index}") + FUTURE_SUFFIX_LENGTH > FILE_NAME_MAX
 
 
-def _error(topic_name: str, index: int, context: RequestContext) -> int:
+def _replica_error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
         return context.facts.topics.alter_log_dir_missing_replica_error
     return ErrorCode.NONE
 
 
-def _response(results: dict[str, dict[int, int]]) -> AlterReplicaLogDirsResponse:
+def _response_of_errors(errors_by_topic: dict[str, dict[int, int]]) -> AlterReplicaLogDirsResponse:
     return AlterReplicaLogDirsResponse(
         results=[
             AlterReplicaLogDirTopicResult(
@@ -93,6 +97,6 @@ def _response(results: dict[str, dict[int, int]]) -> AlterReplicaLogDirsResponse
                     for index, error in by_index.items()
                 ],
             )
-            for name, by_index in results.items()
+            for name, by_index in errors_by_topic.items()
         ]
     )

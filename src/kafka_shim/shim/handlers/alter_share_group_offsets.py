@@ -57,47 +57,47 @@ def handle(
     group = context.cluster.member_requests.share_to_alter(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):
-        row = _altered(group, topic, denial, context)
+        row = _alter_topic_offsets(group, topic, denial, context)
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    begun = context.offload(_begun, rows.values())
+    begun = context.offload(_initialized_partitions, rows.values())
     if begun is not None:
         group.note_initialized(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
-def _begun(
+def _initialized_partitions(
     rows: Iterable[AlterShareGroupOffsetsResponseTopic],
 ) -> dict[bytes, set[int]] | None:
     """Return the partitions by topic id; None if the share coordinator rejected one, since then the
     group records none of them.
     """
-    found: dict[bytes, set[int]] = {}
+    partitions_by_topic: dict[bytes, set[int]] = {}
     for row in rows:
         for partition in row.partitions:
             if partition.error_code in COORDINATOR_ERRORS:
                 return None
             if partition.error_code == ErrorCode.NONE:
-                found.setdefault(row.topic_id, set()).add(partition.partition_index)
-    return found
+                partitions_by_topic.setdefault(row.topic_id, set()).add(partition.partition_index)
+    return partitions_by_topic
 
 
 error_response = mirrored_error(AlterShareGroupOffsetsResponse)
 
 
-def _altered(
+def _alter_topic_offsets(
     group: ShareGroup,
-    asked: AlterShareGroupOffsetsRequestTopic,
+    request_topic: AlterShareGroupOffsetsRequestTopic,
     denial: ErrorCode,
     context: RequestContext,
 ) -> AlterShareGroupOffsetsResponseTopic:
-    topic = context.cluster.topics.get(asked.topic_name)
+    topic = context.cluster.topics.get(request_topic.topic_name)
     rows = []
-    for partition in asked.partitions:
+    for partition in request_topic.partitions:
         error = denial
         if denial is ErrorCode.NONE and topic is not None:
-            error = _alter(group, topic.topic_id, partition, context)
+            error = _alter_partition_offset(group, topic.topic_id, partition, context)
         rows.append(
             AlterShareGroupOffsetsResponsePartition(
                 partition_index=partition.partition_index,
@@ -106,17 +106,19 @@ def _altered(
             )
         )
     return AlterShareGroupOffsetsResponseTopic(
-        topic_name=asked.topic_name,
+        topic_name=request_topic.topic_name,
         topic_id=NO_ID if topic is None else topic.topic_id,
         partitions=rows,
     )
 
 
-def _alter(
+def _alter_partition_offset(
     group: ShareGroup,
     topic_id: bytes,
-    asked: AlterShareGroupOffsetsRequestPartition,
+    request_partition: AlterShareGroupOffsetsRequestPartition,
     context: RequestContext,
 ) -> ErrorCode:
     context.cluster.groups.keep(group)  # though the partition is missing
-    return group.initialize_partition(topic_id, asked.partition_index, asked.start_offset)
+    return group.initialize_partition(
+        topic_id, request_partition.partition_index, request_partition.start_offset
+    )

@@ -37,22 +37,22 @@ def handle(
         ALTER_USER_SCRAM_CREDENTIALS, message=context.facts.users.alter_scram_denial_message
     )
     by_user: dict[str, list[Alteration]] = {}
-    asked: list[Alteration] = [*request.deletions, *request.upsertions]
-    for alteration in context.time_sliced(asked):
+    all_alterations: list[Alteration] = [*request.deletions, *request.upsertions]
+    for alteration in context.time_sliced(all_alterations):
         by_user.setdefault(alteration.name, []).append(alteration)
     failure_of = (
-        _failure_of_one
+        _failure_unless_altered_once
         if context.facts.users.alter_scram_rejects_repeated_users
-        else _failure_of_several
+        else _failure_of_user_on_zookeeper
     )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.time_sliced(by_user.items()):
         failure = failure_of(alterations, context)
-        error, message = failure or _altered(alterations, context.cluster.users)
+        error, message = failure or _alter_all_of_user(alterations, context.cluster.users)
         if error is ErrorCode.NONE:
             message = context.facts.users.alter_scram_ok_message
         outcomes[name] = error, message
-    return _response(context.time_sliced(outcomes.items()))
+    return _response_of_outcomes(context.time_sliced(outcomes.items()))
 
 
 def error_response(
@@ -60,10 +60,12 @@ def error_response(
 ) -> AlterUserScramCredentialsResponse:
     alterations: list[Alteration] = [*request.deletions, *request.upsertions]
     names = {alteration.name for alteration in alterations}
-    return _response((name, (error, message)) for name in sort_in_portions(names))
+    return _response_of_outcomes((name, (error, message)) for name in sort_in_portions(names))
 
 
-def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredentialsResponse:
+def _response_of_outcomes(
+    outcomes: Iterable[tuple[str, Outcome]],
+) -> AlterUserScramCredentialsResponse:
     return AlterUserScramCredentialsResponse(
         results=[
             AlterUserScramCredentialsResult(user=name, error_code=error, error_message=message)
@@ -72,26 +74,39 @@ def _response(outcomes: Iterable[tuple[str, Outcome]]) -> AlterUserScramCredenti
     )
 
 
-def _failure_of_one(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
+def _failure_unless_altered_once(
+    alterations: list[Alteration], context: RequestContext
+) -> Outcome | None:
     """Return the error for a user that is altered twice; a failure of the first comes before it."""
     first = alterations[0]
-    failure = _failure(first) or _missing(first, context.cluster.users)
-    return failure or (_duplicate(first) if len(alterations) > 1 else None)
+    failure = _invalid_alteration_outcome(first) or _missing_credential_outcome(
+        first, context.cluster.users
+    )
+    return failure or (_duplicate_user_outcome(first) if len(alterations) > 1 else None)
 
 
-def _failure_of_several(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
+def _failure_of_user_on_zookeeper(
+    alterations: list[Alteration], context: RequestContext
+) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
-    failure = next(filter(None, map(_failure, context.time_sliced(alterations))), None)
+    failure = next(
+        filter(None, map(_invalid_alteration_outcome, context.time_sliced(alterations))), None
+    )
     if failure is not None:
         return failure
     mechanisms = {alteration.mechanism for alteration in context.time_sliced(alterations)}
     if len(mechanisms) < len(alterations):
-        return _duplicate(alterations[0])
+        return _duplicate_user_outcome(alterations[0])
     users = context.cluster.users
-    return next(filter(None, (_missing(alteration, users) for alteration in alterations)), None)
+    return next(
+        filter(
+            None, (_missing_credential_outcome(alteration, users) for alteration in alterations)
+        ),
+        None,
+    )
 
 
-def _failure(alteration: Alteration) -> Outcome | None:
+def _invalid_alteration_outcome(alteration: Alteration) -> Outcome | None:
     if not alteration.name:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, "the user name is empty"
     if alteration.mechanism not in (ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512):
@@ -100,44 +115,44 @@ def _failure(alteration: Alteration) -> Outcome | None:
             f"SCRAM mechanism {alteration.mechanism} is unknown",
         )
     return (
-        _out_of_range(alteration.iterations)
+        _iterations_outcome(alteration.iterations)
         if isinstance(alteration, ScramCredentialUpsertion)
         else None
     )
 
 
-def _missing(alteration: Alteration, users: Users) -> Outcome | None:
+def _missing_credential_outcome(alteration: Alteration, users: Users) -> Outcome | None:
     """Return the error if a credential to delete does not exist."""
     mechanism = ScramMechanism(alteration.mechanism)
-    has_it = any(kind is mechanism for kind, _ in users.stored(alteration.name))
-    if has_it or isinstance(alteration, ScramCredentialUpsertion):
+    has_credential = any(kind is mechanism for kind, _ in users.stored(alteration.name))
+    if has_credential or isinstance(alteration, ScramCredentialUpsertion):
         return None
     text = f"user `{alteration.name}` has no {mechanism.wire_name} credential to delete"
     return ErrorCode.RESOURCE_NOT_FOUND, text
 
 
-def _duplicate(alteration: Alteration) -> Outcome:
+def _duplicate_user_outcome(alteration: Alteration) -> Outcome:
     text = f"user `{alteration.name}` is altered more than once in this request"
     return ErrorCode.DUPLICATE_RESOURCE, text
 
 
-def _altered(alterations: list[Alteration], users: Users) -> Outcome:
+def _alter_all_of_user(alterations: list[Alteration], users: Users) -> Outcome:
     """Apply the alterations; return the first error."""
     outcomes = [
-        _alter(alteration, ScramMechanism(alteration.mechanism), users)
+        _upsert_or_delete(alteration, ScramMechanism(alteration.mechanism), users)
         for alteration in alterations
     ]
     return next((outcome for outcome in outcomes if outcome != DONE), DONE)
 
 
-def _alter(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
+def _upsert_or_delete(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
     if isinstance(alteration, ScramCredentialUpsertion):
-        return _upsert(alteration, mechanism, users)
+        return _upsert_credential(alteration, mechanism, users)
     users.discard(mechanism, alteration.name)
     return DONE
 
 
-def _out_of_range(iterations: int) -> Outcome | None:
+def _iterations_outcome(iterations: int) -> Outcome | None:
     if iterations < ITERATIONS_MIN:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at least {ITERATIONS_MIN}"
     if iterations > ITERATIONS_MAX:
@@ -145,7 +160,7 @@ def _out_of_range(iterations: int) -> Outcome | None:
     return None
 
 
-def _upsert(
+def _upsert_credential(
     upsertion: ScramCredentialUpsertion, mechanism: ScramMechanism, users: Users
 ) -> Outcome:
     if not upsertion.salted_password:  # the real controller fails inside its key function

@@ -32,13 +32,13 @@ _FINALIZED_ORDER = (
 )
 """Brokers list what is finalized in the order of a HashMap of eight buckets (4.3.1 and 4.4.0)."""
 
-_TOLD: dict[tuple[str, int, bool], tuple[tuple[Feature, ...], ApiVersionsResponse]] = {}
+_SHARED_RESPONSES: dict[tuple[str, int, bool], tuple[tuple[Feature, ...], ApiVersionsResponse]] = {}
 """The last answers, by release, version and whether metrics are taken, with their features."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
-    if context.version >= 3 and not _is_named(request):
+    if context.version >= 3 and not _has_valid_software_name(request):
         return error_response(request, ErrorCode.INVALID_REQUEST, None)
     if context.version >= NAMES_NODE_SINCE:
         error = _destination_error(request, context)
@@ -50,22 +50,22 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
     ):
         context.session.phase = Phase.MECHANISM
     context.session.runs(request.client_software_name, request.client_software_version)
-    return _told(context)
+    return _shared_response(context)
 
 
-def _told(context: RequestContext) -> ApiVersionsResponse:
+def _shared_response(context: RequestContext) -> ApiVersionsResponse:
     """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
     has_metrics = takes_metrics(cluster.config.properties)
     key = cluster.release, context.version, has_metrics
-    known = _TOLD.get(key)
-    if known is None or known[0] is not cluster.features:
-        response = _made(*key, cluster.features)
-        known = _TOLD[key] = (cluster.features, response)
-    return known[1]
+    cached = _SHARED_RESPONSES.get(key)
+    if cached is None or cached[0] is not cluster.features:
+        response = _build_response(*key, cluster.features)
+        cached = _SHARED_RESPONSES[key] = (cluster.features, response)
+    return cached[1]
 
 
-def _made(
+def _build_response(
     release: str, version: int, has_metrics: bool, features: tuple[Feature, ...]
 ) -> ApiVersionsResponse:
     versions = advertised_apis(release, takes_metrics=has_metrics)
@@ -96,11 +96,11 @@ def error_response(
     return ApiVersionsResponse(error_code=error)
 
 
-def unsupported_version_response(known: tuple[int, int] | None) -> ApiVersionsResponse:
+def unsupported_version_response(supported_versions: tuple[int, int] | None) -> ApiVersionsResponse:
     """Return the response to an unsupported version: the supported ones, for another try."""
     response = ApiVersionsResponse(error_code=ErrorCode.UNSUPPORTED_VERSION)
-    if known is not None:
-        response.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *known)]
+    if supported_versions is not None:
+        response.api_keys = [ApiVersion(ApiKey.API_VERSIONS, *supported_versions)]
     return response
 
 
@@ -110,12 +110,12 @@ def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> 
         return ErrorCode.INVALID_REQUEST
     if request.cluster_id is None:
         return ErrorCode.NONE
-    here = context.cluster.cluster_id, context.node_id
-    if (request.cluster_id, request.node_id) != here:
+    own = context.cluster.cluster_id, context.node_id
+    if (request.cluster_id, request.node_id) != own:
         return ErrorCode.REBOOTSTRAP_REQUIRED
     return ErrorCode.NONE
 
 
-def _is_named(request: ApiVersionsRequest) -> bool:
+def _has_valid_software_name(request: ApiVersionsRequest) -> bool:
     names = (request.client_software_name, request.client_software_version)
     return all(_SOFTWARE.fullmatch(name) for name in names)

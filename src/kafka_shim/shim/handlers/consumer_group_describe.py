@@ -58,11 +58,11 @@ error_response = mirrored_error(
 )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
+def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _topics(group: ConsumerGroup, context: RequestContext) -> list[str]:
+def _assigned_topic_names_of_group(group: ConsumerGroup, context: RequestContext) -> list[str]:
     members = group.members.values()
     shown = [group.shown_assignment(member) for member in members]
     return assigned_topic_names(
@@ -70,7 +70,9 @@ def _topics(group: ConsumerGroup, context: RequestContext) -> list[str]:
     )
 
 
-def _described(group: ConsumerGroup, operations: int, context: RequestContext) -> DescribedGroup:
+def _describe_group(
+    group: ConsumerGroup, operations: int, context: RequestContext
+) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
@@ -78,14 +80,16 @@ def _described(group: ConsumerGroup, operations: int, context: RequestContext) -
         assignment_epoch=group.target.target_epoch,
         assignor_name=group.assignor_name,
         members=[
-            _member(group, member, context)
+            _describe_member(group, member, context)
             for member in members_in_map_order(group.members, context)
         ],
         authorized_operations=operations,
     )
 
 
-def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContext) -> Member:
+def _describe_member(
+    group: ConsumerGroup, member: ConsumerMember, context: RequestContext
+) -> Member:
     return Member(
         member_id=member.member_id,
         instance_id=member.instance_id,
@@ -95,17 +99,17 @@ def _member(group: ConsumerGroup, member: ConsumerMember, context: RequestContex
         client_host=member.client_host,
         subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
         subscribed_topic_regex=member.topic_regex or "",
-        assignment=_row(group.shown_assignment(member), context),
-        target_assignment=_row(group.target.of(member.member_id), context),
-        member_type=_type(member) if context.version >= MEMBER_TYPE_SINCE else -1,
+        assignment=_assignment_row(group.shown_assignment(member), context),
+        target_assignment=_assignment_row(group.target.of(member.member_id), context),
+        member_type=_member_type(member) if context.version >= MEMBER_TYPE_SINCE else -1,
     )
 
 
-def _type(member: ConsumerMember) -> int:
+def _member_type(member: ConsumerMember) -> int:
     return CLASSIC_MEMBER if member.is_classic else CONSUMER_MEMBER
 
 
-def _row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
+def _assignment_row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
     return AssignmentRow(
         [
             TopicPartitions(*topic)
@@ -119,7 +123,7 @@ DESCRIPTION = GroupDescribeApi(
     group_requirement=CONSUMER_GROUP_DESCRIBE_GROUP,
     topic_requirement=CONSUMER_GROUP_DESCRIBE_TOPIC,
     find_group=Groups.consumer,
-    topic_names_of_group=_topics,
-    describe=_described,
-    failed_row=_failed,
+    topic_names_of_group=_assigned_topic_names_of_group,
+    describe=_describe_group,
+    failed_row=_failed_group,
 )

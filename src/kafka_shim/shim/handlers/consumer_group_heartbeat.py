@@ -55,15 +55,17 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
         cluster, request.subscribed_topic_names or ()
     )
     if isinstance(group, ConsumerGroup):
-        return _is_long_in(group, request, partitions)
+        return _needs_long_target_computation(group, request, partitions)
     return partitions > long_requests.MANY_ROWS
 
 
-def _is_long_in(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, named: int) -> bool:
+def _needs_long_target_computation(
+    group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, subscribed_partition_count: int
+) -> bool:
     """Return whether the heartbeat takes long in its group; it names topics with `named`
     partitions.
     """
-    has_many = group.target.partition_count + named > long_requests.MANY_ROWS
+    has_many = group.target.partition_count + subscribed_partition_count > long_requests.MANY_ROWS
     if not has_many and len(group.members) < long_requests.MANY_MEMBERS:
         return False
     subscription = (
@@ -78,20 +80,20 @@ def _is_long_in(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, na
         and (
             is_behind
             or (changes and group.target.assignable_topic_count >= MANY_TOPICS)
-            or _moves_far(group, request)
+            or _moves_many_partitions(group, request)
         )
     )
 
 
-def _moves_far(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> bool:
+def _moves_many_partitions(group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest) -> bool:
     """Return whether a member gets, gives up or reports so many partitions that those of all others
     are collected.
     """
     member = group.members.get(request.member_id)
     if member is None or member.is_reconciled(group.target.target_epoch):
         return bool(request.topic_partitions)
-    held = (*group.target.of(member.member_id).values(), *member.assigned.values())
-    return bool(request.topic_partitions) or sum(map(len, held)) >= MANY_MOVED
+    assigned = (*group.target.of(member.member_id).values(), *member.assigned.values())
+    return bool(request.topic_partitions) or sum(map(len, assigned)) >= MANY_MOVED
 
 
 def handle(
@@ -103,12 +105,12 @@ def handle(
     names = request.subscribed_topic_names or []
     if context.access.split(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    _check(request, context)
+    _check_heartbeat_fields(request, context)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     response = context.cluster.member_requests.consumer_heartbeat(
-        request.group_id, _heartbeat(request, context), context.access.slices
+        request.group_id, _heartbeat_of_request(request, context), context.access.slices
     )
     return context.offload(_response, response)
 
@@ -116,14 +118,16 @@ def handle(
 error_response = mirrored_error(ConsumerGroupHeartbeatResponse)
 
 
-def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> None:
+def _check_heartbeat_fields(
+    request: ConsumerGroupHeartbeatRequest, context: RequestContext
+) -> None:
     """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     needs_id = context.version >= MEMBER_ID_BY_CLIENT_SINCE or not joins
     subscribes = (
         request.subscribed_topic_names is not None or request.subscribed_topic_regex is not None
     )
-    leaves_for_a_while = request.member_epoch == LEAVING_FOR_A_WHILE
+    leaves_temporarily = request.member_epoch == LEAVING_FOR_A_WHILE
     for is_wrong, text in (
         (needs_id and not request.member_id.strip(), "the member id is empty"),
         (not request.group_id.strip(), "the group id is empty"),
@@ -136,7 +140,7 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
         (joins and request.topic_partitions != [], "a joining member cannot own partitions"),
         (joins and not subscribes, "a joining member must send topics or a regular expression"),
         (
-            leaves_for_a_while and request.instance_id is None,
+            leaves_temporarily and request.instance_id is None,
             "only static members can leave temporarily",
         ),
         (request.member_epoch < LEAVING_FOR_A_WHILE, "invalid member epoch"),
@@ -147,10 +151,10 @@ def _check(request: ConsumerGroupHeartbeatRequest, context: RequestContext) -> N
     if request.server_assignor is not None and request.server_assignor not in assignors:
         text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, text)
-    _check_regex(request.subscribed_topic_regex)
+    _check_subscribed_regex(request.subscribed_topic_regex)
 
 
-def _check_regex(regex: str | None) -> None:
+def _check_subscribed_regex(regex: str | None) -> None:
     try:
         if regex:
             compile_pattern(regex)
@@ -159,7 +163,7 @@ def _check_regex(regex: str | None) -> None:
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error
 
 
-def _heartbeat(
+def _heartbeat_of_request(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerHeartbeat:
     member_id = request.member_id

@@ -21,13 +21,15 @@ def handle(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> ControlledShutdownResponse:
     context.access.require(CONTROLLED_SHUTDOWN)
-    return ControlledShutdownResponse(error_code=_refusal(request, context))
+    return ControlledShutdownResponse(error_code=_controlled_shutdown_error(request, context))
 
 
 error_response = mirrored_error(ControlledShutdownResponse)
 
 
-def _refusal(request: ControlledShutdownRequest, context: RequestContext) -> ErrorCode:
+def _controlled_shutdown_error(
+    request: ControlledShutdownRequest, context: RequestContext
+) -> ErrorCode:
     if not is_controller(context):
         return ErrorCode.STALE_CONTROLLER_EPOCH
     if request.broker_id in context.cluster.nodes:

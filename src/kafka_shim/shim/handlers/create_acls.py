@@ -18,7 +18,7 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
-    codes = [_codes(creation) for creation in request.creations]
+    codes = [_acl_codes(creation) for creation in request.creations]
     read = context.offload(read_acls, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
@@ -45,7 +45,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
 error_response = mirrored_error(CreateAclsResponse, request_field_names={"results": "creations"})
 
 
-def _codes(creation: AclCreation) -> AclCodes:
+def _acl_codes(creation: AclCreation) -> AclCodes:
     return AclCodes(
         creation.resource_type,
         creation.resource_name,

@@ -30,9 +30,9 @@ def handle(
     if request.owner_principal_name:
         owner = f"{request.owner_principal_type or ''}:{request.owner_principal_name}"
     try:
-        return _create(request, owner, context)
+        return _create_token(request, owner, context)
     except RequestRejected as refusal:
-        return _response(owner, requester, refusal.error, context.version)
+        return _error_response_with_owner(owner, requester, refusal.error, context.version)
 
 
 error_response = mirrored_error(
@@ -41,7 +41,7 @@ error_response = mirrored_error(
 )
 
 
-def _create(
+def _create_token(
     request: CreateDelegationTokenRequest, owner: str, context: RequestContext
 ) -> CreateDelegationTokenResponse:
     requester = context.session.principal
@@ -56,7 +56,7 @@ def _create(
         [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers],
         request.max_lifetime_ms,
     )
-    response = _response(owner, requester, ErrorCode.NONE, context.version)
+    response = _error_response_with_owner(owner, requester, ErrorCode.NONE, context.version)
     response.issue_timestamp_ms = token.issued_ms
     response.expiry_timestamp_ms = token.expires_ms
     response.max_timestamp_ms = token.max_ms
@@ -65,7 +65,7 @@ def _create(
     return response
 
 
-def _response(
+def _error_response_with_owner(
     owner: str, requester: str, error: ErrorCode, version: int
 ) -> CreateDelegationTokenResponse:
     """Return the response; a denial repeats the owner and, from version 3, the requester."""

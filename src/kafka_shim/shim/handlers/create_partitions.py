@@ -51,12 +51,12 @@ def handle(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse | Wait[CreatePartitionsResponse]:
     require_controller(context)
-    response = _grow_all(request, context)
+    response = _add_partitions_to_topics(request, context)
     codes = {result.error_code for result in response.results}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
 
 
-def _grow_all(
+def _add_partitions_to_topics(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
     context.access.check_nothing_further()  # a topic given twice is answered without asking
@@ -68,22 +68,24 @@ def _grow_all(
         request.validate_only and context.facts.topics.create_partitions_honours_validate_only
     )
     results = [
-        _failed(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
+        _failed_topic(name, ErrorCode.INVALID_REQUEST, "duplicate topic")
         for name, count in context.time_sliced(counts.items())
         if count > 1
     ]
     error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
     is_said = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if is_said else None
-    results.extend(_failed(topic.name, error, message) for topic in context.time_sliced(denied))
+    results.extend(
+        _failed_topic(topic.name, error, message) for topic in context.time_sliced(denied)
+    )
     room = PartitionBudget()
     for wish in context.time_sliced(allowed):
         if unlikely_fail and not is_zookeeper_path(wish.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
-            _grow(wish, context, room, validate_only=validate_only)
+            _add_partitions(wish, context, room, validate_only=validate_only)
         except TopicError as failure:
-            results.append(_failed(wish.name, failure.error, failure.message))
+            results.append(_failed_topic(wish.name, failure.error, failure.message))
         else:
             results.append(CreatePartitionsTopicResult(name=wish.name))
     return CreatePartitionsResponse(results=results)
@@ -92,33 +94,35 @@ def _grow_all(
 error_response = mirrored_error(CreatePartitionsResponse, request_field_names={"results": "topics"})
 
 
-def _failed(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:
+def _failed_topic(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:
     return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _grow(
-    wish: CreatePartitionsTopic,
+def _add_partitions(
+    request_topic: CreatePartitionsTopic,
     context: RequestContext,
-    room: PartitionBudget,
+    budget: PartitionBudget,
     *,
     validate_only: bool,
 ) -> None:
     cluster = context.cluster
-    topic = cluster.topics.get(wish.name)
+    topic = cluster.topics.get(request_topic.name)
     if topic is None:
         is_said = context.facts.topics.create_partitions_denial_has_message
-        message = f"unknown topic `{wish.name}`" if is_said else None
+        message = f"unknown topic `{request_topic.name}`" if is_said else None
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
-    added = wish.count - len(topic.partitions)
+    added = request_topic.count - len(topic.partitions)
     if added <= 0:
-        message = f"the topic has {len(topic.partitions)} partitions, {wish.count} is not more"
+        message = (
+            f"the topic has {len(topic.partitions)} partitions, {request_topic.count} is not more"
+        )
         raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
     records_max = context.facts.topics.created_records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
-    check_partition_count(wish.count)
-    room.reserve(added)
-    assignments = _assignments(wish, topic, added, context)
+    check_partition_count(request_topic.count)
+    budget.reserve(added)
+    assignments = _replicas_of_new_partitions(request_topic, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
         check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
@@ -128,12 +132,12 @@ def _grow(
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
 
-def _assignments(
-    wish: CreatePartitionsTopic, topic: Topic, added: int, context: RequestContext
+def _replicas_of_new_partitions(
+    request_topic: CreatePartitionsTopic, topic: Topic, added: int, context: RequestContext
 ) -> list[list[int]]:
     factor = len(topic.partitions[0].replicas)
     nodes = context.cluster.nodes
-    if wish.assignments is None:
+    if request_topic.assignments is None:
         alive, stopped = context.cluster.live_nodes(), context.cluster.stopped_hosts()
         if factor > len(alive) + len(stopped):
             hosts = len(alive) + len(stopped)
@@ -141,20 +145,23 @@ def _assignments(
             raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
         count = len(topic.partitions)
         return place(alive, stopped, added, factor, context.cluster.random, count)
-    given = [assignment.broker_ids for assignment in wish.assignments]
-    if len(given) != added:
-        raise _bad(
-            f"replicas are assigned for {len(given)} partitions, but {added} are to be created"
+    requested_replicas = [assignment.broker_ids for assignment in request_topic.assignments]
+    if len(requested_replicas) != added:
+        raise _invalid_assignment_error(
+            f"replicas are assigned for {len(requested_replicas)} partitions, but {added} are to be"
+            " created"
         )
-    for replicas in given:
+    for replicas in requested_replicas:
         if not replicas or len(set(replicas)) < len(replicas):
-            raise _bad("a partition has no replicas, or a duplicate one")
+            raise _invalid_assignment_error("a partition has no replicas, or a duplicate one")
         if any(node_id not in nodes for node_id in replicas):
-            raise _bad("unknown broker in the replicas")
+            raise _invalid_assignment_error("unknown broker in the replicas")
         if len(replicas) != factor:
-            raise _bad(f"each partition must have {factor} replicas, like the existing ones")
-    return given
+            raise _invalid_assignment_error(
+                f"each partition must have {factor} replicas, like the existing ones"
+            )
+    return requested_replicas
 
 
-def _bad(message: str) -> TopicError:
+def _invalid_assignment_error(message: str) -> TopicError:
     return TopicError(ErrorCode.INVALID_REPLICA_ASSIGNMENT, message)

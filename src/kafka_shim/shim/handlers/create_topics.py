@@ -53,34 +53,40 @@ def handle(
     request: CreateTopicsRequest, context: RequestContext
 ) -> CreateTopicsResponse | Wait[CreateTopicsResponse]:
     require_controller(context)
-    response = _create_all(request, context)
+    response = _create_topics(request, context)
     codes = {topic.error_code for topic in response.topics}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
 
 
-def _create_all(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
+def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     if context.cluster.policy.bound(CREATE_TOPICS).error is ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
     counts = Counter(topic.name for topic in request.topics)
-    allowed = _allowed(counts, context)
-    describable = _describable(counts, context)
+    allowed = _creatable_names(counts, context)
+    describable = _config_describable_names(counts, context)
     creatable = [
         topic for topic in request.topics if topic.name in allowed and counts[topic.name] == 1
     ]
-    _check_size(creatable, context)
+    _check_created_record_count(creatable, context)
     results = {}
     room = PartitionBudget()
     validate_only = (
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
     for topic in context.time_sliced(creatable):
-        results[topic.name] = _create(
-            topic, context, room, validate_only=validate_only, is_told=topic.name in describable
+        results[topic.name] = _create_or_validate_topic(
+            topic,
+            context,
+            room,
+            validate_only=validate_only,
+            returns_configs=topic.name in describable,
         )
     if context.facts.topics.topic_admin_lists_each_repeated_name:
         responses = []
         for topic in request.topics:
-            response = results.get(topic.name) or _rejected(topic.name, counts, allowed, context)
+            response = results.get(topic.name) or _rejected_topic_result(
+                topic.name, counts, allowed, context
+            )
             if topic.name not in results and topic.name not in describable:
                 response.topic_config_error_code = ErrorCode.TOPIC_AUTHORIZATION_FAILED
             responses.append(response)
@@ -89,7 +95,10 @@ def _create_all(request: CreateTopicsRequest, context: RequestContext) -> Create
     return CreateTopicsResponse(
         topics=[
             *results.values(),
-            *(_rejected(name, counts, allowed, context) for name in context.time_sliced(rest)),
+            *(
+                _rejected_topic_result(name, counts, allowed, context)
+                for name in context.time_sliced(rest)
+            ),
         ]
     )
 
@@ -105,41 +114,43 @@ def error_response(
     )
 
 
-def _allowed(names: Collection[str], context: RequestContext) -> frozenset[str]:
+def _creatable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
     """Return the names that the caller may create; never the metadata log."""
-    asked = [name for name in names if not _is_forbidden(name, context)]
-    allowed, _ = context.access.split(CREATE_TOPICS, asked, lambda name: name)
+    permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
+    allowed, _ = context.access.split(CREATE_TOPICS, permitted_names, lambda name: name)
     return frozenset(allowed)
 
 
-def _describable(names: Collection[str], context: RequestContext) -> frozenset[str]:
-    asked = [name for name in names if not _is_forbidden(name, context)]
-    return frozenset(context.access.visible(CREATE_TOPICS_CONFIGS, asked, lambda name: name))
+def _config_describable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
+    permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
+    return frozenset(
+        context.access.visible(CREATE_TOPICS_CONFIGS, permitted_names, lambda name: name)
+    )
 
 
-def _is_forbidden(name: str, context: RequestContext) -> bool:
-    is_kept = context.facts.topics.create_metadata_topic_error != ErrorCode.NONE
-    return name == CLUSTER_METADATA_TOPIC and is_kept
+def _is_forbidden_metadata_topic(name: str, context: RequestContext) -> bool:
+    is_reserved = context.facts.topics.create_metadata_topic_error != ErrorCode.NONE
+    return name == CLUSTER_METADATA_TOPIC and is_reserved
 
 
-def _rejected(
-    name: str, counts: Counter[str], allowed: Collection[str], context: RequestContext
+def _rejected_topic_result(
+    name: str, counts: Counter[str], creatable_names: Collection[str], context: RequestContext
 ) -> CreatableTopicResult:
     """Return the row of a duplicate, of the metadata log or of a denied topic, in this order."""
     message: str | None
     if counts[name] > 1:
         error, message = ErrorCode.INVALID_REQUEST, f"topic `{name}` is duplicate"
-    elif _is_forbidden(name, context):
+    elif _is_forbidden_metadata_topic(name, context):
         error = ErrorCode(context.facts.topics.create_metadata_topic_error)
         message = f"topic `{name}` is reserved for the controllers"
     else:
-        assert name not in allowed
+        assert name not in creatable_names
         error = context.cluster.policy.bound(CREATE_TOPICS).error
         message = context.facts.topics.create_topics_denial_message
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
+def _check_created_record_count(topics: list[CreatableTopic], context: RequestContext) -> None:
     """Raise POLICY_VIOLATION if the request exceeds a batch of the metadata log (KAFKA-14996)."""
     records_max = context.facts.topics.created_records_per_request_max
     if records_max is None:
@@ -150,55 +161,57 @@ def _check_size(topics: list[CreatableTopic], context: RequestContext) -> None:
         raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
-def _create(
+def _create_or_validate_topic(
     topic: CreatableTopic,
     context: RequestContext,
-    room: PartitionBudget,
+    budget: PartitionBudget,
     *,
     validate_only: bool,
-    is_told: bool,
+    returns_configs: bool,
 ) -> CreatableTopicResult:
     try:
-        room.check_enough(
+        budget.check_enough(
             topic.num_partitions
         )  # placing that many replicas would block other clients
-        made = plan_topic_creation(topic, context.cluster)
-        room.reserve(len(made.assignments))
+        plan = plan_topic_creation(topic, context.cluster)
+        budget.reserve(len(plan.assignments))
         if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-            check_mutation_quota(context, len(made.assignments), STRICT_QUOTAS_SINCE)
+            check_mutation_quota(context, len(plan.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
-    topic_id = _topic_id(made, context, validate_only=validate_only)
+    topic_id = _create_and_return_topic_id(plan, context, validate_only=validate_only)
     told_id = (
         topic_id
-        if is_told or context.facts.topics.create_topics_returns_ids_without_configs
+        if returns_configs or context.facts.topics.create_topics_returns_ids_without_configs
         else NO_ID
     )
-    topic_made = context.cluster.topics.get(made.name)
+    topic_made = context.cluster.topics.get(plan.name)
     if topic_made is not None and not every_partition_was_led(topic_made):
         return CreatableTopicResult(
-            name=made.name,
+            name=plan.name,
             topic_id=told_id,
             error_code=ErrorCode.REQUEST_TIMED_OUT,
             error_message=None,
         )
-    if is_told:
-        return _told(made, topic_id, context)
+    if returns_configs:
+        return _created_topic_result(plan, topic_id, context)
     return CreatableTopicResult(
-        name=made.name,
+        name=plan.name,
         topic_id=told_id,
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )
 
 
-def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) -> bytes:
+def _create_and_return_topic_id(
+    plan: TopicPlan, context: RequestContext, *, validate_only: bool
+) -> bytes:
     """Create the topic and return its id; if only validated, a new id on some releases."""
     topics = context.cluster.topics
     if not validate_only:
-        topic = topics.create(made.name, made.assignments, made.configs)
+        topic = topics.create(plan.name, plan.assignments, plan.configs)
         context.cluster.replicas_placed()
         return topic.topic_id
     return (
@@ -206,7 +219,9 @@ def _topic_id(made: TopicPlan, context: RequestContext, *, validate_only: bool) 
     )
 
 
-def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> CreatableTopicResult:
+def _created_topic_result(
+    plan: TopicPlan, topic_id: bytes, context: RequestContext
+) -> CreatableTopicResult:
     configs = []
     if context.version >= 5 and context.facts.topics.create_topics_returns_configs:
         configs = [
@@ -218,14 +233,14 @@ def _told(made: TopicPlan, topic_id: bytes, context: RequestContext) -> Creatabl
                 is_sensitive=entry.is_sensitive,
             )
             for entry in context.cluster.configs.topic_entries(
-                made.configs, as_given=context.facts.topics.create_topics_returns_configs_as_sent
+                plan.configs, as_given=context.facts.topics.create_topics_returns_configs_as_sent
             )
         ]
     return CreatableTopicResult(
-        name=made.name,
+        name=plan.name,
         topic_id=topic_id,
         error_message=None,
-        num_partitions=len(made.assignments),
-        replication_factor=len(made.assignments[0]),
+        num_partitions=len(plan.assignments),
+        replication_factor=len(plan.assignments[0]),
         configs=configs,
     )

@@ -29,7 +29,7 @@ def takes_long(request: DeleteAclsRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
-    codes = [_codes(acl_filter) for acl_filter in request.filters]
+    codes = [_filter_codes(acl_filter) for acl_filter in request.filters]
     read = context.offload(read_filters, codes, context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
@@ -44,7 +44,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
         else authorizer.delete_acls(actor, filters)
     )
     return DeleteAclsResponse(
-        filter_results=[_result(result) for result in context.time_sliced(results)]
+        filter_results=[_filter_result(result) for result in context.time_sliced(results)]
     )
 
 
@@ -53,15 +53,15 @@ error_response = mirrored_error(
 )
 
 
-def _result(result: AclDeleteResult) -> DeleteAclsFilterResult:
+def _filter_result(result: AclDeleteResult) -> DeleteAclsFilterResult:
     if result.error is not None:
         return DeleteAclsFilterResult(error_code=result.error, error_message=result.message)
     return DeleteAclsFilterResult(
-        error_message=None, matching_acls=[_matching(acl) for acl in result.matches]
+        error_message=None, matching_acls=[_matching_acl_row(acl) for acl in result.matches]
     )
 
 
-def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
+def _matching_acl_row(acl: Acl) -> DeleteAclsMatchingAcl:
     return DeleteAclsMatchingAcl(
         error_message=None,
         resource_type=acl.resource_type,
@@ -74,7 +74,7 @@ def _matching(acl: Acl) -> DeleteAclsMatchingAcl:
     )
 
 
-def _codes(acl_filter: DeleteAclsFilter) -> AclCodes:
+def _filter_codes(acl_filter: DeleteAclsFilter) -> AclCodes:
     return AclCodes(
         acl_filter.resource_type_filter,
         acl_filter.resource_name_filter,

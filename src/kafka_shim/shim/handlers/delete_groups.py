@@ -21,10 +21,10 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
         results=[
-            _result(group_id, _delete(group_id, context))
+            _group_result(group_id, _delete_group(group_id, context))
             for group_id in context.time_sliced(allowed)
         ]
-        + [_result(group_id, refused) for group_id in context.time_sliced(denied)]
+        + [_group_result(group_id, refused) for group_id in context.time_sliced(denied)]
     )
 
 
@@ -35,10 +35,10 @@ error_response = mirrored_error(
 )
 
 
-def _delete(group_id: str, context: RequestContext) -> ErrorCode:
+def _delete_group(group_id: str, context: RequestContext) -> ErrorCode:
     error = context.coordinator_error(group_id)
     return context.cluster.groups.delete(group_id) if error is ErrorCode.NONE else error
 
 
-def _result(group_id: str, error: ErrorCode) -> DeletableGroupResult:
+def _group_result(group_id: str, error: ErrorCode) -> DeletableGroupResult:
     return DeletableGroupResult(group_id=group_id, error_code=error)

@@ -30,8 +30,12 @@ def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteReco
     context.access.check_nothing_further()  # a request may name no topic
     return DeleteRecordsResponse(
         topics=[
-            DeleteRecordsTopicResult(name, list(_results(name, partitions, context)))
-            for name, partitions in context.time_sliced(context.offload(_wanted, request))
+            DeleteRecordsTopicResult(
+                name, list(_delete_records_of_topic(name, partitions, context))
+            )
+            for name, partitions in context.time_sliced(
+                context.offload(_last_offset_per_partition, request)
+            )
         ]
     )
 
@@ -42,14 +46,17 @@ def error_response(
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(
-                name, [_failed(partition.partition_index, error) for partition in partitions]
+                name,
+                [_failed_partition(partition.partition_index, error) for partition in partitions],
             )
-            for name, partitions in _wanted(request)
+            for name, partitions in _last_offset_per_partition(request)
         ]
     )
 
 
-def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecordsPartition]]]:
+def _last_offset_per_partition(
+    request: DeleteRecordsRequest,
+) -> list[tuple[str, list[DeleteRecordsPartition]]]:
     """Return the last offset of each partition in the request."""
     rows = (
         (topic.name, partition.partition_index, partition)
@@ -59,34 +66,38 @@ def _wanted(request: DeleteRecordsRequest) -> list[tuple[str, list[DeleteRecords
     return list(rows_by_topic_deduplicated(rows))
 
 
-def _results(
+def _delete_records_of_topic(
     name: str, partitions: Iterable[DeleteRecordsPartition], context: RequestContext
 ) -> Iterator[DeleteRecordsPartitionResult]:
     error = denied_or_unknown_topic_error(context, DELETE_RECORDS_TOPIC, name)
     for partition in context.time_sliced(partitions):
-        yield _delete(name, partition, error, context)
+        yield _delete_records_of_partition(name, partition, error, context)
 
 
-def _delete(
-    name: str, wanted: DeleteRecordsPartition, error: ErrorCode, context: RequestContext
+def _delete_records_of_partition(
+    name: str, request_partition: DeleteRecordsPartition, error: ErrorCode, context: RequestContext
 ) -> DeleteRecordsPartitionResult:
-    partition = context.cluster.topics.partition(name, wanted.partition_index)
+    partition = context.cluster.topics.partition(name, request_partition.partition_index)
     if error is ErrorCode.NONE:
-        error = _offset_error(name, partition, wanted.offset, context)
+        error = _delete_records_error(name, partition, request_partition.offset, context)
     if error is not ErrorCode.NONE or partition is None:
-        return _failed(wanted.partition_index, error)
+        return _failed_partition(request_partition.partition_index, error)
     log = partition.log
-    offset = log.high_watermark if wanted.offset == HIGH_WATERMARK else wanted.offset
+    offset = (
+        log.high_watermark
+        if request_partition.offset == HIGH_WATERMARK
+        else request_partition.offset
+    )
     if offset > log.start_offset:
         log.trim_before(offset)
         if context.facts.records.delete_records_forgets_producers:
             log.producers.forget_written_before(offset)
     return DeleteRecordsPartitionResult(
-        partition_index=wanted.partition_index, low_watermark=log.start_offset
+        partition_index=request_partition.partition_index, low_watermark=log.start_offset
     )
 
 
-def _offset_error(
+def _delete_records_error(
     name: str, partition: Partition | None, offset: int, context: RequestContext
 ) -> ErrorCode:
     """Return the error for a partition; NONE if records can be deleted."""
@@ -103,7 +114,7 @@ def _offset_error(
     return ErrorCode.NONE
 
 
-def _failed(index: int, error: ErrorCode) -> DeleteRecordsPartitionResult:
+def _failed_partition(index: int, error: ErrorCode) -> DeleteRecordsPartitionResult:
     return DeleteRecordsPartitionResult(
         partition_index=index, low_watermark=NO_OFFSET, error_code=error
     )

@@ -38,7 +38,7 @@ def handle(
     denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
-    names = _names(request, context)
+    names = _topic_names_existing_once(request, context)
     errors = [
         denied_or_unknown_topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name)
         for name in names
@@ -46,11 +46,11 @@ def handle(
     group = None
     always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:
-        group = _group(request.group_id, context)
+        group = _empty_share_group(request.group_id, context)
     tells_all = group is None or group.has_ever_initialized
     return DeleteShareGroupOffsetsResponse(
         responses=[
-            _deleted(group, name, error, context)
+            _delete_topic_offsets(group, name, error, context)
             for name, error in zip(names, errors, strict=True)
             if tells_all or error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
         ]
@@ -60,7 +60,9 @@ def handle(
 error_response = mirrored_error(DeleteShareGroupOffsetsResponse)
 
 
-def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> list[str]:
+def _topic_names_existing_once(
+    request: DeleteShareGroupOffsetsRequest, context: RequestContext
+) -> list[str]:
     """Return the topics: existing ones once, missing ones as often as they are named."""
     topics = context.cluster.topics
     keyed: dict[str | int, str] = {}
@@ -70,7 +72,7 @@ def _names(request: DeleteShareGroupOffsetsRequest, context: RequestContext) -> 
     return list(keyed.values())
 
 
-def _group(group_id: str, context: RequestContext) -> ShareGroup:
+def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     if not group_id:
         raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
     error = context.coordinator_error(group_id)
@@ -84,7 +86,7 @@ def _group(group_id: str, context: RequestContext) -> ShareGroup:
     return group
 
 
-def _deleted(
+def _delete_topic_offsets(
     group: ShareGroup | None, name: str, denial: ErrorCode, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponseTopic:
     topic = context.cluster.topics.get(name)

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.delete_share_group_state_response import (
     PartitionResult,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
 
@@ -30,7 +30,7 @@ def handle(
         return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
-    return DeleteShareGroupStateResponse(results_of(topics, DeleteStateResult, deleted))
+    return DeleteShareGroupStateResponse(results_by_topic(topics, DeleteStateResult, deleted))
 
 
 error_response = mirrored_error(

@@ -29,7 +29,7 @@ from kafka_shim.shim.state.topics import NO_ID, Topic
 STRICT_QUOTAS_SINCE = 5
 
 
-class _Rights(NamedTuple):
+class _PermittedNames(NamedTuple):
     """The topics that the caller may DESCRIBE, and DELETE."""
 
     describe: frozenset[str]
@@ -38,26 +38,26 @@ class _Rights(NamedTuple):
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     require_controller(context)
-    _check_enabled(context)
-    topics = context.long(_asked(request))
+    _check_deletion_enabled(context)
+    topics = context.long(_requested_topic_states(request))
     context.access.check_nothing_further()  # malformed entries are answered without a check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
-        results, doomed = _judge(topics, context)
-        results.extend(_deleted(topic) for topic in context.time_sliced(doomed))
-        results = context.offload(_shuffled, results, context.cluster.random.getrandbits(32))
+        results, doomed = _split_deletable_as_kraft(topics, context)
+        results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(doomed))
+        results = context.offload(_shuffle_results, results, context.cluster.random.getrandbits(32))
     else:
-        results, doomed = _judge_in_order(topics, context)
-    for topic in _affordable(doomed, results, context):
+        results, doomed = _split_deletable_as_zookeeper(topics, context)
+    for topic in _topics_within_quota(doomed, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
             context.cluster.topics.delete(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 
-def _affordable(
-    doomed: list[Topic], results: list[DeletableTopicResult], context: RequestContext
+def _topics_within_quota(
+    deletable: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
-    for topic in context.time_sliced(doomed):
+    for topic in context.time_sliced(deletable):
         try:
             check_mutation_quota(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
@@ -76,17 +76,17 @@ def error_response(
             DeletableTopicResult(
                 name=topic.name, topic_id=topic.topic_id, error_code=error, error_message=message
             )
-            for topic in _asked(request)
+            for topic in _requested_topic_states(request)
         ]
     )
 
 
-def _asked(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
+def _requested_topic_states(request: DeleteTopicsRequest) -> list[DeleteTopicState]:
     """Return the requested topics as entries of version 6, which may have ids."""
     return request.topics or [DeleteTopicState(name=name) for name in request.topic_names]
 
 
-def _check_enabled(context: RequestContext) -> None:
+def _check_deletion_enabled(context: RequestContext) -> None:
     if not context.facts.topics.disabled_topic_deletion_has_own_error:
         return
     if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
@@ -94,11 +94,11 @@ def _check_enabled(context: RequestContext) -> None:
         raise RequestRejected(error if context.version >= 3 else ErrorCode.INVALID_REQUEST)
 
 
-def _judge(
+def _split_deletable_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
     """Return the error rows and the topics to delete, as KRaft does."""
-    results = _malformed(topics)
+    results = _name_and_id_error_rows(topics)
     names = Counter(
         topic.name for topic in topics if topic.name is not None and topic.topic_id == NO_ID
     )
@@ -106,96 +106,102 @@ def _judge(
         topic.topic_id for topic in topics if topic.name is None and topic.topic_id != NO_ID
     )
     results.extend(
-        _failed(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
+        _failed_topic_result(name, NO_ID, ErrorCode.INVALID_REQUEST, "duplicate topic name")
         for name, count in context.time_sliced(names.items())
         if count > 1
     )
     results.extend(
-        _failed(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
+        _failed_topic_result(None, topic_id, ErrorCode.INVALID_REQUEST, "duplicate topic id")
         for topic_id, count in context.time_sliced(ids.items())
         if count > 1
     )
     names_once = [name for name, count in context.time_sliced(names.items()) if count == 1]
     ids_once = [topic_id for topic_id, count in context.time_sliced(ids.items()) if count == 1]
-    rights = _asked_rights(names_once, ids_once, context)
+    rights = _check_describe_then_delete(names_once, ids_once, context)
     doomed: dict[bytes, Topic] = {}
     for topic_id in context.time_sliced(ids_once):
-        outcome = _judge_id(topic_id, rights, context)
+        outcome = _topic_to_delete_by_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
             doomed[topic_id] = outcome
         else:
             results.append(outcome)
     for name in context.time_sliced(names_once):
-        outcome = _judge_name(name, rights, context)
+        outcome = _topic_to_delete_by_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
         elif outcome.topic_id in doomed:
             del doomed[outcome.topic_id]
             message = "the topic is named and also given by id"
             error = ErrorCode.INVALID_REQUEST
-            results.append(_failed(name, outcome.topic_id, error, message))
+            results.append(_failed_topic_result(name, outcome.topic_id, error, message))
         else:
             doomed[outcome.topic_id] = outcome
     return results, list(doomed.values())
 
 
-def _shuffled(results: list[DeletableTopicResult], seed: int) -> list[DeletableTopicResult]:
+def _shuffle_results(results: list[DeletableTopicResult], seed: int) -> list[DeletableTopicResult]:
     random.Random(seed).shuffle(results)  # noqa: S311 - no secret
     return results
 
 
-def _malformed(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
+def _name_and_id_error_rows(topics: Iterable[DeleteTopicState]) -> list[DeletableTopicResult]:
     results = []
     for topic in topics:
         if topic.name is None and topic.topic_id == NO_ID:
             message = "neither a topic name nor a topic id is given"
-            results.append(_failed(None, NO_ID, ErrorCode.INVALID_REQUEST, message))
+            results.append(_failed_topic_result(None, NO_ID, ErrorCode.INVALID_REQUEST, message))
         elif topic.name is not None and topic.topic_id != NO_ID:
             message = "both a topic name and a topic id are given"
-            results.append(_failed(topic.name, topic.topic_id, ErrorCode.INVALID_REQUEST, message))
+            results.append(
+                _failed_topic_result(topic.name, topic.topic_id, ErrorCode.INVALID_REQUEST, message)
+            )
     return results
 
 
-def _asked_rights(names: Iterable[str], ids: Iterable[bytes], context: RequestContext) -> _Rights:
+def _check_describe_then_delete(
+    names: Iterable[str], ids: Iterable[bytes], context: RequestContext
+) -> _PermittedNames:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
-    known = (context.cluster.topics.by_id(topic_id) for topic_id in context.time_sliced(ids))
-    named = dict.fromkeys([*names, *(topic.name for topic in known if topic is not None)])
+    existing_topics = (
+        context.cluster.topics.by_id(topic_id) for topic_id in context.time_sliced(ids)
+    )
+    named = dict.fromkeys([*names, *(topic.name for topic in existing_topics if topic is not None)])
     described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
-    return _Rights(
+    return _PermittedNames(
         frozenset(described), frozenset(context.access.visible(DELETE_TOPICS, named, str))
     )
 
 
-def _judge_id(
-    topic_id: bytes, rights: _Rights, context: RequestContext
+def _topic_to_delete_by_id(
+    topic_id: bytes, rights: _PermittedNames, context: RequestContext
 ) -> Topic | DeletableTopicResult:
     topic = context.cluster.topics.by_id(topic_id)
     if topic is None:
-        return _failed(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
+        return _failed_topic_result(None, topic_id, ErrorCode.UNKNOWN_TOPIC_ID)
     if topic.name in rights.delete:
         return topic
     name = topic.name if topic.name in rights.describe else None
-    return _failed(name, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+    return _failed_topic_result(name, topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
 
 
-def _judge_name(
-    name: str, rights: _Rights, context: RequestContext
+def _topic_to_delete_by_name(
+    name: str, rights: _PermittedNames, context: RequestContext
 ) -> Topic | DeletableTopicResult:
     if name not in rights.describe:
-        return _failed(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        return _failed_topic_result(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     topic = context.cluster.topics.get(name)
     if topic is None:
-        return _failed(name, NO_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+        return _failed_topic_result(name, NO_ID, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
     if name not in rights.delete:
-        return _failed(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+        return _failed_topic_result(name, NO_ID, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     return topic
 
 
-def _deleted(topic: Topic) -> DeletableTopicResult:
+def _deleted_topic_result(topic: Topic) -> DeletableTopicResult:
     return DeletableTopicResult(name=topic.name, topic_id=topic.topic_id)
 
 
-def _failed(
+def _failed_topic_result(
     name: str | None, topic_id: bytes, error: ErrorCode, message: str | None = None
 ) -> DeletableTopicResult:
     """Return an error row; as in KRaft with a text, which defaults to the error's name."""
@@ -203,7 +209,7 @@ def _failed(
     return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error, error_message=text)
 
 
-def _judge_in_order(
+def _split_deletable_as_zookeeper(
     topics: Iterable[DeleteTopicState], context: RequestContext
 ) -> tuple[list[DeletableTopicResult], list[Topic]]:
     """Return the rows and the topics to delete as brokers on ZooKeeper

@@ -31,7 +31,7 @@ def takes_long(request: DescribeAclsRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
-    read = read_filters([_codes(request)], context.acl_rules)
+    read = read_filters([_filter_codes(request)], context.acl_rules)
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
@@ -39,14 +39,14 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
-    found = (
+    matches = (
         authorizer.store.matching(read[0], context.time_sliced)
         if isinstance(authorizer, StandardAuthorizer)
         else authorizer.acls(read[0])
     )
-    for acl in found:
+    for acl in matches:
         key = (acl.resource_type, acl.resource_name, acl.pattern_type)
-        resources.setdefault(key, []).append(_described(acl))
+        resources.setdefault(key, []).append(_acl_description(acl))
     return DescribeAclsResponse(
         error_message=context.facts.access.acl_request_ok_message,
         resources=[
@@ -61,7 +61,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
 error_response = mirrored_error(DescribeAclsResponse)
 
 
-def _codes(request: DescribeAclsRequest) -> AclCodes:
+def _filter_codes(request: DescribeAclsRequest) -> AclCodes:
     return AclCodes(
         request.resource_type_filter,
         request.resource_name_filter,
@@ -73,7 +73,7 @@ def _codes(request: DescribeAclsRequest) -> AclCodes:
     )
 
 
-def _described(acl: Acl) -> AclDescription:
+def _acl_description(acl: Acl) -> AclDescription:
     return AclDescription(
         principal=acl.principal,
         host=acl.host,

@@ -30,13 +30,13 @@ def handle(
     request: DescribeClientQuotasRequest, context: RequestContext
 ) -> DescribeClientQuotasResponse:
     context.access.require(DESCRIBE_CLIENT_QUOTAS)
-    _check(request.components, context)
+    _check_filter(request.components, context)
     return DescribeClientQuotasResponse(
         error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
-            _entry(entity, limits)
+            _quota_entry(entity, limits)
             for entity, limits in context.cluster.quotas.all()
-            if all(_fits(component, entity) for component in request.components)
+            if all(_component_matches_entity(component, entity) for component in request.components)
             and not (request.strict and len(entity) != len(request.components))
         ],
     )
@@ -45,11 +45,11 @@ def handle(
 error_response = mirrored_error(DescribeClientQuotasResponse, constant_fields={"entries": None})
 
 
-def _check(components: list[ComponentData], context: RequestContext) -> None:
+def _check_filter(components: list[ComponentData], context: RequestContext) -> None:
     """Refuse what Kafka refuses: 42 for a malformed component, 35 for an unknown entity type."""
     kinds = [component.entity_type for component in components]
     for component in components:
-        _check_match(component, context)
+        _check_component(component, context)
     if not context.facts.users.quota_filter_accepts_empty_name and any(
         component.match_type == EXACT and component.match == "" for component in components
     ):
@@ -64,13 +64,13 @@ def _check(components: list[ComponentData], context: RequestContext) -> None:
         )
 
 
-def _check_match(component: ComponentData, context: RequestContext) -> None:
+def _check_component(component: ComponentData, context: RequestContext) -> None:
     known = context.facts.users.quota_entity_types
     is_checked = context.facts.users.describe_quotas_rejects_invalid_filter
     if not component.entity_type:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "an entity type is empty")
     if context.facts.users.describe_quotas_checks_entity_type_first:
-        _check_known(component, known)
+        _check_entity_type_known(component, known)
     is_malformed = component.match_type == EXACT and component.match is None
     if component.match_type not in (EXACT, DEFAULT, SPECIFIED) or is_malformed:
         if not is_checked:
@@ -79,17 +79,17 @@ def _check_match(component: ComponentData, context: RequestContext) -> None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     if is_checked and component.match_type != EXACT and component.match is not None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "only an exact match may have a name")
-    _check_known(component, known)
+    _check_entity_type_known(component, known)
 
 
-def _check_known(component: ComponentData, known: Sequence[str]) -> None:
-    if component.entity_type not in known:
-        kinds = ", ".join(known)
+def _check_entity_type_known(component: ComponentData, known_types: Sequence[str]) -> None:
+    if component.entity_type not in known_types:
+        kinds = ", ".join(known_types)
         text = f"`{component.entity_type}` is not a quota entity type: expected one of {kinds}"
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
 
 
-def _fits(component: ComponentData, entity: Mapping[str, str | None]) -> bool:
+def _component_matches_entity(component: ComponentData, entity: Mapping[str, str | None]) -> bool:
     if component.entity_type not in entity:
         return False
     name = entity[component.entity_type]
@@ -98,7 +98,7 @@ def _fits(component: ComponentData, entity: Mapping[str, str | None]) -> bool:
     return component.match_type == SPECIFIED or name is None
 
 
-def _entry(entity: Mapping[str, str | None], limits: Mapping[str, float]) -> EntryData:
+def _quota_entry(entity: Mapping[str, str | None], limits: Mapping[str, float]) -> EntryData:
     return EntryData(
         entity=[EntityData(entity_type=kind, entity_name=name) for kind, name in entity.items()],
         values=[ValueData(key=key, value=value) for key, value in limits.items()],

@@ -52,7 +52,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
     context.access.check_nothing_further()  # an unknown type is answered without asking
-    resources = _distinct(request.resources, context)
+    resources = _distinct_resources_before_generated_messages(request.resources, context)
     unknown = [
         resource
         for resource in context.time_sliced(resources)
@@ -62,7 +62,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         message = f"resource type {unknown[0].resource_type} has no settings"
         return DescribeConfigsResponse(
             results=[
-                _failed(resource, ErrorCode.INVALID_REQUEST, message, context)
+                _failed_resource(resource, ErrorCode.INVALID_REQUEST, message, context)
                 for resource in resources
             ]
         )
@@ -79,14 +79,14 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
                 None if keys is None else tuple(keys),
             )
             if what not in known:
-                known[what] = _describe(resource, request, context)
+                known[what] = _describe_resource(resource, request, context)
             described.append(known[what])
             settings += len(described[-1].configs)
             if settings > SETTINGS_MAX:
                 raise CloseConnection(f"DescribeConfigs asks for more than {SETTINGS_MAX} settings")
         else:
             text = context.facts.configs.describe_configs_denial_messages.get(error)
-            denied.append(_failed(resource, error, text, context))
+            denied.append(_failed_resource(resource, error, text, context))
     return DescribeConfigsResponse(results=[*described, *denied])
 
 
@@ -95,7 +95,7 @@ error_response = mirrored_error(
 )
 
 
-def _distinct(
+def _distinct_resources_before_generated_messages(
     resources: Iterable[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
     """Merge duplicate resources, of which the last counts, in releases
@@ -114,7 +114,7 @@ def _distinct(
     )
 
 
-def _failed(
+def _failed_resource(
     resource: DescribeConfigsResource,
     error: ErrorCode,
     message: str | None,
@@ -128,32 +128,34 @@ def _failed(
     )
 
 
-def _describe(
+def _describe_resource(
     resource: DescribeConfigsResource, request: DescribeConfigsRequest, context: RequestContext
 ) -> DescribeConfigsResult:
     try:
-        entries = _entries(resource, context)
+        entries = _config_entries(resource, context)
     except ConfigResourceError as failure:
-        return _failed(resource, failure.error, failure.message, context)
+        return _failed_resource(resource, failure.error, failure.message, context)
     keys = resource.configuration_keys
     if keys is not None and (
         keys or not context.facts.configs.describe_configs_uses_generated_messages
     ):
-        wanted = frozenset(keys)
-        entries = (entry for entry in entries if entry.name in wanted)
+        requested_names = frozenset(keys)
+        entries = (entry for entry in entries if entry.name in requested_names)
     return DescribeConfigsResult(
         error_message=context.facts.configs.describe_configs_ok_message,
         resource_type=resource.resource_type,
         resource_name=resource.resource_name,
-        configs=[_told(entry, resource, request, context) for entry in entries],
+        configs=[_config_entry_result(entry, resource, request, context) for entry in entries],
     )
 
 
-def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iterator[ConfigEntry]:
+def _config_entries(
+    resource: DescribeConfigsResource, context: RequestContext
+) -> Iterator[ConfigEntry]:
     configs, name = context.cluster.configs, resource.resource_name
     match resource.resource_type:
         case ConfigResourceType.TOPIC:
-            return _topic_entries(name, context)
+            return _topic_config_entries(name, context)
         case ConfigResourceType.BROKER:
             node_id = parse_broker_id(
                 name, context, may_be_all=context.facts.configs.broker_configs_can_be_altered
@@ -183,7 +185,7 @@ def _entries(resource: DescribeConfigsResource, context: RequestContext) -> Iter
             )
 
 
-def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
+def _topic_config_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     message = name_error(name)
     if message is not None:
         raise ConfigResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
@@ -197,7 +199,7 @@ def _topic_entries(name: str, context: RequestContext) -> Iterator[ConfigEntry]:
     return context.cluster.configs.topic_entries({} if topic is None else topic.configs)
 
 
-def _told(
+def _config_entry_result(
     entry: ConfigEntry,
     resource: DescribeConfigsResource,
     request: DescribeConfigsRequest,
@@ -224,11 +226,11 @@ def _told(
         ]
     if context.version >= 3:
         result.config_type = entry.type_code
-        result.documentation = _documented(entry, resource, request, context)
+        result.documentation = _config_documentation(entry, resource, request, context)
     return result
 
 
-def _documented(
+def _config_documentation(
     entry: ConfigEntry,
     resource: DescribeConfigsResource,
     request: DescribeConfigsRequest,

@@ -29,10 +29,10 @@ def handle(
         owners = [f"{owner.principal_type}:{owner.principal_name}" for owner in request.owners]
     return DescribeDelegationTokenResponse(
         tokens=[
-            _described(token, context.version)
+            _describe_token(token, context.version)
             for token in context.cluster.tokens
             if (owners is None or any(token.is_visible_to(owner) for owner in owners))
-            and _is_visible(token, context)
+            and _is_token_visible(token, context)
         ]
     )
 
@@ -40,13 +40,13 @@ def handle(
 error_response = mirrored_error(DescribeDelegationTokenResponse)
 
 
-def _is_visible(token: DelegationToken, context: RequestContext) -> bool:
+def _is_token_visible(token: DelegationToken, context: RequestContext) -> bool:
     if token.is_visible_to(context.session.principal):
         return True
     return context.access.allows_either(DESCRIBE_DELEGATION_TOKEN, (token.token_id, token.owner))
 
 
-def _described(token: DelegationToken, version: int) -> DescribedDelegationToken:
+def _describe_token(token: DelegationToken, version: int) -> DescribedDelegationToken:
     owner_type, _, owner_name = token.owner.partition(":")
     requester_type, _, requester_name = (
         token.requester.partition(":") if version >= 3 else ("",) * 3

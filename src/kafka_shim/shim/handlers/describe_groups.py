@@ -41,9 +41,11 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
-        groups=[_failed(group_id, refused, context) for group_id in context.time_sliced(denied)]
+        groups=[
+            _failed_group(group_id, refused, context) for group_id in context.time_sliced(denied)
+        ]
         + [
-            _described(group_id, request.include_authorized_operations, context)
+            _describe_group(group_id, request.include_authorized_operations, context)
             for group_id in context.time_sliced(allowed)
         ]
     )
@@ -52,24 +54,26 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
 error_response = mirrored_error(DescribeGroupsResponse, constant_fields={"error_message": None})
 
 
-def _failed(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:
+def _failed_group(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
         error_code=error,
         group_id=group_id,
-        authorized_operations=_unasked(context),
+        authorized_operations=_unrequested_operations_value(context),
     )
 
 
-def _unasked(context: RequestContext) -> int:
+def _unrequested_operations_value(context: RequestContext) -> int:
     """Return the value of authorized operations that were not requested."""
     known = context.version >= OPERATIONS_SINCE
     return context.facts.access.unrequested_operations_value if known else NO_OPERATIONS
 
 
-def _described(group_id: str, wants_operations: bool, context: RequestContext) -> DescribedGroup:
+def _describe_group(
+    group_id: str, wants_operations: bool, context: RequestContext
+) -> DescribedGroup:
     error = context.coordinator_error(group_id)
     if error is not ErrorCode.NONE:
-        return _failed(group_id, error, context)
+        return _failed_group(group_id, error, context)
     group = context.cluster.groups.classic(group_id)
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
@@ -79,7 +83,7 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
             group_state=DEAD,
             authorized_operations=NO_OPERATIONS,
         )
-    operations = _unasked(context)
+    operations = _unrequested_operations_value(context)
     if wants_operations:
         operations = context.access.operations(ResourceType.GROUP, group_id)
     if group is None:
@@ -98,13 +102,15 @@ def _described(group_id: str, wants_operations: bool, context: RequestContext) -
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in context.time_sliced(_in_order(group.views(), context))
+            for member in context.time_sliced(_members_in_map_order(group.views(), context))
         ],
         authorized_operations=operations,
     )
 
 
-def _in_order(members: Iterable[MemberView], context: RequestContext) -> list[MemberView]:
+def _members_in_map_order(
+    members: Iterable[MemberView], context: RequestContext
+) -> list[MemberView]:
     """Return groups in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.java_group_coordinator:

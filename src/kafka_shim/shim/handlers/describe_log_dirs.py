@@ -33,15 +33,18 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     error = context.access.error(DESCRIBE_LOG_DIRS)
     if error is not ErrorCode.NONE:
         return DescribeLogDirsResponse(error_code=error if context.version >= 3 else 0)
-    wanted: dict[str, set[int]] | None = None
+    requested_partitions: dict[str, set[int]] | None = None
     if request.topics is not None:
-        wanted = {}
+        requested_partitions = {}
         for topic in request.topics:
-            wanted.setdefault(topic.topic, set()).update(topic.partitions)
+            requested_partitions.setdefault(topic.topic, set()).update(topic.partitions)
     lists_all = context.facts.topics.describe_log_dirs_lists_unrequested_topics
-    here = ((topic, _here(topic, context)) for topic in context.time_sliced(context.cluster.topics))
-    held = (
-        _topic(topic, context.time_sliced(partitions), wanted)
+    here = (
+        (topic, _open_partitions_of_node(topic, context))
+        for topic in context.time_sliced(context.cluster.topics)
+    )
+    open_partitions = (
+        _topic_row(topic, context.time_sliced(partitions), requested_partitions)
         for topic, partitions in here
         if partitions
     )
@@ -49,7 +52,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
         results=[
             DescribeLogDirsResult(
                 log_dir=context.cluster.configs.log_dir(context.node_id),
-                topics=[topic for topic in held if topic.partitions or lists_all],
+                topics=[topic for topic in open_partitions if topic.partitions or lists_all],
             )
         ]
     )
@@ -59,7 +62,7 @@ error_response = mirrored_error(DescribeLogDirsResponse)
 """Without a field for the code of a denial, `handle` deals with it."""
 
 
-def _here(topic: Topic, context: RequestContext) -> list[Partition]:
+def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Partition]:
     node_id = context.node_id
     return [
         partition
@@ -68,8 +71,8 @@ def _here(topic: Topic, context: RequestContext) -> list[Partition]:
     ]
 
 
-def _topic(
-    topic: Topic, partitions: Iterable[Partition], wanted: dict[str, set[int]] | None
+def _topic_row(
+    topic: Topic, partitions: Iterable[Partition], requested_partitions: dict[str, set[int]] | None
 ) -> DescribeLogDirsTopic:
     return DescribeLogDirsTopic(
         name=topic.name,
@@ -79,6 +82,7 @@ def _topic(
                 partition_size=partition.log.disk_bytes,
             )
             for partition in partitions
-            if wanted is None or partition.index in wanted.get(topic.name, ())
+            if requested_partitions is None
+            or partition.index in requested_partitions.get(topic.name, ())
         ],
     )

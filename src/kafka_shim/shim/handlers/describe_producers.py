@@ -24,7 +24,9 @@ from kafka_shim.shim.state.topics import Partition
 
 def handle(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
     context.access.check_nothing_further()  # a request may name no topic
-    return DescribeProducersResponse(topics=[_topic(topic, context) for topic in request.topics])
+    return DescribeProducersResponse(
+        topics=[_describe_topic_producers(topic, context) for topic in request.topics]
+    )
 
 
 error_response = mirrored_error(
@@ -32,7 +34,7 @@ error_response = mirrored_error(
 )
 
 
-def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
+def _describe_topic_producers(topic: TopicRequest, context: RequestContext) -> TopicResponse:
     message = (
         name_error(topic.name)
         if context.facts.records.describe_producers_checks_name_first
@@ -47,26 +49,28 @@ def _topic(topic: TopicRequest, context: RequestContext) -> TopicResponse:
     rows = []
     for index in topic.partition_indexes:
         if error is not ErrorCode.NONE:
-            rows.append(_failed(index, error, message))
+            rows.append(_failed_partition(index, error, message))
         else:
-            rows.append(_partition(topic.name, index, context))
+            rows.append(_describe_partition_producers(topic.name, index, context))
     return TopicResponse(name=topic.name, partitions=rows)
 
 
-def _partition(name: str, index: int, context: RequestContext) -> PartitionResponse:
+def _describe_partition_producers(
+    name: str, index: int, context: RequestContext
+) -> PartitionResponse:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        is_said = context.facts.records.describe_producers_denial_message is not None
-        is_said = is_said and name not in context.cluster.topics
-        message = "unknown topic" if is_said else None
-        return _failed(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
+        has_message = context.facts.records.describe_producers_denial_message is not None
+        has_message = has_message and name not in context.cluster.topics
+        message = "unknown topic" if has_message else None
+        return _failed_partition(index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if not (partition.is_open and context.node_id in partition.replicas):
         message = "this broker has no replica of the partition" if partition.is_open else None
-        return _failed(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, message)
-    return PartitionResponse(partition_index=index, active_producers=_producers(partition))
+        return _failed_partition(index, ErrorCode.NOT_LEADER_OR_FOLLOWER, message)
+    return PartitionResponse(partition_index=index, active_producers=_producer_states(partition))
 
 
-def _producers(partition: Partition) -> list[ProducerState]:
+def _producer_states(partition: Partition) -> list[ProducerState]:
     return [
         ProducerState(
             producer_id=producer.producer_id,
@@ -80,5 +84,5 @@ def _producers(partition: Partition) -> list[ProducerState]:
     ]
 
 
-def _failed(index: int, error: ErrorCode, message: str | None) -> PartitionResponse:
+def _failed_partition(index: int, error: ErrorCode, message: str | None) -> PartitionResponse:
     return PartitionResponse(partition_index=index, error_code=error, error_message=message)

@@ -23,20 +23,22 @@ METADATA_TOPIC = "__cluster_metadata"
 
 def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQuorumResponse:
     context.access.require(DESCRIBE_QUORUM, message="cluster authorization failed")
-    asked = [
+    requested_partitions = [
         (topic.topic_name, part.partition_index)
         for topic in request.topics
         for part in topic.partitions
     ]
     tells_nodes = context.version >= 2
-    is_known = asked == [(METADATA_TOPIC, 0)]
+    is_known = requested_partitions == [(METADATA_TOPIC, 0)]
     return DescribeQuorumResponse(
         error_message="",
         topics=[
             TopicData(
                 topic_name=topic.topic_name,
                 partitions=[
-                    _described(context) if is_known else _unknown(partition.partition_index)
+                    _describe_metadata_quorum(context)
+                    if is_known
+                    else _unknown_partition_row(partition.partition_index)
                     for partition in topic.partitions
                 ],
             )
@@ -49,7 +51,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
 error_response = mirrored_error(DescribeQuorumResponse, constant_fields={"topics": []})
 
 
-def _unknown(index: int) -> PartitionData:
+def _unknown_partition_row(index: int) -> PartitionData:
     return PartitionData(
         partition_index=index,
         error_code=ErrorCode.UNKNOWN_TOPIC_OR_PARTITION,
@@ -57,7 +59,7 @@ def _unknown(index: int) -> PartitionData:
     )
 
 
-def _described(context: RequestContext) -> PartitionData:
+def _describe_metadata_quorum(context: RequestContext) -> PartitionData:
     cluster = context.cluster
     end = cluster.counters.requests  # stands for the growing end of the metadata log
     replicas = {

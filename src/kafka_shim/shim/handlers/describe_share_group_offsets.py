@@ -57,14 +57,14 @@ def handle(
 ) -> DescribeShareGroupOffsetsResponse:
     context.access.check_nothing_further()  # a request without groups asks nothing
     return DescribeShareGroupOffsetsResponse(
-        groups=[_described(group, context) for group in request.groups]
+        groups=[_describe_group_offsets(group, context) for group in request.groups]
     )
 
 
 error_response = mirrored_error(DescribeShareGroupOffsetsResponse, constant_fields={"topics": []})
 
 
-def _failed(
+def _failed_group(
     group_id: str, error: ErrorCode, message: str | None = None
 ) -> DescribeShareGroupOffsetsResponseGroup:
     return DescribeShareGroupOffsetsResponseGroup(
@@ -72,69 +72,82 @@ def _failed(
     )
 
 
-def _described(
-    asked: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
+def _describe_group_offsets(
+    request_group: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponseGroup:
-    group_id = asked.group_id
+    group_id = request_group.group_id
     if "share" not in context.cluster.groups.settings.protocols:
-        return _failed(group_id, ErrorCode.UNSUPPORTED_VERSION)
+        return _failed_group(group_id, ErrorCode.UNSUPPORTED_VERSION)
     denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
-        return _failed(group_id, denial)
+        return _failed_group(group_id, denial)
     allowed, denied = context.access.split(
-        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC, asked.topics or [], lambda topic: topic.topic_name
+        DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
+        request_group.topics or [],
+        lambda topic: topic.topic_name,
     )
     topics: list[DescribeShareGroupOffsetsResponseTopic] = []
-    if allowed or asked.topics is None:  # else the coordinator has nothing to say
+    if allowed or request_group.topics is None:  # else the coordinator has nothing to say
         error = context.coordinator_error(group_id)
         if error is not ErrorCode.NONE:
-            return _failed(group_id, error)
-        topics = _named(group_id, allowed, context) if allowed else _all(group_id, context)
+            return _failed_group(group_id, error)
+        topics = (
+            _describe_requested_topics(group_id, allowed, context)
+            if allowed
+            else _describe_all_visible_topics(group_id, context)
+        )
         if any(topic.topic_id != NO_ID and not (group_id and topic.partitions) for topic in topics):
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
-            return _failed(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_denied_topic(topic) for topic in context.time_sliced(denied)]
+            return _failed_group(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
+    topics += [_denied_topic_row(topic) for topic in context.time_sliced(denied)]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
-def _named(
+def _describe_requested_topics(
     group_id: str, allowed: list[DescribeShareGroupOffsetsRequestTopic], context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     """Return one row per existing topic, however often it is listed; others have one each time."""
     topics = context.cluster.topics
-    asked = []
-    there: dict[str, dict[int, None]] = {}
-    for wanted in context.time_sliced(allowed):
-        if wanted.topic_name in topics:
-            there.setdefault(wanted.topic_name, {}).update(dict.fromkeys(wanted.partitions))
+    topics_in_response = []
+    indexes_by_topic: dict[str, dict[int, None]] = {}
+    for request_topic in context.time_sliced(allowed):
+        if request_topic.topic_name in topics:
+            indexes_by_topic.setdefault(request_topic.topic_name, {}).update(
+                dict.fromkeys(request_topic.partitions)
+            )
         else:
-            asked.append((wanted.topic_name, wanted.partitions))
-    asked += [(name, list(partitions)) for name, partitions in there.items()]
+            topics_in_response.append((request_topic.topic_name, request_topic.partitions))
+    topics_in_response += [
+        (name, list(partitions)) for name, partitions in indexes_by_topic.items()
+    ]
     rows = []
-    for name, partitions in context.time_sliced(asked):
+    for name, partitions in context.time_sliced(topics_in_response):
         topic = topics.get(name)
         rows.append(
             DescribeShareGroupOffsetsResponseTopic(
                 topic_name=name,
                 topic_id=NO_ID if topic is None else topic.topic_id,
                 partitions=[
-                    _row(group_id, topic, at, context) for at in context.time_sliced(partitions)
+                    _partition_offset_row(group_id, topic, at, context)
+                    for at in context.time_sliced(partitions)
                 ],
             )
         )
     return rows
 
 
-def _denied_topic(
+def _denied_topic_row(
     topic: DescribeShareGroupOffsetsRequestTopic,
 ) -> DescribeShareGroupOffsetsResponseTopic:
-    refused = ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    rows = [_failed_row(at, refused) for at in topic.partitions]
+    denial = ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    rows = [_denied_partition_row(at, denial) for at in topic.partitions]
     return DescribeShareGroupOffsetsResponseTopic(topic_name=topic.topic_name, partitions=rows)
 
 
-def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffsetsResponseTopic]:
+def _describe_all_visible_topics(
+    group_id: str, context: RequestContext
+) -> list[DescribeShareGroupOffsetsResponseTopic]:
     group = context.cluster.groups.share(group_id)
     begun = {} if group is None else group.begun
     known = [
@@ -149,13 +162,16 @@ def _all(group_id: str, context: RequestContext) -> list[DescribeShareGroupOffse
         DescribeShareGroupOffsetsResponseTopic(
             topic_name=topic.name,
             topic_id=topic.topic_id,
-            partitions=[_row(group_id, topic, at, context) for at in sorted(begun[topic.topic_id])],
+            partitions=[
+                _partition_offset_row(group_id, topic, at, context)
+                for at in sorted(begun[topic.topic_id])
+            ],
         )
         for topic in context.time_sliced(visible)
     ]
 
 
-def _failed_row(partition: int, error: ErrorCode) -> Row:
+def _denied_partition_row(partition: int, error: ErrorCode) -> Row:
     return Row(
         partition_index=partition,
         start_offset=UNKNOWN,
@@ -164,7 +180,9 @@ def _failed_row(partition: int, error: ErrorCode) -> Row:
     )
 
 
-def _row(group_id: str, topic: Topic | None, index: int, context: RequestContext) -> Row:
+def _partition_offset_row(
+    group_id: str, topic: Topic | None, index: int, context: RequestContext
+) -> Row:
     row = Row(partition_index=index, start_offset=UNKNOWN)
     partition = None if topic is None else topic.partition(index)
     if topic is None or partition is None:

@@ -47,16 +47,16 @@ def handle(
 ) -> DescribeTopicPartitionsResponse:
     cursor = request.cursor
     if request.topics:
-        asked = {topic.name for topic in request.topics}
-        _check_cursor(cursor, asked)
-        names = context.offload(_from_cursor, asked, cursor)
+        requested_names = {topic.name for topic in request.topics}
+        _check_cursor(cursor, requested_names)
+        names = context.offload(_sorted_names_from_cursor, requested_names, cursor)
         allowed, denied = context.access.split(
             DESCRIBE_TOPIC_PARTITIONS_TOPIC, names, lambda name: name
         )
     else:
         _check_cursor(cursor, None)
         there = {topic.name for topic in context.time_sliced(context.cluster.topics)}
-        names = context.offload(_from_cursor, there, cursor)
+        names = context.offload(_sorted_names_from_cursor, there, cursor)
         denied = []
         allowed = context.access.visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
@@ -65,7 +65,7 @@ def handle(
         request.response_partition_limit,
         context.cluster.configs.broker_int("max.request.partition.size.limit"),
     )
-    topics, next_cursor = _page(allowed, cursor, max(limit, 1), context)
+    topics, next_cursor = _page_of_topics(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.every_page_lists_all_denials:
         start = next_cursor.topic_name
         denied = [name for name in context.time_sliced(denied) if name < start]
@@ -86,51 +86,51 @@ def handle(
 error_response = mirrored_error(DescribeTopicPartitionsResponse)
 
 
-def _check_cursor(cursor: Cursor | None, asked: set[str] | None) -> None:
+def _check_cursor(cursor: Cursor | None, requested_names: set[str] | None) -> None:
     if cursor is None:
         return
     if cursor.partition_index < 0:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the cursor's partition is below 0")
-    if asked is not None and cursor.topic_name not in asked:
+    if requested_names is not None and cursor.topic_name not in requested_names:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the cursor's topic is not in the request")
 
 
-def _from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
+def _sorted_names_from_cursor(names: set[str], cursor: Cursor | None) -> list[str]:
     start = "" if cursor is None else cursor.topic_name
     return sort_in_portions(name for name in names if name >= start)
 
 
-def _page(
-    names: Sequence[str], cursor: Cursor | None, limit: int, context: RequestContext
+def _page_of_topics(
+    names: Sequence[str], cursor: Cursor | None, partitions_max: int, context: RequestContext
 ) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
     """Return the topics of a page, limited by partitions, and the cursor of the next one."""
     page = []
     for place, name in enumerate(context.time_sliced(names)):
         topic = context.cluster.topics.get(name)
         if topic is None:
-            page.append(_missing(name, context))
+            page.append(_missing_topic_row(name, context))
             continue
         start = cursor.partition_index if cursor and name == cursor.topic_name else 0
-        partitions = topic.partitions[start : start + limit]
+        partitions = topic.partitions[start : start + partitions_max]
         page.append(
             DescribeTopicPartitionsResponseTopic(
                 name=name,
                 topic_id=topic.topic_id,
                 is_internal=topic.is_internal,
-                partitions=[_described(partition, context) for partition in partitions],
-                topic_authorized_operations=_operations(name, context),
+                partitions=[_partition_row(partition, context) for partition in partitions],
+                topic_authorized_operations=_authorized_operations(name, context),
             )
         )
-        limit -= len(partitions)
+        partitions_max -= len(partitions)
         end = start + len(partitions)
         if end < len(topic.partitions):
             return page, NextCursor(topic_name=name, partition_index=end)
-        if limit <= 0 and place + 1 < len(names):
+        if partitions_max <= 0 and place + 1 < len(names):
             return page, NextCursor(topic_name=names[place + 1])
     return page, None
 
 
-def _missing(name: str, context: RequestContext) -> DescribeTopicPartitionsResponseTopic:
+def _missing_topic_row(name: str, context: RequestContext) -> DescribeTopicPartitionsResponseTopic:
     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if name_error(name) is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
@@ -138,24 +138,24 @@ def _missing(name: str, context: RequestContext) -> DescribeTopicPartitionsRespo
         error_code=error,
         name=name,
         is_internal=name in context.cluster.topics.internal_names,
-        topic_authorized_operations=_operations(name, context),
+        topic_authorized_operations=_authorized_operations(name, context),
     )
 
 
-def _operations(name: str, context: RequestContext) -> int:
+def _authorized_operations(name: str, context: RequestContext) -> int:
     return context.access.operations(ResourceType.TOPIC, name)
 
 
-def _described(
+def _partition_row(
     partition: Partition, context: RequestContext
 ) -> DescribeTopicPartitionsResponsePartition:
     nodes = context.cluster.nodes
-    down = [
+    dead_replicas = [
         replica
         for replica in partition.replicas
         if replica in nodes and not nodes[replica].is_alive
     ]
-    leader_id = -1 if partition.leader_id in down else partition.leader_id
+    leader_id = -1 if partition.leader_id in dead_replicas else partition.leader_id
     return DescribeTopicPartitionsResponsePartition(
         error_code=ErrorCode.NONE if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=partition.index,
@@ -165,5 +165,5 @@ def _described(
         isr_nodes=partition.isr,
         eligible_leader_replicas=partition.eligible,
         last_known_elr=partition.last_known,
-        offline_replicas=down,
+        offline_replicas=dead_replicas,
     )

@@ -25,7 +25,9 @@ def handle(
 ) -> DescribeTransactionsResponse:
     context.access.check_nothing_further()  # a request may name no transactional id
     return DescribeTransactionsResponse(
-        transaction_states=[_state(name, context) for name in request.transactional_ids]
+        transaction_states=[
+            _describe_transaction(name, context) for name in request.transactional_ids
+        ]
     )
 
 
@@ -34,29 +36,31 @@ error_response = mirrored_error(
 )
 
 
-def _state(name: str, context: RequestContext) -> TransactionState:
+def _describe_transaction(name: str, context: RequestContext) -> TransactionState:
     error = context.access.error(DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID, name)
     if error is ErrorCode.NONE and not name:
         error = ErrorCode.INVALID_REQUEST
     if error is ErrorCode.NONE:
         error = context.transaction_coordinator_error(name)
-    found = context.cluster.transactions.get(name)
-    if error is ErrorCode.NONE and found is None:
+    transaction = context.cluster.transactions.get(name)
+    if error is ErrorCode.NONE and transaction is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
-    if error is not ErrorCode.NONE or found is None:
+    if error is not ErrorCode.NONE or transaction is None:
         return TransactionState(error_code=error, transactional_id=name)
     return TransactionState(
         transactional_id=name,
-        transaction_state=found.state.value,
-        transaction_timeout_ms=found.timeout_ms,
-        transaction_start_time_ms=found.started_ms,
-        producer_id=found.producer_id,
-        producer_epoch=found.epoch,
-        topics=_topics(found, context),
+        transaction_state=transaction.state.value,
+        transaction_timeout_ms=transaction.timeout_ms,
+        transaction_start_time_ms=transaction.started_ms,
+        producer_id=transaction.producer_id,
+        producer_epoch=transaction.epoch,
+        topics=_visible_topics_of_transaction(transaction, context),
     )
 
 
-def _topics(transaction: Transaction, context: RequestContext) -> list[TopicData]:
+def _visible_topics_of_transaction(
+    transaction: Transaction, context: RequestContext
+) -> list[TopicData]:
     rows: dict[str, TopicData] = {}
     for name, index in transaction.partitions:
         if name not in rows and not context.access.allows(DESCRIBE_TRANSACTIONS_TOPIC, name):

@@ -28,12 +28,13 @@ def handle(
             return error_response(request, error, None)
         return DescribeUserScramCredentialsResponse(error_code=error, error_message=None)
     if request.users:
-        asked = Counter(user.name for user in request.users)
+        counts_by_name = Counter(user.name for user in request.users)
     else:
-        asked = Counter(context.cluster.users.stored_names())
+        counts_by_name = Counter(context.cluster.users.stored_names())
     return DescribeUserScramCredentialsResponse(
         results=[
-            _described(name, count, context) for name, count in context.time_sliced(asked.items())
+            _describe_user(name, count, context)
+            for name, count in context.time_sliced(counts_by_name.items())
         ]
     )
 
@@ -47,7 +48,7 @@ def error_response(
     )
 
 
-def _described(
+def _describe_user(
     name: str, count: int, context: RequestContext
 ) -> DescribeUserScramCredentialsResult:
     if count > 1:
@@ -56,8 +57,8 @@ def _described(
             error_code=ErrorCode.DUPLICATE_RESOURCE,
             error_message=f"duplicate user `{name}`",
         )
-    found = context.cluster.users.stored(name)
-    if not found:
+    credentials = context.cluster.users.stored(name)
+    if not credentials:
         return DescribeUserScramCredentialsResult(
             user=name,
             error_code=ErrorCode.RESOURCE_NOT_FOUND,
@@ -67,6 +68,6 @@ def _described(
         user=name,
         credential_infos=[
             CredentialInfo(mechanism=mechanism, iterations=credential.iterations)
-            for mechanism, credential in found
+            for mechanism, credential in credentials
         ],
     )

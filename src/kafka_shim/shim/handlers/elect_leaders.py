@@ -34,10 +34,10 @@ def takes_long(request: ElectLeadersRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
-    response = _response(request, context)
+    response = _check_and_elect(request, context)
     if not context.facts.topics.elect_leaders_lists_partitions_as_requested:
         response.replica_election_results = context.offload(
-            _merged, response.replica_election_results
+            _merge_duplicate_rows, response.replica_election_results
         )
     return response
 
@@ -51,7 +51,7 @@ error_response = mirrored_error(
 )
 
 
-def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]:
+def _merge_duplicate_rows(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]:
     rows = (
         (result.topic, row.partition_id, row)
         for result in results
@@ -63,7 +63,7 @@ def _merged(results: list[ReplicaElectionResult]) -> list[ReplicaElectionResult]
     ]
 
 
-def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
+def _check_and_elect(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     if context.facts.topics.elect_leaders_is_supported:
         error = context.access.error(ELECT_LEADERS)
     else:
@@ -83,13 +83,15 @@ def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLea
         message = f"election type {request.election_type} is unknown" if has_text else None
         raise RequestRejected(error, message)
     if request.topic_partitions is None:
-        return ElectLeadersResponse(replica_election_results=list(_elect_all(request, context)))
+        return ElectLeadersResponse(
+            replica_election_results=list(_elect_for_all_partitions(request, context))
+        )
     return ElectLeadersResponse(
         replica_election_results=[
             ReplicaElectionResult(
                 topic=topic.topic,
                 partition_result=[
-                    _result(index, _elect(topic.topic, index, request, context))
+                    _partition_result(index, _elect_leader(topic.topic, index, request, context))
                     for index in topic.partitions
                 ],
             )
@@ -98,20 +100,20 @@ def _response(request: ElectLeadersRequest, context: RequestContext) -> ElectLea
     )
 
 
-def _elect_all(
+def _elect_for_all_partitions(
     request: ElectLeadersRequest, context: RequestContext
 ) -> Iterator[ReplicaElectionResult]:
     """Elect leaders of all partitions; yield every topic, without rows of ELECTION_NOT_NEEDED."""
     for topic in context.time_sliced(context.cluster.topics):
         results = []
         for partition in context.time_sliced(topic.partitions):
-            error = _elect(topic.name, partition.index, request, context)
+            error = _elect_leader(topic.name, partition.index, request, context)
             if error is not ErrorCode.ELECTION_NOT_NEEDED:
-                results.append(_result(partition.index, error))
+                results.append(_partition_result(partition.index, error))
         yield ReplicaElectionResult(topic=topic.name, partition_result=results)
 
 
-def _elect(
+def _elect_leader(
     topic_name: str, index: int, request: ElectLeadersRequest, context: RequestContext
 ) -> ErrorCode:
     if not is_controller(context):
@@ -127,7 +129,9 @@ def _elect(
     if request.election_type == UNCLEAN:
         if partition.leader_id in alive:
             return unneeded
-        return _lead(partition, alive, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, context)
+        return _elect_first_candidate(
+            partition, alive, ErrorCode.ELIGIBLE_LEADERS_NOT_AVAILABLE, context
+        )
     preferred = [
         replica
         for replica in partition.replicas[:1]
@@ -135,18 +139,23 @@ def _elect(
     ]
     if preferred and partition.leader_id == preferred[0]:
         return unneeded
-    return _lead(partition, preferred, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, context)
+    return _elect_first_candidate(
+        partition, preferred, ErrorCode.PREFERRED_LEADER_NOT_AVAILABLE, context
+    )
 
 
-def _lead(
-    partition: Partition, candidates: list[int], nobody: ErrorCode, context: RequestContext
+def _elect_first_candidate(
+    partition: Partition,
+    candidates: list[int],
+    no_candidate_error: ErrorCode,
+    context: RequestContext,
 ) -> ErrorCode:
     if not candidates:
-        return nobody
+        return no_candidate_error
     context.cluster.topics.elect(partition, candidates[0])
     return ErrorCode.NONE
 
 
-def _result(index: int, error: ErrorCode) -> PartitionResult:
+def _partition_result(index: int, error: ErrorCode) -> PartitionResult:
     message = None if error is ErrorCode.NONE else error.name.lower().replace("_", " ")
     return PartitionResult(partition_id=index, error_code=error, error_message=message)

@@ -19,7 +19,7 @@ def handle(
     request: ExpireDelegationTokenRequest, context: RequestContext
 ) -> ExpireDelegationTokenResponse:
     try:
-        return _expire(request, context)
+        return _expire_token(request, context)
     except RequestRejected as refusal:
         expiry_ms = expiry_ms_of_failed_request(refusal.error, context)
         return ExpireDelegationTokenResponse(
@@ -30,7 +30,7 @@ def handle(
 error_response = mirrored_error(ExpireDelegationTokenResponse)
 
 
-def _expire(
+def _expire_token(
     request: ExpireDelegationTokenRequest, context: RequestContext
 ) -> ExpireDelegationTokenResponse:
     require_authentication_without_token(context)

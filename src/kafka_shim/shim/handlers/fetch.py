@@ -59,11 +59,13 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
-        return _refused(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
+        return _error_response_of_release(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
     return _Fetch(request, context, fetch_round).start()
 
 
-def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -> FetchResponse:
+def _error_response_of_release(
+    request: FetchRequest, error: ErrorCode, context: RequestContext
+) -> FetchResponse:
     """Return the answer of a request that failed as a whole, as this release builds it."""
     response = error_response(request, error, None)
     for topic in response.responses:
@@ -75,13 +77,13 @@ def _refused(request: FetchRequest, error: ErrorCode, context: RequestContext) -
     return response
 
 
-def _replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
+def _unknown_replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
     """Return the early releases' error for an unknown replica id, or the leader's own."""
     facts = context.facts.records
     if replica_id == context.node_id:
         return facts.leader_fetches_itself_error
-    is_stranger = replica_id >= 0 and replica_id not in context.cluster.nodes
-    return facts.unknown_replica_error if is_stranger else ErrorCode.NONE
+    is_unknown = replica_id >= 0 and replica_id not in context.cluster.nodes
+    return facts.unknown_replica_error if is_unknown else ErrorCode.NONE
 
 
 def error_response(
@@ -144,28 +146,28 @@ class _Fetch:
         self._wait: Wait[FetchResponse] | None = None
 
     def start(self) -> FetchResponse | Wait[FetchResponse]:
-        self._check()
-        error = _replica_error(self.reader.replica_id, self._context)
-        if error is not ErrorCode.NONE and any(True for _ in self._readable()):
-            return self._failed(error)
-        if self._is_enough():
+        self._check_partitions()
+        error = _unknown_replica_error(self.reader.replica_id, self._context)
+        if error is not ErrorCode.NONE and any(True for _ in self._readable_partitions()):
+            return self._response_with_error_everywhere(error)
+        if self._is_ready_to_respond():
             return self._response()
         self._wait = Wait(self._watching.stop)
-        for partition in self._readable():
-            self._watching.changes_of(partition.log, self._look_again)
+        for partition in self._readable_partitions():
+            self._watching.changes_of(partition.log, self._finish_if_ready)
         clock = self._context.cluster.clock
         self._watching.until(clock.call_later(self._request.max_wait_ms, self._finish))
         return self._wait
 
-    def _failed(self, error: ErrorCode) -> FetchResponse:
+    def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
         """Return the answer with this error for the whole request and each partition."""
         rows = (
             (wanted, failed_partition_data(wanted.partition.partition, error, self.reader))
             for wanted in self._round.wanted
         )
-        return FetchResponse(error_code=error, responses=_by_topic(rows))
+        return FetchResponse(error_code=error, responses=_group_adjacent_rows_by_topic(rows))
 
-    def _check(self) -> None:
+    def _check_partitions(self) -> None:
         """Check permission and existence of every partition; permission once per topic."""
         denial = ErrorCode.NONE
         if self.reader.is_follower:
@@ -184,19 +186,19 @@ class _Fetch:
                     )
                 elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                elif self._is_of_another_topic(wanted):
+                elif self._topic_was_recreated(wanted):
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not ErrorCode.NONE:
-                self._errors[at] = self._spoken(error, wanted)
+                self._errors[at] = self._error_of_release(error, wanted)
             self._partitions.append(partition)
 
-    def _is_of_another_topic(self, wanted: Wanted) -> bool:
+    def _topic_was_recreated(self, wanted: Wanted) -> bool:
         """Return whether a topic of that name was created again after a session resolved its id."""
         if self.reader.version < IDS_SINCE:
             return False
         return self._context.cluster.topics.by_id(wanted.topic_id) is None
 
-    def _spoken(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
+    def _error_of_release(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
         if (
             self.reader.version >= ZSTD_SINCE
@@ -210,26 +212,28 @@ class _Fetch:
     def _topic_error(self, topic: str | None) -> ErrorCode:
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        known = self._topics
-        if topic not in known:
+        errors_by_topic = self._topics
+        if topic not in errors_by_topic:
             topics = self._context.cluster.topics
             if not self.reader.is_follower or self.reader.facts.followers_require_topic_read:
-                known[topic] = denied_or_unknown_topic_error(self._context, FETCH_TOPIC, topic)
+                errors_by_topic[topic] = denied_or_unknown_topic_error(
+                    self._context, FETCH_TOPIC, topic
+                )
             elif topics.known(topic):
-                known[topic] = ErrorCode.NONE
+                errors_by_topic[topic] = ErrorCode.NONE
             else:
-                known[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-        return known[topic]
+                errors_by_topic[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return errors_by_topic[topic]
 
-    def _readable(self) -> Iterable[Partition]:
+    def _readable_partitions(self) -> Iterable[Partition]:
         return (partition for partition in self._partitions if partition is not None)
 
-    def _is_enough(self) -> bool:
+    def _is_ready_to_respond(self) -> bool:
         """Return whether to answer now."""
         request = self._request
-        if request.max_wait_ms <= 0 or not any(True for _ in self._readable()):
+        if request.max_wait_ms <= 0 or not any(True for _ in self._readable_partitions()):
             return True
-        ready = 0
+        bytes_ready = 0
         rows = zip(self._round.wanted, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(rows):
             if partition is None:
@@ -238,11 +242,11 @@ class _Fetch:
                 return True
             if partition_read_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
                 return True
-            ready += readable_bytes(partition, wanted.partition, self.reader)
-        return ready >= min(request.min_bytes, self.reader.bytes_max)
+            bytes_ready += readable_bytes(partition, wanted.partition, self.reader)
+        return bytes_ready >= min(request.min_bytes, self.reader.bytes_max)
 
-    def _look_again(self) -> None:
-        if self._is_enough():
+    def _finish_if_ready(self) -> None:
+        if self._is_ready_to_respond():
             self._finish()
 
     def _finish(self) -> None:
@@ -251,36 +255,36 @@ class _Fetch:
             self._wait.complete(self._response())
 
     def _response(self) -> FetchResponse:
-        found = self._read()
-        session_id, told = self._sessions.end(
+        rows = self._read_until_full()
+        session_id, session_rows = self._sessions.end(
             self._round,
-            found,
+            rows,
             uses_ids=self.reader.version >= IDS_SINCE,
             is_follower=self.reader.is_follower,
         )
-        topics = _by_topic(self._context.time_sliced(told))
+        topics = _group_adjacent_rows_by_topic(self._context.time_sliced(session_rows))
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= CURRENT_LEADER_SINCE:
-            leaders = {data.current_leader.leader_id for _, data in told} - {-1}
+            leaders = {data.current_leader.leader_id for _, data in session_rows} - {-1}
             brokers = self._context.brokers_with_ids(leaders)
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 
-    def _read(self) -> list[tuple[Wanted, PartitionData]]:
+    def _read_until_full(self) -> list[tuple[Wanted, PartitionData]]:
         """Read partitions until the answer is full; return their rows, then the failed ones."""
         reader = self.reader
-        found: list[tuple[Wanted, PartitionData]] = []
+        read_rows: list[tuple[Wanted, PartitionData]] = []
         failures: list[tuple[Wanted, PartitionData]] = []
-        left = reader.bytes_max
+        bytes_left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.wanted, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
                 data = failed_partition_data(wanted.partition.partition, self._errors[at], reader)
-                is_in_place = self._is_served_in_place(wanted.topic)
-                (found if is_in_place else failures).append((wanted, data))
+                is_in_place = self._missing_topic_keeps_position(wanted.topic)
+                (read_rows if is_in_place else failures).append((wanted, data))
                 continue
-            within = msgspec.structs.replace(reader, bytes_max=left)
+            within = msgspec.structs.replace(reader, bytes_max=bytes_left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 data = failed_partition_data(wanted.partition.partition, error, reader, partition)
@@ -292,17 +296,17 @@ class _Fetch:
                 data = read_partition(partition, wanted.partition, within, whole_first=whole_first)
             if data.records:
                 whole_first = False
-                left = max(0, left - len(data.records))
+                bytes_left = max(0, bytes_left - len(data.records))
             offset = wanted.partition.fetch_offset
-            found.append(
+            read_rows.append(
                 (wanted, convert_records_to_fetch_version(data, partition, offset, reader))
             )
-        if reader.bytes_max - left < LONG_BYTES:
+        if reader.bytes_max - bytes_left < LONG_BYTES:
             self._context.accepts_chunks = False
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
-        return found + failures
+        return read_rows + failures
 
-    def _is_served_in_place(self, topic: str | None) -> bool:
+    def _missing_topic_keeps_position(self, topic: str | None) -> bool:
         """Return whether a missing partition's row keeps its place, as in releases that check
         topics.
         """
@@ -310,7 +314,9 @@ class _Fetch:
         return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
 
 
-def _by_topic(rows: Iterable[tuple[Wanted, PartitionData]]) -> list[FetchableTopicResponse]:
+def _group_adjacent_rows_by_topic(
+    rows: Iterable[tuple[Wanted, PartitionData]],
+) -> list[FetchableTopicResponse]:
     """Group adjacent rows of one topic into one entry."""
     topics: list[FetchableTopicResponse] = []
     for wanted, data in rows:

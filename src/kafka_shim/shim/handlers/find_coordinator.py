@@ -27,7 +27,7 @@ from kafka_shim.shim.state.coordinators import KeyType, is_share_key
 
 MANY_SINCE = 4
 SHARE_SINCE = 6
-SHARE_TOLD_BY_KEY = (4, 5)  # versions that know the type only to say that it is too early
+SHARE_ERROR_IN_KEY_VERSIONS = (4, 5)  # versions that know the type only to say that it is too early
 
 NO_NODE = -1
 
@@ -49,9 +49,9 @@ def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoor
     if context.version >= MANY_SINCE:
         found, key_type = [], request.key_type
         for key in request.coordinator_keys:  # with what is outside of it, a comprehension is slow
-            found.append(_find(key_type, key, context))  # noqa: PERF401
+            found.append(_find_coordinator(key_type, key, context))  # noqa: PERF401
         return FindCoordinatorResponse(coordinators=found)
-    single = _find(request.key_type, request.key, context)
+    single = _find_coordinator(request.key_type, request.key, context)
     message = context.facts.groups.find_coordinator_ok_message
     if single.error_code != NO_ERROR and message is not None:
         message = _DENIALS.get(KeyType(request.key_type))
@@ -78,8 +78,8 @@ def error_response(
     )
 
 
-def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
-    error = _error(key_type, key, context)
+def _find_coordinator(key_type: int, key: str, context: RequestContext) -> Coordinator:
+    error = _coordinator_access_error(key_type, key, context)
     if error is NO_ERROR:
         node_id = context.cluster.coordinators.node_of(_KEY_TYPES[key_type], key)
         for broker_id, host, port, _ in context.brokers():
@@ -89,21 +89,24 @@ def _find(key_type: int, key: str, context: RequestContext) -> Coordinator:
     return Coordinator(key=key, node_id=NO_NODE, port=NO_NODE, error_code=error)
 
 
-def _error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
+def _coordinator_access_error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
     requirement = _REQUIREMENTS.get(key_type)
     if requirement is not None:
         return context.access.error(requirement, key)
     if key_type == KeyType.SHARE:
-        return _share_error(key, context)
-    raise _unknown_type(key_type, context)
+        return _share_coordinator_error(key, context)
+    raise _unknown_key_type_error(key_type, context)
 
 
-def _share_error(key: str, context: RequestContext) -> ErrorCode:
+def _share_coordinator_error(key: str, context: RequestContext) -> ErrorCode:
     facts = context.facts.groups
-    if facts.find_coordinator_share_key_error is not None and context.version in SHARE_TOLD_BY_KEY:
+    if (
+        facts.find_coordinator_share_key_error is not None
+        and context.version in SHARE_ERROR_IN_KEY_VERSIONS
+    ):
         return ErrorCode.INVALID_REQUEST
     if facts.find_coordinator_share_key_error is None or context.version < SHARE_SINCE:
-        raise _unknown_type(KeyType.SHARE, context)
+        raise _unknown_key_type_error(KeyType.SHARE, context)
     denial = context.access.error(FIND_COORDINATOR_SHARE, key)
     if denial is not NO_ERROR:
         if facts.one_denied_share_key_fails_all:
@@ -115,7 +118,7 @@ def _share_error(key: str, context: RequestContext) -> ErrorCode:
     return NO_ERROR if is_key else ErrorCode.INVALID_REQUEST
 
 
-def _unknown_type(key_type: int, context: RequestContext) -> Exception:
+def _unknown_key_type_error(key_type: int, context: RequestContext) -> Exception:
     """Return the error for an unknown key type, which fails the whole request."""
     text = f"coordinator type {int(key_type)} is unknown"
     code = context.facts.groups.find_coordinator_unknown_type_error

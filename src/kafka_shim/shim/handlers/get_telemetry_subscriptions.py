@@ -29,15 +29,15 @@ def handle(
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
         instance_id = telemetry.new_instance_id()
-    wanted = telemetry.subscription(instance_id, telemetry_client(instance_id, context))
+    subscription = telemetry.subscription(instance_id, telemetry_client(instance_id, context))
     return GetTelemetrySubscriptionsResponse(
         client_instance_id=instance_id,
-        subscription_id=wanted.subscription_id,
+        subscription_id=subscription.subscription_id,
         accepted_compression_types=[int(compression) for compression in ACCEPTED],
-        push_interval_ms=wanted.interval_ms,
+        push_interval_ms=subscription.interval_ms,
         telemetry_max_bytes=telemetry.bytes_max,
         delta_temporality=True,
-        requested_metrics=list(wanted.metrics),
+        requested_metrics=list(subscription.metrics),
     )
 
 

@@ -60,34 +60,34 @@ def handle(
     context.access.check_nothing_further()  # a malformed resource is answered without asking
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
-        return _by_controllers(request, context)
+        return _alter_as_kraft_3_0_controller(request, context)
     counts: Counter[tuple[int, str]] = Counter()
     if context.facts.configs.brokers_check_configs_before_permission:
         counts = Counter((resource.resource_type, resource.resource_name) for resource in resources)
     else:
-        _check_types(request, context)
+        _check_resource_types_as_zookeeper(request, context)
         resources = list(
             {
                 (resource.resource_type, resource.resource_name): resource for resource in resources
             }.values()
         )
-    asked = [(resource, _response(resource)) for resource in context.time_sliced(resources)]
+    rows = [(resource, _resource_response(resource)) for resource in context.time_sliced(resources)]
     if not context.facts.configs.brokers_check_configs_before_permission:
-        for resource, response in context.time_sliced(asked):
-            with _telling(response):
-                _alter(resource, context, validate_only=request.validate_only)
+        for resource, response in context.time_sliced(rows):
+            with _errors_into_response(response):
+                _alter_resource_on_zookeeper(resource, context, validate_only=request.validate_only)
     else:
         forwarded = []
-        for resource, response in context.time_sliced(asked):
-            with _telling(response):
+        for resource, response in context.time_sliced(rows):
+            with _errors_into_response(response):
                 check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-                if _is_forwarded(resource, context, validate_only=request.validate_only):
+                if _check_as_kraft_broker(resource, context, validate_only=request.validate_only):
                     forwarded.append((resource, response))
-        _ask_controller(forwarded, context, validate_only=request.validate_only)
-    return IncrementalAlterConfigsResponse(responses=[response for _, response in asked])
+        _alter_as_kraft_controller(forwarded, context, validate_only=request.validate_only)
+    return IncrementalAlterConfigsResponse(responses=[response for _, response in rows])
 
 
-def _by_controllers(
+def _alter_as_kraft_3_0_controller(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
     rows, allowed = early_kraft_configs.split_alterable_resources(
@@ -104,14 +104,14 @@ def _by_controllers(
     rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     responses = []
     for resource, error in rows:
-        response = _response(resource)
+        response = _resource_response(resource)
         if error is not None:
             response.error_code, response.error_message = error.error, error.message
         responses.append(response)
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
-def _response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
+def _resource_response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_message=None,
         resource_type=resource.resource_type,
@@ -120,7 +120,7 @@ def _response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
 
 
 @contextmanager
-def _telling(response: AlterConfigsResourceResponse) -> Iterator[None]:
+def _errors_into_response(response: AlterConfigsResourceResponse) -> Iterator[None]:
     """Answer an error of this resource for it alone."""
     try:
         yield
@@ -133,7 +133,9 @@ error_response = mirrored_error(
 )
 
 
-def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContext) -> None:
+def _check_resource_types_as_zookeeper(
+    request: IncrementalAlterConfigsRequest, context: RequestContext
+) -> None:
     """Raise the error for an unknown resource type, which on ZooKeeper fails the whole request."""
     for resource in request.resources:
         if not is_describable_type(resource.resource_type, context):
@@ -141,24 +143,26 @@ def _check_types(request: IncrementalAlterConfigsRequest, context: RequestContex
             raise RequestRejected(ErrorCode.INVALID_REQUEST, message)
 
 
-def _alter(resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool) -> None:
+def _alter_resource_on_zookeeper(
+    resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
+) -> None:
     """Alter one resource on ZooKeeper."""
     if resource.resource_type == ConfigResourceType.BROKER_LOGGER:
         alter_broker_logger_levels(resource, context, validate_only=validate_only)
         return
     require_config_access(context, REQUIREMENTS[resource.resource_type], resource.resource_name)
-    _check_form(resource, context)
-    is_said = context.facts.configs.unexpected_alter_configs_error_has_message
-    check_operation_codes(resource, message="null" if is_said else None)
-    _change(resource, context, validate_only=validate_only)
+    _check_values_and_duplicates(resource, context)
+    has_message = context.facts.configs.unexpected_alter_configs_error_has_message
+    check_operation_codes(resource, message="null" if has_message else None)
+    _apply_and_store(resource, context, validate_only=validate_only)
 
 
-def _is_forwarded(
+def _check_as_kraft_broker(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
     """Check a resource like a KRaft broker; return whether it leaves the rest to the controller."""
     kind, name = resource.resource_type, resource.resource_name
-    _check_form(resource, context)
+    _check_values_and_duplicates(resource, context)
     if not is_describable_type(kind, context):
         raise unalterable_type_error(kind)
     if kind == ConfigResourceType.BROKER_LOGGER:
@@ -167,12 +171,14 @@ def _is_forwarded(
     if kind == ConfigResourceType.BROKER:
         require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
         check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
-        new = _applied(resource, config_change.own_settings(kind, name, context), context)
+        new = _settings_after_operations(
+            resource, config_change.own_settings(kind, name, context), context
+        )
         config_change.check_broker_settings(name, new, context)
     return True
 
 
-def _ask_controller(
+def _alter_as_kraft_controller(
     forwarded: Sequence[tuple[AlterConfigsResource, AlterConfigsResourceResponse]],
     context: RequestContext,
     *,
@@ -181,7 +187,7 @@ def _ask_controller(
     """Alter resources like the controller: all fail if a permitted one has an unknown operation."""
     allowed = []
     for resource, response in context.time_sliced(forwarded):
-        with _telling(response):
+        with _errors_into_response(response):
             require_config_access(
                 context, REQUIREMENTS[resource.resource_type], resource.resource_name
             )
@@ -194,24 +200,26 @@ def _ask_controller(
             response.error_code, response.error_message = failure.error, failure.message
         return
     for resource, response in context.time_sliced(allowed):
-        with _telling(response):
-            _change(resource, context, validate_only=validate_only)
+        with _errors_into_response(response):
+            _apply_and_store(resource, context, validate_only=validate_only)
 
 
-def _change(
+def _apply_and_store(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
-    new = _applied(resource, config_change.own_settings(kind, name, context), context)
+    new = _settings_after_operations(
+        resource, config_change.own_settings(kind, name, context), context
+    )
     config_change.check_new_settings(kind, name, new, context)
     if kind == ConfigResourceType.BROKER:
-        touched = [config.name for config in resource.configs]
-        config_change.check_min_insync_not_per_broker(name, touched, context)
+        setting_names = [config.name for config in resource.configs]
+        config_change.check_min_insync_not_per_broker(name, setting_names, context)
     if not validate_only:
         config_change.store_settings(kind, name, new, context)
 
 
-def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None:
+def _check_values_and_duplicates(resource: AlterConfigsResource, context: RequestContext) -> None:
     nulls = [
         config.name
         for config in resource.configs
@@ -219,8 +227,8 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
     ]
     if nulls:
         error = ErrorCode(context.facts.configs.alter_configs_null_value_error)
-        is_said = error is not ErrorCode.UNKNOWN_SERVER_ERROR
-        message = f"settings need a value: {', '.join(nulls)}" if is_said else None
+        has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
+        message = f"settings need a value: {', '.join(nulls)}" if has_message else None
         raise ConfigResourceError(error, message)
     if len({config.name for config in resource.configs}) < len(resource.configs):
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "duplicate setting")
@@ -229,11 +237,11 @@ def _check_form(resource: AlterConfigsResource, context: RequestContext) -> None
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the topic has no name")
 
 
-def _applied(
-    resource: AlterConfigsResource, held: Mapping[str, str], context: RequestContext
+def _settings_after_operations(
+    resource: AlterConfigsResource, settings: Mapping[str, str], context: RequestContext
 ) -> dict[str, str]:
     """Return the resource's own settings after the operations."""
-    new = dict(held)
+    new = dict(settings)
     for config in resource.configs:
         match config.config_operation:
             case ConfigOperation.SET:
@@ -242,12 +250,14 @@ def _applied(
             case ConfigOperation.DELETE:
                 new.pop(config.name, None)
             case ConfigOperation.APPEND | ConfigOperation.SUBTRACT:
-                new[config.name] = _extended(resource.resource_type, config, held, context)
+                new[config.name] = _list_after_operation(
+                    resource.resource_type, config, settings, context
+                )
     return new
 
 
-def _extended(
-    kind: int, config: AlterableConfig, held: Mapping[str, str], context: RequestContext
+def _list_after_operation(
+    kind: int, config: AlterableConfig, settings: Mapping[str, str], context: RequestContext
 ) -> str:
     """Return a list with elements added or removed; an unset list starts as its default."""
     definitions = context.cluster.configs.definitions_of(kind)
@@ -262,21 +272,21 @@ def _extended(
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:
         error = ErrorCode(context.facts.configs.invalid_topic_config_value_error)
         raise ConfigResourceError(error, f"{config.name} is not a list")
-    start = held.get(config.name)
+    start = settings.get(config.name)
     if start is None:
         if not context.facts.configs.append_to_unset_list_starts_with_default:
             raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
-    parts, given = _split(start), _split(config.value or "")
+    parts, changed_parts = _split_as_java(start), _split_as_java(config.value or "")
     if config.config_operation == ConfigOperation.SUBTRACT:
-        return ",".join(part for part in parts if part not in given)
+        return ",".join(part for part in parts if part not in changed_parts)
     if context.facts.configs.append_skips_present_elements:
         parts = [part for part in parts if part]
-        given = list(dict.fromkeys(part for part in given if part not in parts))
-    return ",".join([*parts, *given])
+        changed_parts = list(dict.fromkeys(part for part in changed_parts if part not in parts))
+    return ",".join([*parts, *changed_parts])
 
 
-def _split(text: str) -> list[str]:
+def _split_as_java(text: str) -> list[str]:
     """Split as Java does: an empty text has an empty element, but empty ones at the end go."""
     parts = [part.strip() for part in text.split(",")]
     while text and parts and not parts[-1]:

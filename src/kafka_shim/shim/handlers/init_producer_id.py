@@ -25,7 +25,7 @@ TWO_PHASE_COMMIT_SINCE = 6
 
 def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProducerIdResponse:
     try:
-        _check_access(request, context)
+        _require_producer_access(request, context)
     except RequestRejected as denial:
         epoch = context.facts.records.denied_init_producer_epoch
         return InitProducerIdResponse(error_code=denial.error, producer_id=-1, producer_epoch=epoch)
@@ -51,7 +51,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
 error_response = mirrored_error(InitProducerIdResponse, constant_fields={"producer_epoch": -1})
 
 
-def _check_access(request: InitProducerIdRequest, context: RequestContext) -> None:
+def _require_producer_access(request: InitProducerIdRequest, context: RequestContext) -> None:
     if request.transactional_id is None:
         context.access.require(INIT_PRODUCER_ID_IDEMPOTENT)
         return

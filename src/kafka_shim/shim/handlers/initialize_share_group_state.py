@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.initialize_share_group_state_response import (
     PartitionResult,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
 
@@ -31,7 +31,7 @@ def handle(
         return PartitionResult(partition.partition, error, ERROR_MESSAGES.get(error))
 
     topics = request.topics if request.group_id else []
-    return InitializeShareGroupStateResponse(results_of(topics, InitializeStateResult, begun))
+    return InitializeShareGroupStateResponse(results_by_topic(topics, InitializeStateResult, begun))
 
 
 error_response = mirrored_error(

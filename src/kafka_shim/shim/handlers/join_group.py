@@ -37,7 +37,7 @@ def handle(
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        joining, slices = _joining(request, context), context.access.slices
+        joining, slices = _joining_member(request, context), context.access.slices
         context.cluster.member_requests.join(request.group_id, joining, answer, slices)
     else:
         answer(Joined(error=error, member_id=request.member_id))
@@ -47,7 +47,7 @@ def handle(
 error_response = mirrored_error(JoinGroupResponse)
 
 
-def _joining(request: JoinGroupRequest, context: RequestContext) -> Joining:
+def _joining_member(request: JoinGroupRequest, context: RequestContext) -> Joining:
     version = context.version
     rebalance_ms = request.session_timeout_ms if version == 0 else request.rebalance_timeout_ms
     return Joining(

@@ -28,22 +28,24 @@ BY_ID_SINCE = 5
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
     error = controller_request_error(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
-        return _by_id(request, error)
+        return _response_by_topic_id(request, error)
     lists_stale = context.facts.cluster.stale_controller_error_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
-    return _by_name(error, partitions_in_response(_partitions(request), context))
+    return _response_by_topic_name(
+        error, partitions_in_response(_partitions_of_request(request), context)
+    )
 
 
 def error_response(
     request: LeaderAndIsrRequest, error: ErrorCode, message: str | None
 ) -> LeaderAndIsrResponse:
     if any(any(topic.topic_id) for topic in request.topic_states):
-        return _by_id(request, error)
-    return _by_name(error, _partitions(request))
+        return _response_by_topic_id(request, error)
+    return _response_by_topic_name(error, _partitions_of_request(request))
 
 
-def _partitions(request: LeaderAndIsrRequest) -> list[TopicPartition]:
+def _partitions_of_request(request: LeaderAndIsrRequest) -> list[TopicPartition]:
     """Return the request's partitions: by topic since version 2, in one list before."""
     return [
         *(
@@ -58,7 +60,9 @@ def _partitions(request: LeaderAndIsrRequest) -> list[TopicPartition]:
     ]
 
 
-def _by_name(error: ErrorCode, partitions: Iterable[TopicPartition]) -> LeaderAndIsrResponse:
+def _response_by_topic_name(
+    error: ErrorCode, partitions: Iterable[TopicPartition]
+) -> LeaderAndIsrResponse:
     return LeaderAndIsrResponse(
         error_code=error,
         partition_errors=[
@@ -67,7 +71,7 @@ def _by_name(error: ErrorCode, partitions: Iterable[TopicPartition]) -> LeaderAn
     )
 
 
-def _by_id(request: LeaderAndIsrRequest, error: ErrorCode) -> LeaderAndIsrResponse:
+def _response_by_topic_id(request: LeaderAndIsrRequest, error: ErrorCode) -> LeaderAndIsrResponse:
     return LeaderAndIsrResponse(
         error_code=error,
         topics=[

@@ -43,17 +43,17 @@ def handle(
 ) -> ListConfigResourcesResponse:
     context.access.require(LIST_CONFIG_RESOURCES)
     if context.version == 0:
-        wanted = {int(ConfigResourceType.CLIENT_METRICS)}
+        requested_types = {int(ConfigResourceType.CLIENT_METRICS)}
     else:
-        wanted = set(request.resource_types) or {int(kind) for kind in ORDER}
-    if not wanted <= {int(kind) for kind in ORDER}:
+        requested_types = set(request.resource_types) or {int(kind) for kind in ORDER}
+    if not requested_types <= {int(kind) for kind in ORDER}:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     return ListConfigResourcesResponse(
         config_resources=[
             ConfigResource(resource_name=name, resource_type=kind)
             for kind in ORDER
-            if kind in wanted
-            for name in context.time_sliced(_names(kind, context))
+            if kind in requested_types
+            for name in context.time_sliced(_resource_names_of_type(kind, context))
         ]
     )
 
@@ -61,9 +61,11 @@ def handle(
 error_response = mirrored_error(ListConfigResourcesResponse)
 
 
-def _names(kind: ConfigResourceType, context: RequestContext) -> Iterator[str]:
+def _resource_names_of_type(
+    resource_type: ConfigResourceType, context: RequestContext
+) -> Iterator[str]:
     cluster = context.cluster
-    match kind:
+    match resource_type:
         case ConfigResourceType.GROUP:
             yield from cluster.configs.groups
         case ConfigResourceType.CLIENT_METRICS:

@@ -27,7 +27,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         for group in context.cluster.groups
         if context.coordinator_error(group.group_id) is ErrorCode.NONE
     ]
-    visible = _in_order(_visible(ours, context), context)
+    visible = _groups_in_map_order(_visible_groups(ours, context), context)
     return ListGroupsResponse(
         groups=[
             ListedGroup(
@@ -37,8 +37,8 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
                 group_type=group.type.value,
             )
             for group in context.time_sliced(visible)
-            if _matches(group.state_name, request.states_filter, context)
-            and _matches(group.type.value, request.types_filter, context)
+            if _matches_filter(group.state_name, request.states_filter, context)
+            and _matches_filter(group.type.value, request.types_filter, context)
         ]
     )
 
@@ -46,14 +46,14 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
 error_response = mirrored_error(ListGroupsResponse)
 
 
-def _visible(groups: list[Group], context: RequestContext) -> list[Group]:
+def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]:
     if context.cluster.policy.bound(LIST_GROUPS).error is not ErrorCode.NONE:
         context.access.require(LIST_GROUPS)
         return groups
     return context.access.visible(LIST_GROUPS, groups, lambda group: group.group_id)
 
 
-def _in_order(groups: list[Group], context: RequestContext) -> list[Group]:
+def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[Group]:
     if not context.facts.groups.java_group_coordinator:
         return groups
     by_id = {group.group_id: group for group in groups}
@@ -62,9 +62,9 @@ def _in_order(groups: list[Group], context: RequestContext) -> list[Group]:
     ]
 
 
-def _matches(text: str, wanted: list[str], context: RequestContext) -> bool:
-    if not wanted:
+def _matches_filter(value: str, filter_values: list[str], context: RequestContext) -> bool:
+    if not filter_values:
         return True
     if context.facts.groups.list_groups_filters_ignore_case:
-        return text.lower() in {name.lower() for name in wanted}
-    return text in wanted
+        return value.lower() in {name.lower() for name in filter_values}
+    return value in filter_values

@@ -55,23 +55,23 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         for topic in request.topics
         for partition in topic.partitions
     ]
-    twice = _twice(named) if len(set(named)) < len(named) else _NONE_TWICE
+    twice = _duplicate_partitions(named) if len(set(named)) < len(named) else _NONE_TWICE
     denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
-    listing = _Listing(request, twice, context)
-    listed = [listing.topic(topic) for topic in context.time_sliced(allowed)]
-    failed = [_failed_topic(topic, denial) for topic in context.time_sliced(denied)]
+    listing = _OffsetLookup(request, twice, context)
+    listed = [listing.look_up_topic(topic) for topic in context.time_sliced(allowed)]
+    failed = [_failed_topic_row(topic, denial) for topic in context.time_sliced(denied)]
     return ListOffsetsResponse(
         topics=[
             *(
                 listed
                 if facts.list_offsets_lists_each_repeated_partition
-                else context.offload(_merged, listed)
+                else context.offload(_merge_duplicate_rows, listed)
             ),
             *(
                 failed
                 if facts.list_offsets_lists_each_denied_partition
-                else context.offload(_merged, failed)
+                else context.offload(_merge_duplicate_rows, failed)
             ),
         ]
     )
@@ -80,86 +80,92 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
 error_response = mirrored_error(ListOffsetsResponse, constant_fields={"timestamp": -1})
 
 
-class _Listing:
+class _OffsetLookup:
     """The parameters that all partitions of a request share."""
 
     def __init__(
         self,
         request: ListOffsetsRequest,
-        twice: Set[tuple[str, int]],
+        duplicates: Set[tuple[str, int]],
         context: RequestContext,
     ) -> None:
         self._context = context
-        self._twice = twice
+        self._duplicates = duplicates
         self._replica_id = request.replica_id
         is_consumer = request.replica_id == CONSUMER
         self._isolation_level = request.isolation_level if is_consumer else None
 
-    def topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
+    def look_up_topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         rows = []
-        for wanted in self._context.time_sliced(topic.partitions):
-            index = wanted.partition_index
-            if (topic.name, index) in self._twice and self._refuses_duplicates:
-                rows.append(_failed(index, ErrorCode.INVALID_REQUEST))
+        for request_partition in self._context.time_sliced(topic.partitions):
+            index = request_partition.partition_index
+            if (topic.name, index) in self._duplicates and self._rejects_duplicate_partitions:
+                rows.append(_failed_partition_row(index, ErrorCode.INVALID_REQUEST))
             else:
-                rows.append(self._partition(topic.name, wanted))
+                rows.append(self._look_up_partition(topic.name, request_partition))
         return ListOffsetsTopicResponse(name=topic.name, partitions=rows)
 
     @property
-    def _refuses_duplicates(self) -> bool:
+    def _rejects_duplicate_partitions(self) -> bool:
         always = self._context.facts.records.list_offsets_v0_rejects_repeated_partitions
         return self._context.version > 0 or always
 
-    def _partition(self, name: str, wanted: ListOffsetsPartition) -> ListOffsetsPartitionResponse:
-        index = wanted.partition_index
+    def _look_up_partition(
+        self, name: str, request_partition: ListOffsetsPartition
+    ) -> ListOffsetsPartitionResponse:
+        index = request_partition.partition_index
         partition = self._context.cluster.topics.partition(name, index)
-        error = self._time_error(wanted)
+        error = self._special_timestamp_error(request_partition)
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGING_REPLICA_ID:
                 error = ErrorCode(self._context.facts.topics.alter_log_dir_missing_replica_error)
         if error is not NO_ERROR or partition is None:
-            return _failed(index, error)
-        error = self._error(partition, wanted)
+            return _failed_partition_row(index, error)
+        error = self._partition_error(partition, request_partition)
         if error is not NO_ERROR:
-            return _failed(index, error)
+            return _failed_partition_row(index, error)
         if self._context.version == 0:
             now_ms = self._context.cluster.clock.now_ms()
             facts = self._context.facts.records
-            offsets = _old_offsets(partition.log, wanted, now_ms, facts)
+            offsets = _offsets_for_version_0(partition.log, request_partition, now_ms, facts)
             return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
         facts = self._context.facts.records
-        found = find(partition.log, wanted.timestamp, self._isolation_level, facts)
+        match = find(partition.log, request_partition.timestamp, self._isolation_level, facts)
         return ListOffsetsPartitionResponse(
             partition_index=index,
-            timestamp=found.timestamp,
-            offset=found.offset,
-            leader_epoch=found.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
+            timestamp=match.timestamp,
+            offset=match.offset,
+            leader_epoch=match.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
         )
 
-    def _time_error(self, wanted: ListOffsetsPartition) -> ErrorCode:
+    def _special_timestamp_error(self, request_partition: ListOffsetsPartition) -> ErrorCode:
         facts = self._context.facts.records
-        error_responses = wanted.timestamp < 0 and facts.unknown_negative_timestamps_are_rejected
-        if error_responses and special_since(wanted.timestamp, facts) > self._context.version:
+        is_checked = (
+            request_partition.timestamp < 0 and facts.unknown_negative_timestamps_are_rejected
+        )
+        if is_checked and special_since(request_partition.timestamp, facts) > self._context.version:
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR
 
-    def _error(self, partition: Partition, wanted: ListOffsetsPartition) -> ErrorCode:
+    def _partition_error(
+        self, partition: Partition, request_partition: ListOffsetsPartition
+    ) -> ErrorCode:
         version = self._context.version
-        if version == 0 and wanted.max_num_offsets < 0:
+        if version == 0 and request_partition.max_num_offsets < 0:
             return ErrorCode.UNKNOWN_SERVER_ERROR
         is_debugger = self._replica_id == DEBUGGING_REPLICA_ID
         readable = partition.replicas if is_debugger else [partition.leader_id]
         if self._context.node_id not in readable or not partition.is_open:
             return ErrorCode.NOT_LEADER_OR_FOLLOWER
-        return leader_epoch_error(partition, wanted.current_leader_epoch)
+        return leader_epoch_error(partition, request_partition.current_leader_epoch)
 
 
-def _twice(named: list[tuple[str, int]]) -> Set[tuple[str, int]]:
-    return {partition for partition, count in Counter(named).items() if count > 1}
+def _duplicate_partitions(partitions: list[tuple[str, int]]) -> Set[tuple[str, int]]:
+    return {partition for partition, count in Counter(partitions).items() if count > 1}
 
 
-def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
+def _merge_duplicate_rows(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
     if len({topic.name for topic in topics}) == len(topics) and all(
         len({row.partition_index for row in topic.partitions}) == len(topic.partitions) > 0
         for topic in topics
@@ -172,28 +178,35 @@ def _merged(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResp
     ]
 
 
-def _old_offsets(
-    log: Log, wanted: ListOffsetsPartition, now_ms: int, facts: RecordFacts
+def _offsets_for_version_0(
+    log: Log, request_partition: ListOffsetsPartition, now_ms: int, facts: RecordFacts
 ) -> list[int]:
     """Return offsets for version 0: end and start of the segments before a time, the newest first.
 
     The shim has one segment, and the time of its last write is assumed to be now.
     """
     offsets = [log.start_offset]
-    if wanted.timestamp not in (EARLIEST, EARLIEST_LOCAL) and log.high_watermark > log.start_offset:
+    if (
+        request_partition.timestamp not in (EARLIEST, EARLIEST_LOCAL)
+        and log.high_watermark > log.start_offset
+    ):
         offsets.insert(0, log.high_watermark)
-    knows = special_since(wanted.timestamp, facts) < NEVER
-    if wanted.timestamp < now_ms and (not knows or wanted.timestamp == NEWEST):
+    knows = special_since(request_partition.timestamp, facts) < NEVER
+    if request_partition.timestamp < now_ms and (
+        not knows or request_partition.timestamp == NEWEST
+    ):
         return []
-    return offsets[: wanted.max_num_offsets]
+    return offsets[: request_partition.max_num_offsets]
 
 
-def _failed(index: int, error: ErrorCode) -> ListOffsetsPartitionResponse:
+def _failed_partition_row(index: int, error: ErrorCode) -> ListOffsetsPartitionResponse:
     return ListOffsetsPartitionResponse(partition_index=index, error_code=error)
 
 
-def _failed_topic(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsTopicResponse:
+def _failed_topic_row(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsTopicResponse:
     return ListOffsetsTopicResponse(
         name=topic.name,
-        partitions=[_failed(wanted.partition_index, error) for wanted in topic.partitions],
+        partitions=[
+            _failed_partition_row(wanted.partition_index, error) for wanted in topic.partitions
+        ],
     )

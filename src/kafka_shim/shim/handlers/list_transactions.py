@@ -23,16 +23,16 @@ KNOWN_STATES = frozenset(state.value for state in State)
 
 def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTransactionsResponse:
     context.access.check_nothing_further()  # there may be nothing to list
-    pattern = _pattern(request.transactional_id_pattern)
+    pattern = _compile_id_pattern(request.transactional_id_pattern)
     now_ms = context.cluster.clock.now_ms()
-    found = [
+    matches = [
         transaction
         for transaction in context.cluster.transactions
-        if _matches(transaction, request, now_ms)
+        if _matches_request_filters(transaction, request, now_ms)
         and context.transaction_coordinator_error(transaction.transactional_id) is ErrorCode.NONE
     ]
     visible = context.access.visible(
-        LIST_TRANSACTIONS, found, lambda transaction: transaction.transactional_id
+        LIST_TRANSACTIONS, matches, lambda transaction: transaction.transactional_id
     )
     return ListTransactionsResponse(
         unknown_state_filters=[name for name in request.state_filters if name not in KNOWN_STATES],
@@ -49,7 +49,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
 error_response = mirrored_error(ListTransactionsResponse)
 
 
-def _pattern(expression: str | None) -> Pattern | None:
+def _compile_id_pattern(expression: str | None) -> Pattern | None:
     if not expression:
         return None
     try:
@@ -58,7 +58,9 @@ def _pattern(expression: str | None) -> Pattern | None:
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION) from error
 
 
-def _matches(transaction: Transaction, request: ListTransactionsRequest, now_ms: int) -> bool:
+def _matches_request_filters(
+    transaction: Transaction, request: ListTransactionsRequest, now_ms: int
+) -> bool:
     if request.state_filters and transaction.state.value not in request.state_filters:
         return False
     if request.producer_id_filters and transaction.producer_id not in request.producer_id_filters:

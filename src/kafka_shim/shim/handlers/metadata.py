@@ -51,15 +51,15 @@ def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     # brokers, cluster id and controller id are for everybody
     context.access.check_nothing_further()
-    _check_form(request, context.version)
+    _check_names_and_ids(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
-        topics = _all_topics(request, context)
+        topics = _describe_all_visible_topics(request, context)
     elif any(topic.topic_id != NO_ID for topic in request.topics):
         ids = [topic.topic_id for topic in request.topics if topic.topic_id != NO_ID]
-        topics = _by_id(ids, request, context)
+        topics = _describe_topics_by_id(ids, request, context)
     else:
         names = [topic.name for topic in request.topics if topic.name is not None]
-        topics = _by_name(names, request, context)
+        topics = _describe_topics_by_name(names, request, context)
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
@@ -87,7 +87,7 @@ def error_response(
     )
 
 
-def _check_form(request: MetadataRequest, version: int) -> None:
+def _check_names_and_ids(request: MetadataRequest, version: int) -> None:
     """Check that names are null only in versions with topic ids (from 12)."""
     if version < 10:
         return
@@ -101,13 +101,15 @@ def _check_form(request: MetadataRequest, version: int) -> None:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
 
 
-def _all_topics(request: MetadataRequest, context: RequestContext) -> list[MetadataResponseTopic]:
+def _describe_all_visible_topics(
+    request: MetadataRequest, context: RequestContext
+) -> list[MetadataResponseTopic]:
     topics = [topic for topic in context.cluster.topics if topic.was_led]
     visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
-    return [_described(topic, request, context) for topic in context.time_sliced(visible)]
+    return [_topic_row(topic, request, context) for topic in context.time_sliced(visible)]
 
 
-def _by_name(
+def _describe_topics_by_name(
     names: Iterable[str], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
@@ -117,18 +119,20 @@ def _by_name(
     for name in context.time_sliced(allowed):
         topic = topics.known(name)
         if topic is not None:
-            described.append(_described(topic, request, context))
+            described.append(_topic_row(topic, request, context))
             continue
         if auto_creates is None:
-            auto_creates = request.allow_auto_topic_creation and _creates_topics(context.cluster)
+            auto_creates = request.allow_auto_topic_creation and _auto_create_is_enabled(
+                context.cluster
+            )
         if auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
-            create_denied.append(_create_denied(name, context))
+            create_denied.append(_create_denied_row(name, context))
         else:
-            missing.append(_missing(name, request, context, auto_creates=auto_creates))
+            missing.append(_missing_topic_row(name, request, context, auto_creates=auto_creates))
     if not denied:
         return [*described, *missing, *create_denied]
     error = context.cluster.policy.bound(METADATA_TOPIC).error
-    unasked = _unasked_operations(context)
+    unasked = _unrequested_operations_value(context)
     return [
         *described,
         *missing,
@@ -140,25 +144,28 @@ def _by_name(
     ]
 
 
-def _by_id(
+def _describe_topics_by_id(
     ids: Iterable[bytes], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     unknown, known = [], []
     for topic_id in context.time_sliced(dict.fromkeys(ids)):
         topic = context.cluster.topics.by_id(topic_id)
         if topic is None:
-            unknown.append(_nameless(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
+            unknown.append(_topic_row_without_name(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
         else:
             known.append(topic)
     allowed, denied = context.access.split(METADATA_TOPIC, known, lambda topic: topic.name)
     return [
         *unknown,
-        *(_described(topic, request, context) for topic in context.time_sliced(allowed)),
-        *(_nameless(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED) for topic in denied),
+        *(_topic_row(topic, request, context) for topic in context.time_sliced(allowed)),
+        *(
+            _topic_row_without_name(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
+            for topic in denied
+        ),
     ]
 
 
-def _missing(
+def _missing_topic_row(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
     """Return the entry of a missing topic, which exists next time if topics are created."""
@@ -167,7 +174,7 @@ def _missing(
     if name_error(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
-    elif _creates(name, context, auto_creates=auto_creates):
+    elif _create_missing_topic_if_enabled(name, context, auto_creates=auto_creates):
         facts, at_controller = context.facts.topics, is_controller(context)
         error = (
             facts.controller_auto_created_topic_error
@@ -182,7 +189,9 @@ def _missing(
     )
 
 
-def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
+def _create_missing_topic_if_enabled(
+    name: str, context: RequestContext, *, auto_creates: bool
+) -> bool:
     """Create a missing topic if release and settings allow it; return whether it was created now,
     or before and is not visible yet.
     """
@@ -192,36 +201,36 @@ def _creates(name: str, context: RequestContext, *, auto_creates: bool) -> bool:
     ):
         return False
     is_made = name in context.cluster.topics
-    return is_made or _create_automatically(context.cluster, name) is not None
+    return is_made or _auto_create_topic(context.cluster, name) is not None
 
 
-def _create_denied(name: str, context: RequestContext) -> MetadataResponseTopic:
+def _create_denied_row(name: str, context: RequestContext) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         name=name,
         is_internal=name in context.cluster.topics.internal_names,
-        topic_authorized_operations=_unasked_operations(context),
+        topic_authorized_operations=_unrequested_operations_value(context),
     )
 
 
-def _nameless(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
+def _topic_row_without_name(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
     """Return an entry without its name; topic ids need no permission."""
     return MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
 
 
-def _described(
+def _topic_row(
     topic: Topic, request: MetadataRequest, context: RequestContext
 ) -> MetadataResponseTopic:
-    down = _NONE_DOWN
+    dead_nodes = _NONE_DOWN
     for node_id, node in context.cluster.nodes.items():
         if not node.is_alive:
-            down = down | {node_id}
+            dead_nodes = dead_nodes | {node_id}
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,
         is_internal=topic.is_internal,
         partitions=[
-            _partition(partition, down, context.version)
+            _partition_row(partition, dead_nodes, context.version)
             for partition in topic.partitions
             if partition.was_led
         ],
@@ -229,8 +238,10 @@ def _described(
     )
 
 
-def _partition(partition: Partition, down: Set[int], version: int) -> MetadataResponsePartition:
-    leader_id = -1 if partition.leader_id in down else partition.leader_id
+def _partition_row(
+    partition: Partition, dead_nodes: Set[int], version: int
+) -> MetadataResponsePartition:
+    leader_id = -1 if partition.leader_id in dead_nodes else partition.leader_id
     response = MetadataResponsePartition(
         error_code=NO_ERROR if leader_id >= 0 else ErrorCode.LEADER_NOT_AVAILABLE,
         partition_index=partition.index,
@@ -239,28 +250,28 @@ def _partition(partition: Partition, down: Set[int], version: int) -> MetadataRe
         replica_nodes=partition.replicas,
         isr_nodes=partition.isr,
     )
-    if down:
-        response.offline_replicas = [each for each in partition.replicas if each in down]
+    if dead_nodes:
+        response.offline_replicas = [each for each in partition.replicas if each in dead_nodes]
         if version == 0 and response.offline_replicas:
-            _leave_out_stopped(response, down)
+            _leave_out_dead_nodes(response, dead_nodes)
     return response
 
 
-def _leave_out_stopped(response: MetadataResponsePartition, down: Set[int]) -> None:
+def _leave_out_dead_nodes(response: MetadataResponsePartition, dead_nodes: Set[int]) -> None:
     """Name running brokers only: version 0 has no field for the others (KIP-4)."""
-    response.replica_nodes = [each for each in response.replica_nodes if each not in down]
-    response.isr_nodes = [each for each in response.isr_nodes if each not in down]
+    response.replica_nodes = [each for each in response.replica_nodes if each not in dead_nodes]
+    response.isr_nodes = [each for each in response.isr_nodes if each not in dead_nodes]
     if response.leader_id >= 0:
         response.error_code = ErrorCode.REPLICA_NOT_AVAILABLE
 
 
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
     if context.version < 8 or not request.include_topic_authorized_operations:
-        return _unasked_operations(context)
+        return _unrequested_operations_value(context)
     return context.access.operations(ResourceType.TOPIC, name)
 
 
-def _unasked_operations(context: RequestContext) -> int:
+def _unrequested_operations_value(context: RequestContext) -> int:
     return (
         context.facts.access.unrequested_operations_value if context.version >= 8 else NO_OPERATIONS
     )
@@ -277,12 +288,12 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
     return context.access.operations(ResourceType.CLUSTER)
 
 
-def _creates_topics(cluster: Cluster) -> bool:
+def _auto_create_is_enabled(cluster: Cluster) -> bool:
     """Whether asking for a missing topic creates it."""
     return cluster.configs.broker_bool("auto.create.topics.enable")
 
 
-def _create_automatically(cluster: Cluster, name: str) -> Topic | None:
+def _auto_create_topic(cluster: Cluster, name: str) -> Topic | None:
     """Create a topic with the broker's defaults; return None if its
     name collides with another's.
     """
@@ -291,17 +302,25 @@ def _create_automatically(cluster: Cluster, name: str) -> Topic | None:
         return None
     if name in cluster.topics.internal_names and cluster.coordinators.has_settings(name):
         return cluster.coordinators.make_topic(name)
-    return _create(cluster, name, "num.partitions", "default.replication.factor", {})
+    return _create_topic_from_settings(
+        cluster, name, "num.partitions", "default.replication.factor", {}
+    )
 
 
-def _create(
-    cluster: Cluster, name: str, partitions: str, replicas: str, configs: dict[str, str]
+def _create_topic_from_settings(
+    cluster: Cluster,
+    name: str,
+    partitions_setting: str,
+    replication_setting: str,
+    configs: dict[str, str],
 ) -> Topic:
     """Create a topic with partitions and replicas from broker settings.
 
     It has at most one replica per broker, since test clusters are often smaller than the defaults.
     """
     alive = cluster.live_nodes()
-    factor = min(cluster.configs.broker_int(replicas), len(alive))
-    assignments = spread(alive, cluster.configs.broker_int(partitions), factor, cluster.random)
+    factor = min(cluster.configs.broker_int(replication_setting), len(alive))
+    assignments = spread(
+        alive, cluster.configs.broker_int(partitions_setting), factor, cluster.random
+    )
     return cluster.topics.create(name, assignments, configs)

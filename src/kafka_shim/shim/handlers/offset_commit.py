@@ -41,14 +41,14 @@ BY_ID_SINCE = 10
 TO_ZOOKEEPER = 0
 
 
-class _Rows:
+class _ResponseRows:
     """The answer while it is being put together: topics in the order of their first partition."""
 
     def __init__(self) -> None:
         self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
         self.merges = True
 
-    def add(self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
+    def add_error(self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
         row = self.topics.setdefault(
             (topic.name, topic.topic_id) if self.merges else id(topic),
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
@@ -61,10 +61,10 @@ class _Rows:
         return OffsetCommitResponse(topics=list(self.topics.values()))
 
 
-class _Wanted(msgspec.Struct):
+class _PermittedCommit(msgspec.Struct):
     """A permitted partition: the request's entry and the partition."""
 
-    asked: OffsetCommitRequestTopic
+    request_topic: OffsetCommitRequestTopic
     partition: OffsetCommitRequestPartition
     topic: Topic
 
@@ -81,23 +81,25 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
             if facts.denied_commit_lists_each_partition
             else context.offload(merge_duplicate_rows, response)
         )
-    rows = _Rows()
-    wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
+    rows = _ResponseRows()
+    permitted = [
+        commit for topic in request.topics for commit in _permitted_commits(topic, rows, context)
+    ]
     if not facts.java_group_coordinator:
-        wanted = last_row_per_key(
-            context.time_sliced(wanted),
-            lambda commit: (commit.asked.name, commit.partition.partition_index),
+        permitted = last_row_per_key(
+            context.time_sliced(permitted),
+            lambda commit: (commit.request_topic.name, commit.partition.partition_index),
         )
     # where the coordinator answers for everything, it does so as often as it was asked
     rows.merges = bool(rows.topics) or not facts.java_group_coordinator
-    if not wanted:
+    if not permitted:
         pass
     elif context.version != TO_ZOOKEEPER:
-        _commit(request, wanted, rows, context)
+        _commit_to_group(request, permitted, rows, context)
     elif not facts.zookeeper_offset_commit_is_supported:
         return error_response(request, ErrorCode.UNSUPPORTED_VERSION, None)
     else:
-        _commit_to_zookeeper(request.group_id, wanted, rows, context)
+        _commit_to_zookeeper(request.group_id, permitted, rows, context)
     response = rows.response()
     return (
         response
@@ -110,27 +112,32 @@ error_response = mirrored_error(OffsetCommitResponse)
 """With duplicate topics as in the request (seen on 4.3.1)."""
 
 
-def _allowed(
-    asked: OffsetCommitRequestTopic, rows: _Rows, context: RequestContext
-) -> Iterator[_Wanted]:
+def _permitted_commits(
+    request_topic: OffsetCommitRequestTopic, rows: _ResponseRows, context: RequestContext
+) -> Iterator[_PermittedCommit]:
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = find_commit_topic(context, OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    error, topic = find_commit_topic(context, OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id)
     checks = context.facts.groups.commit_rejects_missing_partition
-    for partition in asked.partitions:
+    for partition in request_topic.partitions:
         if error is not NO_ERROR or topic is None:
-            rows.add(asked, partition.partition_index, error)
+            rows.add_error(request_topic, partition.partition_index, error)
         elif checks and topic.partition(partition.partition_index) is None:
-            rows.add(asked, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            rows.add_error(
+                request_topic, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+            )
         else:
-            yield _Wanted(asked, partition, topic)
+            yield _PermittedCommit(request_topic, partition, topic)
 
 
-def _commit(
-    request: OffsetCommitRequest, wanted: list[_Wanted], rows: _Rows, context: RequestContext
+def _commit_to_group(
+    request: OffsetCommitRequest,
+    permitted: list[_PermittedCommit],
+    rows: _ResponseRows,
+    context: RequestContext,
 ) -> None:
     groups = context.cluster.groups
-    who = CommitIdentity(
+    identity = CommitIdentity(
         request.member_id,
         request.group_instance_id,
         request.generation_id_or_member_epoch,
@@ -143,7 +150,7 @@ def _commit(
             commit.partition.partition_index,
             committed_offset(commit.partition),
         )
-        for commit in context.time_sliced(wanted)
+        for commit in context.time_sliced(permitted)
         if metadata_fits(commit.partition, bytes_max)
     ]
     retention_ms: Retention = request.retention_time_ms
@@ -152,28 +159,30 @@ def _commit(
         and not context.facts.groups.all_offset_records_have_topic_ids
     ):
         retention_ms = None
-    error = groups.commit(request.group_id, who, context.long(commits), retention_ms=retention_ms)
-    for commit in context.time_sliced(wanted):
+    error = groups.commit(
+        request.group_id, identity, context.long(commits), retention_ms=retention_ms
+    )
+    for commit in context.time_sliced(permitted):
         code = error
         if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):
             code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        rows.add(commit.asked, commit.partition.partition_index, code)
+        rows.add_error(commit.request_topic, commit.partition.partition_index, code)
 
 
 def _commit_to_zookeeper(
-    group_id: str, wanted: list[_Wanted], rows: _Rows, context: RequestContext
+    group_id: str, permitted: list[_PermittedCommit], rows: _ResponseRows, context: RequestContext
 ) -> None:
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
-    for commit in context.time_sliced(wanted):
+    for commit in context.time_sliced(permitted):
         index = commit.partition.partition_index
         if not metadata_fits(commit.partition, bytes_max):
-            rows.add(commit.asked, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+            rows.add_error(commit.request_topic, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
         elif not group_id:
             # An empty element of a path in ZooKeeper.
-            rows.add(commit.asked, index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            rows.add_error(commit.request_topic, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.commit(
                 group_id, commit.topic.topic_id, index, committed_offset(commit.partition)
             )
-            rows.add(commit.asked, index, NO_ERROR)
+            rows.add_error(commit.request_topic, index, NO_ERROR)

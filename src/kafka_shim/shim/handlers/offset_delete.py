@@ -48,7 +48,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
             partitions=[
                 OffsetDeleteResponsePartition(
                     partition_index=partition.partition_index,
-                    error_code=_delete(group, topic, partition, denial, context),
+                    error_code=_delete_offset(group, topic, partition, denial, context),
                 )
                 for partition in topic.partitions
             ],
@@ -61,46 +61,46 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for partition in context.time_sliced(topic.partitions)
     }
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
-        topics = context.offload(_merged, topics, context.facts.groups)
+        topics = context.offload(_merge_topics_of_release, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
         context.cluster.groups.offsets_deleted(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        _check_size(topics)
+        _check_response_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 
 
-def _check_size(topics: list[OffsetDeleteResponseTopic]) -> None:
+def _check_response_size(topics: list[OffsetDeleteResponseTopic]) -> None:
     """DEVIATION: limit the response, which in 2.4 grows with the square of a topic's partitions."""
     rows = sum(len(topic.partitions) ** 2 for topic in topics)
     if rows > ROWS_MAX:
         raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
 
 
-def _merged(
+def _merge_topics_of_release(
     topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
     """Merge topics. Partitions are repeated since 3.5 if the group did not handle them, and always
     since 4.0; before, the last entry counts.
     """
-    found: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
-    places: dict[tuple[str, int], list[int]] = {}
+    rows_by_topic: dict[str, dict[int, OffsetDeleteResponsePartition]] = {}  # each in its place
+    positions: dict[tuple[str, int], list[int]] = {}
     responses = ((topic.name, partition) for topic in topics for partition in topic.partitions)
     for place, (name, partition) in enumerate(responses):
-        rows = found.setdefault(name, {})
+        rows = rows_by_topic.setdefault(name, {})
         is_by_group = partition.error_code in BY_GROUP
         repeats = facts.java_group_coordinator or (
             facts.failed_commit_lists_each_partition and not is_by_group
         )
         key = name, partition.partition_index
         if not repeats:
-            for former in places.pop(key, ()):
+            for former in positions.pop(key, ()):
                 del rows[former]
-        places.setdefault(key, []).append(place)
+        positions.setdefault(key, []).append(place)
         rows[place] = partition
     return [
         OffsetDeleteResponseTopic(name=name, partitions=list(rows.values()))
-        for name, rows in found.items()
+        for name, rows in rows_by_topic.items()
     ]
 
 
@@ -113,16 +113,16 @@ def _group_error(group_id: str, group: Group | None) -> ErrorCode:
     return ErrorCode.GROUP_ID_NOT_FOUND if group is None else group.offset_delete_error()
 
 
-def _delete(
+def _delete_offset(
     group: Group,
-    asked: OffsetDeleteRequestTopic,
+    request_topic: OffsetDeleteRequestTopic,
     partition: OffsetDeleteRequestPartition,
     denial: ErrorCode,
     context: RequestContext,
 ) -> ErrorCode:
     if denial is not ErrorCode.NONE:
         return denial
-    topic = context.cluster.topics.get(asked.name)
+    topic = context.cluster.topics.get(request_topic.name)
     if topic is None or topic.partition(partition.partition_index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if group.subscribes_to(topic.name):

@@ -52,7 +52,7 @@ MANY_SINCE = 8
 BY_ID_SINCE = 10
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _RequestTopic(msgspec.Struct, frozen=True):
     """A topic of the request, by name, or by id since version 10."""
 
     name: str
@@ -60,16 +60,16 @@ class _Asked(msgspec.Struct, frozen=True):
     partitions: tuple[int, ...]
 
 
-class _Group(msgspec.Struct, frozen=True):
+class _RequestGroup(msgspec.Struct, frozen=True):
     """A group of the request, in a form common to all versions."""
 
     group_id: str
     member_id: str | None
     member_epoch: int
-    topics: tuple[_Asked, ...] | None  # None: all topics with offsets
+    topics: tuple[_RequestTopic, ...] | None  # None: all topics with offsets
 
 
-class _Topic(msgspec.Struct, frozen=True):
+class _ResponseTopic(msgspec.Struct, frozen=True):
     """A topic of the answer: the error or the offset of each partition."""
 
     name: str
@@ -78,9 +78,9 @@ class _Topic(msgspec.Struct, frozen=True):
     results: tuple[CommittedOffset | ErrorCode, ...]
 
 
-class _Response(msgspec.Struct, frozen=True):
+class _GroupResponse(msgspec.Struct, frozen=True):
     error: ErrorCode
-    topics: list[_Topic]
+    topics: list[_ResponseTopic]
 
 
 NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
@@ -99,23 +99,24 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
         context.access.check_nothing_further()  # a request without groups asks nothing
-        asked = context.offload(_many, request.groups)
+        groups = context.offload(_groups_of_request, request.groups)
         responses = [
-            (group, _fetch(group, request.require_stable, context))
-            for group in context.time_sliced(asked)
+            (group, _fetch_group_offsets(group, request.require_stable, context))
+            for group in context.time_sliced(groups)
         ]
         rows = context.offload(_group_rows, responses)
         return OffsetFetchResponse(
-            groups=context.offload(_each_or_once, rows, context.facts.groups)
+            groups=context.offload(_repeated_group_rows_of_release, rows, context.facts.groups)
         )
-    group = context.offload(_single, request)
-    response = _fetch(group, request.require_stable, context)
+    group = context.offload(_group_of_old_request, request)
+    response = _fetch_group_offsets(group, request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=response.error, topics=context.offload(_old_rows, response.topics)
+        error_code=response.error,
+        topics=context.offload(_topic_rows_before_groups, response.topics),
     )
 
 
-def _each_or_once(
+def _repeated_group_rows_of_release(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """Return the rows of a request that may list a group twice, as this release answers it."""
@@ -135,10 +136,10 @@ def _each_or_once(
 def error_response(
     request: OffsetFetchRequest, error: ErrorCode, message: str | None
 ) -> OffsetFetchResponse:
-    topics = [_denied(asked, error) for asked in _single(request).topics or ()]
+    topics = [_failed_topic(asked, error) for asked in _group_of_old_request(request).topics or ()]
     return OffsetFetchResponse(
         error_code=error,
-        topics=_old_rows(topics),
+        topics=_topic_rows_before_groups(topics),
         groups=[
             OffsetFetchResponseGroup(group_id=group.group_id, error_code=error)
             for group in request.groups
@@ -146,24 +147,26 @@ def error_response(
     )
 
 
-def _single(request: OffsetFetchRequest) -> _Group:
+def _group_of_old_request(request: OffsetFetchRequest) -> _RequestGroup:
     topics = request.topics
-    asked = None
+    request_topics = None
     if topics is not None:
-        asked = tuple(_Asked(topic.name, NO_ID, tuple(topic.partition_indexes)) for topic in topics)
-    return _Group(request.group_id, None, -1, asked)
+        request_topics = tuple(
+            _RequestTopic(topic.name, NO_ID, tuple(topic.partition_indexes)) for topic in topics
+        )
+    return _RequestGroup(request.group_id, None, -1, request_topics)
 
 
-def _many(groups: Iterable[OffsetFetchRequestGroup]) -> list[_Group]:
+def _groups_of_request(groups: Iterable[OffsetFetchRequestGroup]) -> list[_RequestGroup]:
     return [
-        _Group(
+        _RequestGroup(
             group.group_id,
             group.member_id,
             group.member_epoch,
             None
             if group.topics is None
             else tuple(
-                _Asked(topic.name, topic.topic_id, tuple(topic.partition_indexes))
+                _RequestTopic(topic.name, topic.topic_id, tuple(topic.partition_indexes))
                 for topic in group.topics
             ),
         )
@@ -171,51 +174,61 @@ def _many(groups: Iterable[OffsetFetchRequestGroup]) -> list[_Group]:
     ]
 
 
-def _fetch(group: _Group, require_stable: bool, context: RequestContext) -> _Response:
+def _fetch_group_offsets(
+    group: _RequestGroup, require_stable: bool, context: RequestContext
+) -> _GroupResponse:
     error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
         effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
         each = effect is Effect.EACH and context.version < MANY_SINCE
-        return _Response(error, _failures(group, error, context) if each else [])
+        return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
     if (
         context.version == FROM_ZOOKEEPER
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
-        return _Response(error, _failures(group, ErrorCode.UNSUPPORTED_VERSION, context))
+        return _GroupResponse(error, _failed_topics(group, ErrorCode.UNSUPPORTED_VERSION, context))
     error = context.coordinator_error(group.group_id)
-    found = context.cluster.groups.find(group.group_id)
-    if error is ErrorCode.NONE and found is not None:
-        error = found.fetch_error(group.member_id, group.member_epoch)
+    group_state = context.cluster.groups.find(group.group_id)
+    if error is ErrorCode.NONE and group_state is not None:
+        error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
-        return _Response(error, _failures(group, error, context) if each else [])
+        return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
     if group.topics is None:
-        return _Response(error, _all_topics(group.group_id, require_stable, context))
-    return _Response(error, _named_topics(group, require_stable, context))
+        return _GroupResponse(
+            error, _fetch_all_visible_topics(group.group_id, require_stable, context)
+        )
+    return _GroupResponse(error, _fetch_requested_topics(group, require_stable, context))
 
 
-def _named_topics(group: _Group, require_stable: bool, context: RequestContext) -> list[_Topic]:
+def _fetch_requested_topics(
+    group: _RequestGroup, require_stable: bool, context: RequestContext
+) -> list[_ResponseTopic]:
     """Return the requested topics, with the failed ones last."""
     assert group.topics is not None
-    found, failed = [], []
-    for asked in context.time_sliced(group.topics):
-        name, error = asked.name, ErrorCode.NONE
+    fetched_topics, failed_topics = [], []
+    for request_topic in context.time_sliced(group.topics):
+        name, error = request_topic.name, ErrorCode.NONE
         if context.version >= BY_ID_SINCE:
-            known = context.cluster.topics.by_id(asked.topic_id)
+            known = context.cluster.topics.by_id(request_topic.topic_id)
             name = "" if known is None else known.name
             error = ErrorCode.UNKNOWN_TOPIC_ID if known is None else error
         if error is ErrorCode.NONE:
             error = context.access.error(OFFSET_FETCH_TOPIC, name)
         if error is ErrorCode.NONE:
-            found.append(_looked_up(group.group_id, asked, name, require_stable, context))
+            fetched_topics.append(
+                _fetch_topic_offsets(group.group_id, request_topic, name, require_stable, context)
+            )
         else:
-            failed.append(_denied(asked, error))
+            failed_topics.append(_failed_topic(request_topic, error))
     if context.facts.groups.denied_offset_fetch_lists_each_topic:
-        return _responded(found, context) + failed
-    return _responded(found + failed, context)
+        return _merge_rows_of_old_releases(fetched_topics, context) + failed_topics
+    return _merge_rows_of_old_releases(fetched_topics + failed_topics, context)
 
 
-def _responded(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
+def _merge_rows_of_old_releases(
+    topics: list[_ResponseTopic], context: RequestContext
+) -> list[_ResponseTopic]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.java_group_coordinator:
         return topics
@@ -223,56 +236,71 @@ def _responded(topics: list[_Topic], context: RequestContext) -> list[_Topic]:
     for topic in context.time_sliced(topics):
         rows.setdefault(topic.name, {}).update(zip(topic.partitions, topic.results, strict=True))
     return [
-        _Topic(name, NO_ID, tuple(row), tuple(row.values()))
+        _ResponseTopic(name, NO_ID, tuple(row), tuple(row.values()))
         for name, row in context.time_sliced(rows.items())
         if row
     ]
 
 
-def _failures(group: _Group, error: ErrorCode, context: RequestContext) -> list[_Topic]:
+def _failed_topics(
+    group: _RequestGroup, error: ErrorCode, context: RequestContext
+) -> list[_ResponseTopic]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
     if facts.failed_offset_fetch_v1_is_empty and not from_zookeeper:
         return []
-    topics = [_denied(asked, error) for asked in context.time_sliced(group.topics or ())]
+    topics = [
+        _failed_topic(request_topic, error)
+        for request_topic in context.time_sliced(group.topics or ())
+    ]
     repeats = facts.denied_offset_fetch_lists_each_topic and not from_zookeeper
-    return topics if repeats else _responded(topics, context)
+    return topics if repeats else _merge_rows_of_old_releases(topics, context)
 
 
-def _looked_up(
-    group_id: str, asked: _Asked, name: str, require_stable: bool, context: RequestContext
-) -> _Topic:
+def _fetch_topic_offsets(
+    group_id: str,
+    request_topic: _RequestTopic,
+    name: str,
+    require_stable: bool,
+    context: RequestContext,
+) -> _ResponseTopic:
     groups = context.cluster.groups
     topic = context.cluster.topics.get(name)
     if context.version == FROM_ZOOKEEPER:
         rows = [
-            _in_zookeeper(group_id, topic, at, context)
-            for at in context.time_sliced(asked.partitions)
+            _offset_from_zookeeper(group_id, topic, at, context)
+            for at in context.time_sliced(request_topic.partitions)
         ]
     else:
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
             ids.append(stray_id(name))
         rows = [
-            _committed(groups.offsets, group_id, ids, at, require_stable)
-            for at in context.time_sliced(asked.partitions)
+            _stored_or_unstable_offset(groups.offsets, group_id, ids, at, require_stable)
+            for at in context.time_sliced(request_topic.partitions)
         ]
-    return _Topic(asked.name, asked.topic_id, asked.partitions, tuple(rows))
+    return _ResponseTopic(
+        request_topic.name, request_topic.topic_id, request_topic.partitions, tuple(rows)
+    )
 
 
-def _committed(
-    offsets: Offsets, group_id: str, ids: Iterable[bytes], partition: int, require_stable: bool
+def _stored_or_unstable_offset(
+    offsets: Offsets,
+    group_id: str,
+    topic_ids: Iterable[bytes],
+    partition: int,
+    require_stable: bool,
 ) -> CommittedOffset | ErrorCode:
     """Return the offset that is stored under one of these topic ids."""
-    for topic_id in ids:
+    for topic_id in topic_ids:
         if require_stable and offsets.is_unstable(group_id, topic_id, partition):
             return ErrorCode.UNSTABLE_OFFSET_COMMIT
-        found = offsets.get(group_id, topic_id, partition)
-        if found is not None:
-            return found
+        stored = offsets.get(group_id, topic_id, partition)
+        if stored is not None:
+            return stored
     return NOTHING
 
 
-def _in_zookeeper(
+def _offset_from_zookeeper(
     group_id: str, topic: Topic | None, partition: int, context: RequestContext
 ) -> CommittedOffset | ErrorCode:
     """Return the offset from ZooKeeper, which has no metadata."""
@@ -281,46 +309,58 @@ def _in_zookeeper(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not group_id:
         return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path
-    found = context.cluster.groups.zookeeper_offsets.get(group_id, topic.topic_id, partition)
-    return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if found is None else CommittedOffset(found.offset)
+    stored = context.cluster.groups.zookeeper_offsets.get(group_id, topic.topic_id, partition)
+    return (
+        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if stored is None else CommittedOffset(stored.offset)
+    )
 
 
-def _all_topics(group_id: str, require_stable: bool, context: RequestContext) -> list[_Topic]:
+def _fetch_all_visible_topics(
+    group_id: str, require_stable: bool, context: RequestContext
+) -> list[_ResponseTopic]:
     offsets = context.cluster.groups.offsets
     topics = context.cluster.topics
-    held = [
+    named_rows = [
         (name, topic_id, rows)
         for topic_id, rows in context.time_sliced(list(offsets.of_group(group_id)))
-        if (name := _name_of(topic_id, topics)) is not None
+        if (name := _topic_name_of_stored_id(topic_id, topics)) is not None
     ]
-    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, held, lambda row: row[0])
+    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
 
-    def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _Topic:
-        asked = context.time_sliced(partitions)
-        rows = (_committed(offsets, group_id, (topic_id,), at, require_stable) for at in asked)
-        return _Topic(name, topic_id, partitions, tuple(rows))
+    def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _ResponseTopic:
+        indexes = context.time_sliced(partitions)
+        rows = (
+            _stored_or_unstable_offset(offsets, group_id, (topic_id,), at, require_stable)
+            for at in indexes
+        )
+        return _ResponseTopic(name, topic_id, partitions, tuple(rows))
 
     topics_found = [
         found(name, topic_id, tuple(rows)) for name, topic_id, rows in context.time_sliced(visible)
     ]
-    return _responded(topics_found, context)
+    return _merge_rows_of_old_releases(topics_found, context)
 
 
-def _name_of(topic_id: bytes, topics: Topics) -> str | None:
+def _topic_name_of_stored_id(topic_id: bytes, topics: Topics) -> str | None:
     topic = topics.by_id(topic_id)
     return stray_name(topic_id) if topic is None else topic.name
 
 
-def _denied(asked: _Asked, error: ErrorCode) -> _Topic:
-    return _Topic(asked.name, asked.topic_id, asked.partitions, (error,) * len(asked.partitions))
+def _failed_topic(request_topic: _RequestTopic, error: ErrorCode) -> _ResponseTopic:
+    return _ResponseTopic(
+        request_topic.name,
+        request_topic.topic_id,
+        request_topic.partitions,
+        (error,) * len(request_topic.partitions),
+    )
 
 
-def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
+def _topic_rows_before_groups(topics: Iterable[_ResponseTopic]) -> list[OffsetFetchResponseTopic]:
     return [
         OffsetFetchResponseTopic(
             name=topic.name,
             partitions=[
-                OffsetFetchResponsePartition(*_fields(at, result))
+                OffsetFetchResponsePartition(*_partition_fields_in_wire_order(at, result))
                 for at, result in zip(topic.partitions, topic.results, strict=True)
             ],
         )
@@ -328,7 +368,9 @@ def _old_rows(topics: Iterable[_Topic]) -> list[OffsetFetchResponseTopic]:
     ]
 
 
-def _group_rows(responses: Iterable[tuple[_Group, _Response]]) -> list[OffsetFetchResponseGroup]:
+def _group_rows(
+    responses: Iterable[tuple[_RequestGroup, _GroupResponse]],
+) -> list[OffsetFetchResponseGroup]:
     return [
         OffsetFetchResponseGroup(
             group_id=group.group_id,
@@ -338,7 +380,7 @@ def _group_rows(responses: Iterable[tuple[_Group, _Response]]) -> list[OffsetFet
                     name=topic.name,
                     topic_id=topic.topic_id,
                     partitions=[
-                        OffsetFetchResponsePartitions(*_fields(at, result))
+                        OffsetFetchResponsePartitions(*_partition_fields_in_wire_order(at, result))
                         for at, result in zip(topic.partitions, topic.results, strict=True)
                     ],
                 )
@@ -349,7 +391,7 @@ def _group_rows(responses: Iterable[tuple[_Group, _Response]]) -> list[OffsetFet
     ]
 
 
-def _fields(
+def _partition_fields_in_wire_order(
     partition: int, result: CommittedOffset | ErrorCode
 ) -> tuple[int, int, int, str, ErrorCode]:
     """Return index, offset, leader epoch, metadata and error of a partition, in wire order."""

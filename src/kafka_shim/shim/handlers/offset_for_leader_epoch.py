@@ -28,15 +28,15 @@ def handle(
 ) -> OffsetForLeaderEpochResponse:
     topics = request.topics
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
-        topics = context.offload(_merged, topics)
+        topics = context.offload(_merge_duplicate_partitions, topics)
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
-            *(_ends(topic, context) for topic in context.time_sliced(allowed)),
-            *context.offload(_all_failed, denied, denial),
+            *(_end_offsets_of_topic(topic, context) for topic in context.time_sliced(allowed)),
+            *context.offload(_failed_topics, denied, denial),
         ]
     )
 
@@ -44,61 +44,66 @@ def handle(
 error_response = mirrored_error(OffsetForLeaderEpochResponse, constant_fields={"leader_epoch": -1})
 
 
-def _all_failed(
+def _failed_topics(
     topics: list[OffsetForLeaderTopic], error: ErrorCode
 ) -> list[OffsetForLeaderTopicResult]:
-    return [_failed(topic, error) for topic in topics]
+    return [_failed_topic(topic, error) for topic in topics]
 
 
-def _merged(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
+def _merge_duplicate_partitions(topics: list[OffsetForLeaderTopic]) -> list[OffsetForLeaderTopic]:
     """Merge duplicate topics and partitions; the last entry counts."""
-    found: dict[str, dict[int, OffsetForLeaderPartition]] = {}
+    partitions_by_topic: dict[str, dict[int, OffsetForLeaderPartition]] = {}
     for topic in topics:
-        found.setdefault(topic.topic, {}).update(
+        partitions_by_topic.setdefault(topic.topic, {}).update(
             {partition.partition: partition for partition in topic.partitions}
         )
     return [
         OffsetForLeaderTopic(topic=name, partitions=list(partitions.values()))
-        for name, partitions in found.items()
+        for name, partitions in partitions_by_topic.items()
     ]
 
 
-def _ends(topic: OffsetForLeaderTopic, context: RequestContext) -> OffsetForLeaderTopicResult:
+def _end_offsets_of_topic(
+    topic: OffsetForLeaderTopic, context: RequestContext
+) -> OffsetForLeaderTopicResult:
     return OffsetForLeaderTopicResult(
         topic=topic.topic,
         partitions=[
-            _end(topic.topic, wanted, context) for wanted in context.time_sliced(topic.partitions)
+            _end_offset_of_partition(topic.topic, request_partition, context)
+            for request_partition in context.time_sliced(topic.partitions)
         ],
     )
 
 
-def _end(name: str, wanted: OffsetForLeaderPartition, context: RequestContext) -> EpochEndOffset:
-    partition = context.cluster.topics.partition(name, wanted.partition)
+def _end_offset_of_partition(
+    name: str, request_partition: OffsetForLeaderPartition, context: RequestContext
+) -> EpochEndOffset:
+    partition = context.cluster.topics.partition(name, request_partition.partition)
     if partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif not partition.is_led_by(context.node_id):
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     else:
-        error = leader_epoch_error(partition, wanted.current_leader_epoch)
+        error = leader_epoch_error(partition, request_partition.current_leader_epoch)
     if error is not ErrorCode.NONE or partition is None:
-        return EpochEndOffset(error_code=error, partition=wanted.partition)
+        return EpochEndOffset(error_code=error, partition=request_partition.partition)
     log = partition.log
-    leader_epoch, end_offset = log.end_of_epoch(wanted.leader_epoch)
-    is_before = wanted.leader_epoch < 0 or log.end_offset == 0
+    leader_epoch, end_offset = log.end_of_epoch(request_partition.leader_epoch)
+    is_before = request_partition.leader_epoch < 0 or log.end_offset == 0
     if is_before and not context.facts.records.first_leader_epoch_starts_at_creation:
         leader_epoch, end_offset = -1, -1
     return EpochEndOffset(
-        partition=wanted.partition,
+        partition=request_partition.partition,
         leader_epoch=leader_epoch if context.version >= EPOCHS_SINCE else -1,
         end_offset=end_offset,
     )
 
 
-def _failed(topic: OffsetForLeaderTopic, error: ErrorCode) -> OffsetForLeaderTopicResult:
+def _failed_topic(topic: OffsetForLeaderTopic, error: ErrorCode) -> OffsetForLeaderTopicResult:
     return OffsetForLeaderTopicResult(
         topic=topic.topic,
         partitions=[
-            EpochEndOffset(error_code=error, partition=wanted.partition)
-            for wanted in topic.partitions
+            EpochEndOffset(error_code=error, partition=request_partition.partition)
+            for request_partition in topic.partitions
         ],
     )

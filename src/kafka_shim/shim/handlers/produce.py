@@ -31,17 +31,20 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.producing import checks_before_append
-from kafka_shim.shim.handlers.producing.append_checked import append_checked, check_request
+from kafka_shim.shim.handlers.producing.append_checked import (
+    check_acks_and_internal_topic,
+    check_and_append,
+)
 from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
-    Row,
-    TopicRows,
-    check_rows,
-    last_readable,
+    ProducedRow,
+    ProducedTopic,
+    check_and_store_outcomes,
+    group_produced_rows,
+    last_appendable_row,
     null_records_error,
-    rows_of,
 )
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected
+from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.wait import NoResponse
 
@@ -55,12 +58,12 @@ takes_long = checks_before_append.takes_long
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
-    first_batches, topics = rows_of(request, context)
+    first_batches, topics = group_produced_rows(request, context)
     error = _request_error(request, first_batches, context)
     if error:
-        response = _refused(context.time_sliced(topics), error)
+        response = _failed_response(context.time_sliced(topics), error)
     else:
-        response = _append_all(request, topics, context)
+        response = _append_to_partitions(request, topics, context)
     if request.acks == SILENT:
         responses = (row for topic in response.responses for row in topic.partition_responses)
         return NoResponse.CLOSE if any(row.error_code for row in responses) else NoResponse.SILENT
@@ -78,7 +81,7 @@ def error_response(
                 name=topic.name,
                 topic_id=topic.topic_id,
                 partition_responses=[
-                    _failed(partition.index, RecordsRejected(error, message))
+                    _failed_partition_row(partition.index, RecordsRejected(error, message))
                     for partition in topic.partition_data
                 ],
             )
@@ -87,7 +90,7 @@ def error_response(
     )
 
 
-def _refused(topics: Iterable[TopicRows], error: ErrorCode) -> ProduceResponse:
+def _failed_response(topics: Iterable[ProducedTopic], error: ErrorCode) -> ProduceResponse:
     """Return the response to a rejected request, with each partition once."""
     return ProduceResponse(
         responses=[
@@ -95,7 +98,8 @@ def _refused(topics: Iterable[TopicRows], error: ErrorCode) -> ProduceResponse:
                 name=rows.topic.name,
                 topic_id=rows.topic.topic_id,
                 partition_responses=[
-                    _failed(index, RecordsRejected(error)) for index in rows.partitions
+                    _failed_partition_row(index, RecordsRejected(error))
+                    for index in rows.partitions
                 ],
             )
             for rows in topics
@@ -127,68 +131,72 @@ def _request_error(
     return NO_ERROR
 
 
-def _append_all(
-    request: ProduceRequest, topics: Iterable[TopicRows], context: RequestContext
+def _append_to_partitions(
+    request: ProduceRequest, topics: Iterable[ProducedTopic], context: RequestContext
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
     slices = context.access.slices
-    over = iter if slices is None else slices.over
+    time_sliced = iter if slices is None else slices.over
     facts = context.facts.records
-    found, has_nulls = [], False
-    for rows in over(topics):
-        name, error = _topic(rows.topic, context)
-        found.append((rows, name, error))
+    produced, has_nulls = [], False
+    for rows in time_sliced(topics):
+        name, error = _topic_name_and_error(rows.topic, context)
+        produced.append((rows, name, error))
         has_nulls = has_nulls or rows.has_nulls
     null_error = NO_ERROR
     if has_nulls and facts.null_records_fail_whole_produce:
-        null_error = null_records_error(found, context)
+        null_error = null_records_error(produced, context)
     if slices is not None and not null_error:
-        _check_beforehand(found, context)
+        _check_records_offloaded(produced, context)
     responses = []
-    for topic, name, error in over(found):
-        answers = []
-        for given in over(topic.partitions.values()):  # a comprehension takes longer here
-            answers.append(_response(name, given, error or null_error, request, context, facts))  # noqa: PERF401
-        if answers:
-            responses.append(TopicProduceResponse(topic.topic.name, topic.topic.topic_id, answers))
+    for topic, name, error in time_sliced(produced):
+        partition_rows = []
+        for given in time_sliced(topic.partitions.values()):  # a comprehension takes longer here
+            row = _append_partition_row(name, given, error or null_error, request, context, facts)
+            partition_rows.append(row)
+        if partition_rows:
+            data = topic.topic
+            responses.append(TopicProduceResponse(data.name, data.topic_id, partition_rows))
     if request.transactional_id is not None:
         context.cluster.transactions.write_gathered()
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
-        _name_leaders(response, context)
+        _add_current_leaders(response, context)
     return response
 
 
-def _check_beforehand(
-    topics: Iterable[tuple[TopicRows, str, ErrorCode]], context: RequestContext
+def _check_records_offloaded(
+    topics: Iterable[tuple[ProducedTopic, str, ErrorCode]], context: RequestContext
 ) -> None:
     """Check the records for all partitions beside other requests."""
-    now_ms, wanted = context.cluster.clock.now_ms(), []
+    now_ms, checks = context.cluster.clock.now_ms(), []
     for topic, name, error in context.time_sliced(topics):
         if error:
             continue
         for index, rows in context.time_sliced(topic.partitions.items()):
             partition = context.cluster.topics.partition(name, index)
             if partition is not None:
-                limits = Limits(partition.log.settings, context.facts.records, now_ms)
-                wanted += [(row, limits) for row in context.time_sliced(rows) if row.content]
-    context.offload(check_rows, wanted, context.version)
+                limits = RecordLimits(partition.log.settings, context.facts.records, now_ms)
+                checks += [(row, limits) for row in context.time_sliced(rows) if row.content]
+    context.offload(check_and_store_outcomes, checks, context.version)
 
 
-def _topic(topic: TopicProduceData, context: RequestContext) -> tuple[str, ErrorCode]:
+def _topic_name_and_error(
+    topic: TopicProduceData, context: RequestContext
+) -> tuple[str, ErrorCode]:
     """Return the topic's name and the error for which its partitions fail."""
     name = topic.name
     if context.version >= IDS_SINCE:
-        found = context.cluster.topics.by_id(topic.topic_id)
-        if found is None:
+        topic_by_id = context.cluster.topics.by_id(topic.topic_id)
+        if topic_by_id is None:
             return "", ErrorCode.UNKNOWN_TOPIC_ID
-        name = found.name
+        name = topic_by_id.name
     return name, denied_or_unknown_topic_error(context, PRODUCE_TOPIC, name)
 
 
-def _response(
+def _append_partition_row(
     name: str,
-    rows: list[Row],
+    rows: list[ProducedRow],
     error: ErrorCode,
     request: ProduceRequest,
     context: RequestContext,
@@ -199,65 +207,69 @@ def _response(
     """
     index = rows[0].index
     if error:
-        return _failed(index, RecordsRejected(error))
+        return _failed_partition_row(index, RecordsRejected(error))
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
-        return _failed(index, _missing(name, request, context))
+        return _failed_partition_row(index, _missing_partition_error(name, request, context))
     if not facts.repeated_produce_partition_checks_all_batches:
         rows = rows[-1:]
-    readable: Row | None = rows[0]
+    readable: ProducedRow | None = rows[0]
     unreadable = None
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
-        given = rows if len(rows) == 1 else context.time_sliced(rows)
-        readable, unreadable = last_readable(given, context.version, facts)
+        produced_rows = rows if len(rows) == 1 else context.time_sliced(rows)
+        readable, unreadable = last_appendable_row(produced_rows, context.version, facts)
     appended = NOTHING_APPENDED
     try:
         if readable is not None:
-            appended = append_checked(name, partition, readable, request, context, facts)
+            appended = check_and_append(name, partition, readable, request, context, facts)
     except RecordsRejected as refused:
         unreadable = unreadable or refused
     start = partition.log.start_offset
     if unreadable is not None:
-        return _failed(index, unreadable, start if unreadable.tells_start else -1)
+        return _failed_partition_row(
+            index, unreadable, start if unreadable.returns_log_start else -1
+        )
     return PartitionProduceResponse(index, 0, appended.base_offset, appended.append_time_ms, start)
 
 
-def _missing(name: str, request: ProduceRequest, context: RequestContext) -> RecordsRejected:
+def _missing_partition_error(
+    name: str, request: ProduceRequest, context: RequestContext
+) -> RecordsRejected:
     """Return the error for a missing partition; releases that check topics only find it late."""
     if context.facts.records.fetch_keeps_missing_partitions_in_order:
         try:
-            check_request(name, request, context)
-        except RecordsRejected as refused:
-            return refused
+            check_acks_and_internal_topic(name, request, context)
+        except RecordsRejected as rejection:
+            return rejection
     return RecordsRejected(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
 
 
-def _failed(
-    index: int, refused: RecordsRejected, start_offset: int = -1
+def _failed_partition_row(
+    index: int, rejection: RecordsRejected, start_offset: int = -1
 ) -> PartitionProduceResponse:
     return PartitionProduceResponse(
         index=index,
-        error_code=refused.error,
+        error_code=rejection.error,
         base_offset=-1,
         log_start_offset=start_offset,
         record_errors=[
             BatchIndexAndErrorMessage(batch_index=at, batch_index_error_message=text or None)
-            for at, text in refused.records
+            for at, text in rejection.records
         ],
-        error_message=refused.message,
+        error_message=rejection.message,
     )
 
 
-def _name_leaders(response: ProduceResponse, context: RequestContext) -> None:
+def _add_current_leaders(response: ProduceResponse, context: RequestContext) -> None:
     """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:
         for row in context.time_sliced(topic.partition_responses):
             if row.error_code != ErrorCode.NOT_LEADER_OR_FOLLOWER:
                 continue
-            found = context.cluster.topics.by_id(topic.topic_id)
-            name = topic.name if found is None else found.name
+            topic_by_id = context.cluster.topics.by_id(topic.topic_id)
+            name = topic.name if topic_by_id is None else topic_by_id.name
             partition = context.cluster.topics.partition(name, row.index)
             assert partition is not None
             row.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)

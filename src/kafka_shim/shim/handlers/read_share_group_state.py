@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.read_share_group_state_response import (
     StateBatch,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
 from kafka_shim.shim.state.share_partitions.share_values import Key
@@ -28,12 +28,12 @@ def handle(
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
     def read(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _read(
+        return _read_state(
             (request.group_id, topic_id, partition.partition), partition.leader_epoch, context
         )
 
     topics = request.topics if request.group_id else []
-    return ReadShareGroupStateResponse(results_of(topics, ReadStateResult, read))
+    return ReadShareGroupStateResponse(results_by_topic(topics, ReadStateResult, read))
 
 
 error_response = mirrored_error(
@@ -41,16 +41,16 @@ error_response = mirrored_error(
 )
 
 
-def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
-    error, found = context.cluster.share_states.read(key, leader_epoch)
-    if found is None:
+def _read_state(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
+    error, state = context.cluster.share_states.read(key, leader_epoch)
+    if state is None:
         return PartitionResult(
             partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
         )
     return PartitionResult(
         partition=key[2],
-        state_epoch=found.state_epoch,
-        start_offset=found.start_offset,
+        state_epoch=state.state_epoch,
+        start_offset=state.start_offset,
         state_batches=[
             StateBatch(
                 first_offset=delivery.first,
@@ -58,6 +58,6 @@ def _read(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResu
                 delivery_state=delivery.state,
                 delivery_count=delivery.count,
             )
-            for delivery in found.deliveries
+            for delivery in state.deliveries
         ],
     )

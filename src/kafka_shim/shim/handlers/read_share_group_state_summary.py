@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.read_share_group_state_summary_response import
     ReadStateSummaryResult,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
 from kafka_shim.shim.state.share_partitions.share_values import Key
@@ -28,10 +28,12 @@ def handle(
     context.access.require(READ_SHARE_GROUP_STATE_SUMMARY, message=NOT_A_BROKER)
 
     def summary(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _summary((request.group_id, topic_id, partition.partition), context)
+        return _state_summary((request.group_id, topic_id, partition.partition), context)
 
     topics = request.topics if request.group_id else []
-    return ReadShareGroupStateSummaryResponse(results_of(topics, ReadStateSummaryResult, summary))
+    return ReadShareGroupStateSummaryResponse(
+        results_by_topic(topics, ReadStateSummaryResult, summary)
+    )
 
 
 error_response = mirrored_error(
@@ -41,18 +43,18 @@ error_response = mirrored_error(
 )
 
 
-def _summary(key: Key, context: RequestContext) -> PartitionResult:
-    error, found = context.cluster.share_states.summary(key)
+def _state_summary(key: Key, context: RequestContext) -> PartitionResult:
+    error, state = context.cluster.share_states.summary(key)
     if error is not ErrorCode.NONE:
         return PartitionResult(
             partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
         )
-    if found is None:
+    if state is None:
         return PartitionResult(partition=key[2], start_offset=-1)
     return PartitionResult(
         partition=key[2],
-        state_epoch=found.state_epoch,
-        leader_epoch=found.leader_epoch,
-        start_offset=found.start_offset,
-        delivery_complete_count=found.complete if context.version >= 1 else -1,
+        state_epoch=state.state_epoch,
+        leader_epoch=state.leader_epoch,
+        start_offset=state.start_offset,
+        delivery_complete_count=state.complete if context.version >= 1 else -1,
     )

@@ -17,7 +17,7 @@ def handle(
     request: RenewDelegationTokenRequest, context: RequestContext
 ) -> RenewDelegationTokenResponse:
     try:
-        return _renew(request, context)
+        return _renew_token(request, context)
     except RequestRejected as refusal:
         expiry_ms = expiry_ms_of_failed_request(refusal.error, context)
         return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
@@ -26,7 +26,7 @@ def handle(
 error_response = mirrored_error(RenewDelegationTokenResponse)
 
 
-def _renew(
+def _renew_token(
     request: RenewDelegationTokenRequest, context: RequestContext
 ) -> RenewDelegationTokenResponse:
     require_authentication_without_token(context)

@@ -25,13 +25,17 @@ _BEFORE = frozenset({Phase.HANDSHAKE, Phase.MECHANISM})
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
     session = context.session
     mechanisms = list(context.cluster.mechanisms)
-    if _renews(context):
-        return _begin_renewal(request, context)
+    if _may_reauthenticate(context):
+        return _begin_reauthentication(request, context)
     if session.phase not in _BEFORE:
-        told = mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
-        return SaslHandshakeResponse(error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=told)
+        listed_mechanisms = (
+            mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
+        )
+        return SaslHandshakeResponse(
+            error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=listed_mechanisms
+        )
     if not sasl_authentication.begin_sasl_exchange(
-        request.mechanism, session, context.cluster, _next_phase(context)
+        request.mechanism, session, context.cluster, _phase_after_handshake(context)
     ):
         if context.facts.users.unknown_sasl_mechanism_closes_connection:
             session.phase = Phase.FAILED
@@ -41,11 +45,11 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     return SaslHandshakeResponse(mechanisms=mechanisms)
 
 
-def _next_phase(context: RequestContext) -> Phase:
+def _phase_after_handshake(context: RequestContext) -> Phase:
     return Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
 
 
-def _renews(context: RequestContext) -> bool:
+def _may_reauthenticate(context: RequestContext) -> bool:
     session = context.session
     if session.phase is not Phase.READY or session.expires_at_ms is None:
         return False
@@ -53,14 +57,16 @@ def _renews(context: RequestContext) -> bool:
     return last_ms is None or context.cluster.clock.now_ms() - last_ms >= _RENEWAL_PAUSE_MS
 
 
-def _begin_renewal(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
+def _begin_reauthentication(
+    request: SaslHandshakeRequest, context: RequestContext
+) -> SaslHandshakeResponse:
     session, cluster = context.session, context.cluster
     session.renewed_at_ms = cluster.clock.now_ms()
     if request.mechanism not in cluster.mechanisms:
         raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
     if request.mechanism == session.mechanism:
         sasl_authentication.begin_sasl_exchange(
-            request.mechanism, session, cluster, _next_phase(context)
+            request.mechanism, session, cluster, _phase_after_handshake(context)
         )
     else:
         session.phase = Phase.REFUSED

@@ -17,14 +17,20 @@ from kafka_shim.protocol.messages.share_acknowledge_response import (
     ShareAcknowledgeTopicResponse,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import Acknowledger, Outcome
-from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
+from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
+    AcknowledgementOutcome,
+    ShareAcknowledger,
+)
+from kafka_shim.shim.handlers.for_share_groups.share_requests import (
+    check_share_request,
+    topic_errors_by_name,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import END, TopicPartition
 
 
 def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAcknowledgeResponse:
-    check_request(context, SHARE_ACKNOWLEDGE_GROUP, request.group_id, request.member_id)
+    check_share_request(context, SHARE_ACKNOWLEDGE_GROUP, request.group_id, request.member_id)
     group_id, member_id = request.group_id or "", request.member_id or ""
     sessions = context.cluster.share_sessions[context.node_id]
     sessions.acknowledge(group_id, member_id, request.share_session_epoch)
@@ -32,26 +38,26 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     names = [None if topic is None else topic.name for topic in known]
     if not context.access.has_authorizer:
         names = [name for name in names if name is not None]
-    denials = topic_denials(context, SHARE_ACKNOWLEDGE_TOPIC, names)
-    acknowledger = Acknowledger(group_id, member_id, request.is_renew_ack, context, denials)
-    outcomes = acknowledger.all(request.topics)
+    denials = topic_errors_by_name(context, SHARE_ACKNOWLEDGE_TOPIC, names)
+    acknowledger = ShareAcknowledger(group_id, member_id, request.is_renew_ack, context, denials)
+    outcomes = acknowledger.acknowledge_all(request.topics)
     if request.share_session_epoch == END:
         sessions.end(group_id, member_id)
-    return _response(outcomes, group_id, context)
+    return _response_of_outcomes(outcomes, group_id, context)
 
 
 error_response = mirrored_error(ShareAcknowledgeResponse)
 
 
-def _response(
-    outcomes: dict[TopicPartition, Outcome], group_id: str, context: RequestContext
+def _response_of_outcomes(
+    outcomes: dict[TopicPartition, AcknowledgementOutcome], group_id: str, context: RequestContext
 ) -> ShareAcknowledgeResponse:
     settings = context.cluster.groups.settings
     topics: dict[bytes, ShareAcknowledgeTopicResponse] = {}
     for (topic_id, index), outcome in context.time_sliced(outcomes.items()):
         row = PartitionData(index, outcome.error, outcome.message)
         if outcome.error is ErrorCode.NOT_LEADER_OR_FOLLOWER:
-            row.current_leader = _leader(topic_id, index, context)
+            row.current_leader = _current_leader(topic_id, index, context)
         topic = topics.setdefault(topic_id, ShareAcknowledgeTopicResponse(topic_id))
         topic.partitions.append(row)
     leaders = {
@@ -64,7 +70,7 @@ def _response(
     )
 
 
-def _leader(topic_id: bytes, index: int, context: RequestContext) -> LeaderIdAndEpoch:
+def _current_leader(topic_id: bytes, index: int, context: RequestContext) -> LeaderIdAndEpoch:
     topic = context.cluster.topics.by_id(topic_id)
     partition = None if topic is None else topic.partition(index)
     if partition is None:

@@ -24,11 +24,14 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
-    Acknowledger,
-    Outcome,
+    AcknowledgementOutcome,
+    ShareAcknowledger,
 )
-from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareReading
-from kafka_shim.shim.handlers.for_share_groups.share_requests import check_request, topic_denials
+from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReading
+from kafka_shim.shim.handlers.for_share_groups.share_requests import (
+    check_share_request,
+    topic_errors_by_name,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import END, ShareRound, TopicPartition
 from kafka_shim.shim.wait import Wait
@@ -39,7 +42,7 @@ ACQUIRE_MODES = (0, STRICT)
 def handle(
     request: ShareFetchRequest, context: RequestContext
 ) -> ShareFetchResponse | Wait[ShareFetchResponse]:
-    check_request(context, SHARE_FETCH_GROUP, request.group_id, request.member_id)
+    check_share_request(context, SHARE_FETCH_GROUP, request.group_id, request.member_id)
     renews = context.version >= RENEWS_SINCE and request.is_renew_ack
     limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
     if renews and any(limits):
@@ -53,14 +56,14 @@ def handle(
     except RequestRejected as refusal:
         if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             raise
-        return _refused_later(request, context, refusal.error)
+        return _error_response_after_max_wait(request, context, refusal.error)
     return _ShareFetch(request, context, share_round, acknowledges=acknowledges).start()
 
 
 error_response = mirrored_error(ShareFetchResponse)
 
 
-def _refused_later(
+def _error_response_after_max_wait(
     request: ShareFetchRequest, context: RequestContext, error: ErrorCode
 ) -> Wait[ShareFetchResponse]:
     """Reject after the maximum wait, so that a client without a
@@ -87,24 +90,24 @@ class _ShareFetch:
         self._context = context
         self._round = share_round
         self._acknowledges = acknowledges
-        self._outcomes: dict[TopicPartition, Outcome] = {}
+        self._outcomes: dict[TopicPartition, AcknowledgementOutcome] = {}
 
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].topics_named(request)
-        wanted = context.time_sliced(self._round.wanted)
-        topics = [*(partition.topic for partition in wanted), *named]
-        denials = topic_denials(context, SHARE_FETCH_TOPIC, topics)
+        partitions = context.time_sliced(self._round.wanted)
+        topics = [*(partition.topic for partition in partitions), *named]
+        denials = topic_errors_by_name(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
-            self._outcomes = Acknowledger(
+            self._outcomes = ShareAcknowledger(
                 request.group_id or "",
                 request.member_id or "",
                 request.is_renew_ack,
                 context,
                 denials,
-            ).all(request.topics)
+            ).acknowledge_all(request.topics)
         if request.is_renew_ack:
             return self._response([])
         responses: list[ShareFetchResponse] = []
@@ -119,7 +122,7 @@ class _ShareFetch:
             if wait is not None:
                 wait.complete(response)
 
-        stop = ShareReading(request, context, denials).start(self._round.wanted, done)
+        stop = ShareFetchReading(request, context, denials).start(self._round.wanted, done)
         if responses:
             return responses[0]
         wait = Wait(stop)
@@ -128,20 +131,20 @@ class _ShareFetch:
     def _response(self, rows: Rows) -> ShareFetchResponse:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
-        left = dict(self._outcomes)
+        outcomes_left = dict(self._outcomes)
         for shared, data in self._round.told(rows):
-            outcome = left.pop(shared.place, Outcome())
+            outcome = outcomes_left.pop(shared.place, AcknowledgementOutcome())
             data.acknowledge_error_code = outcome.error
             data.acknowledge_error_message = outcome.message
-            self._add(topics, shared.topic_id, data)
-        for (topic_id, index), outcome in left.items():
+            self._add_partition_row(topics, shared.topic_id, data)
+        for (topic_id, index), outcome in outcomes_left.items():
             data = PartitionData(
                 partition_index=index,
                 acknowledge_error_code=outcome.error,
                 acknowledge_error_message=outcome.message,
                 records=b"",
             )
-            self._add(topics, topic_id, data)
+            self._add_partition_row(topics, topic_id, data)
         group_id = request.group_id or ""
         if request.share_session_epoch == END:
             sessions = context.cluster.share_sessions[context.node_id]
@@ -159,7 +162,7 @@ class _ShareFetch:
         ]
         return response
 
-    def _add(
+    def _add_partition_row(
         self, topics: dict[bytes, ShareFetchableTopicResponse], topic_id: bytes, data: PartitionData
     ) -> None:
         if ErrorCode.NOT_LEADER_OR_FOLLOWER in (data.error_code, data.acknowledge_error_code):

@@ -48,15 +48,15 @@ error_response = mirrored_error(
 )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
+def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _topics(group: ShareGroup, context: RequestContext) -> list[str]:
+def _assigned_topic_names_of_group(group: ShareGroup, context: RequestContext) -> list[str]:
     return assigned_topic_names([member.assigned for member in group.members.values()], context)
 
 
-def _described(group: ShareGroup, operations: int, context: RequestContext) -> DescribedGroup:
+def _describe_group(group: ShareGroup, operations: int, context: RequestContext) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
@@ -64,13 +64,14 @@ def _described(group: ShareGroup, operations: int, context: RequestContext) -> D
         assignment_epoch=group.target.target_epoch,
         assignor_name=ASSIGNOR,
         members=[
-            _member(member, context) for member in members_in_map_order(group.members, context)
+            _describe_member(member, context)
+            for member in members_in_map_order(group.members, context)
         ],
         authorized_operations=operations,
     )
 
 
-def _member(member: ShareMember, context: RequestContext) -> Member:
+def _describe_member(member: ShareMember, context: RequestContext) -> Member:
     return Member(
         member_id=member.member_id,
         rack_id=member.rack_id,
@@ -94,7 +95,7 @@ DESCRIPTION = GroupDescribeApi(
     group_requirement=SHARE_GROUP_DESCRIBE_GROUP,
     topic_requirement=SHARE_GROUP_DESCRIBE_TOPIC,
     find_group=Groups.share,
-    topic_names_of_group=_topics,
-    describe=_described,
-    failed_row=_failed,
+    topic_names_of_group=_assigned_topic_names_of_group,
+    describe=_describe_group,
+    failed_row=_failed_group,
 )

@@ -63,7 +63,7 @@ def handle(
     names = request.subscribed_topic_names or []
     if context.access.split(SHARE_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    _check(request)
+    _check_heartbeat_fields(request)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
@@ -84,7 +84,7 @@ def handle(
 error_response = mirrored_error(ShareGroupHeartbeatResponse)
 
 
-def _check(request: ShareGroupHeartbeatRequest) -> None:
+def _check_heartbeat_fields(request: ShareGroupHeartbeatRequest) -> None:
     """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     for is_wrong, text in (

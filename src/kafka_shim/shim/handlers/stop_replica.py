@@ -26,17 +26,17 @@ def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaR
     error = controller_request_error(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    partitions = partitions_in_response(context.offload(_partitions, request), context)
-    return context.offload(_response, error, partitions)
+    partitions = partitions_in_response(context.offload(_partitions_of_request, request), context)
+    return context.offload(_response_with_error, error, partitions)
 
 
 def error_response(
     request: StopReplicaRequest, error: ErrorCode, message: str | None
 ) -> StopReplicaResponse:
-    return _response(error, _partitions(request))
+    return _response_with_error(error, _partitions_of_request(request))
 
 
-def _partitions(request: StopReplicaRequest) -> list[TopicPartition]:
+def _partitions_of_request(request: StopReplicaRequest) -> list[TopicPartition]:
     """Return the partitions from the request's layout: that of versions 3, 1 and 2, or 0."""
     return [
         *(
@@ -49,7 +49,9 @@ def _partitions(request: StopReplicaRequest) -> list[TopicPartition]:
     ]
 
 
-def _response(error: ErrorCode, partitions: Iterable[TopicPartition]) -> StopReplicaResponse:
+def _response_with_error(
+    error: ErrorCode, partitions: Iterable[TopicPartition]
+) -> StopReplicaResponse:
     return StopReplicaResponse(
         error_code=error,
         partition_errors=[

@@ -60,18 +60,18 @@ def handle(
     groups = DESCRIPTION.describe_all(request, context)
     for group in groups if request.include_topology_description else ():
         if not group.error_code:
-            _describe_topology(group, context.cluster.member_requests)
+            _add_topology_description(group, context.cluster.member_requests)
     return StreamsGroupDescribeResponse(groups=groups)
 
 
-def _describe_topology(described: DescribedGroup, requests: MemberRequests) -> None:
-    group = requests.groups.streams(described.group_id)
-    kept = None if group is None else requests.descriptions.of(group)
-    if kept is None:
-        described.topology_description_status = _NOT_STORED
+def _add_topology_description(group_row: DescribedGroup, requests: MemberRequests) -> None:
+    group = requests.groups.streams(group_row.group_id)
+    description = None if group is None else requests.descriptions.of(group)
+    if description is None:
+        group_row.topology_description_status = _NOT_STORED
     else:
-        described.topology_description_status = _AVAILABLE
-        described.topology_description = topology_in_response(kept)
+        group_row.topology_description_status = _AVAILABLE
+        group_row.topology_description = topology_in_response(description)
 
 
 error_response = mirrored_error(
@@ -79,32 +79,37 @@ error_response = mirrored_error(
 )
 
 
-def _failed(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
+def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> DescribedGroup:
     return DescribedGroup(error_code=error, error_message=message, group_id=group_id)
 
 
-def _topics(group: StreamsGroup, _context: RequestContext) -> list[str]:
+def _topic_names_of_topology(group: StreamsGroup, _context: RequestContext) -> list[str]:
     return [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
 
 
-def _described(group: StreamsGroup, operations: int, context: RequestContext) -> DescribedGroup:
+def _describe_group(
+    group: StreamsGroup, operations: int, context: RequestContext
+) -> DescribedGroup:
     return DescribedGroup(
         group_id=group.group_id,
         group_state=group.state_name,
         group_epoch=group.target.epoch,
         assignment_epoch=group.target.target_epoch,
-        topology=_topology(group),
-        members=[_member(group, member) for member in members_in_map_order(group.members, context)],
+        topology=_describe_topology(group),
+        members=[
+            _describe_member(group, member)
+            for member in members_in_map_order(group.members, context)
+        ],
         authorized_operations=operations,
         assignor_name=group.assignor_name,
     )
 
 
-def _topology(group: StreamsGroup) -> Topology | None:
+def _describe_topology(group: StreamsGroup) -> Topology | None:
     configured = group.tasks.configured
     if group.topology is None or configured is None:
         return None
-    widths = configured.partitions if configured.tasks else {}
+    partition_counts = configured.partitions if configured.tasks else {}
     return Topology(
         epoch=group.topology.epoch,
         subtopologies=[
@@ -112,9 +117,13 @@ def _topology(group: StreamsGroup) -> Topology | None:
                 subtopology_id=subtopology.subtopology_id,
                 source_topics=sorted(subtopology.sources),
                 repartition_sink_topics=sorted(subtopology.sinks),
-                state_changelog_topics=[_topic(topic, widths) for topic in subtopology.changelogs],
+                state_changelog_topics=[
+                    _internal_topic_info(topic, partition_counts)
+                    for topic in subtopology.changelogs
+                ],
                 repartition_source_topics=[
-                    _topic(topic, widths) for topic in subtopology.repartition
+                    _internal_topic_info(topic, partition_counts)
+                    for topic in subtopology.repartition
                 ],
             )
             for subtopology in group.topology.subtopologies
@@ -122,16 +131,16 @@ def _topology(group: StreamsGroup) -> Topology | None:
     )
 
 
-def _topic(topic: InternalTopic, widths: Mapping[str, int]) -> TopicInfo:
+def _internal_topic_info(topic: InternalTopic, partition_counts: Mapping[str, int]) -> TopicInfo:
     return TopicInfo(
         name=topic.name,
-        partitions=widths.get(topic.name, topic.partitions),
+        partitions=partition_counts.get(topic.name, topic.partitions),
         replication_factor=topic.replication_factor,
         topic_configs=[KeyValue(key=key, value=value) for key, value in topic.configs],
     )
 
 
-def _member(group: StreamsGroup, member: StreamsMember) -> Member:
+def _describe_member(group: StreamsGroup, member: StreamsMember) -> Member:
     endpoint = None
     if member.endpoint is not None:
         endpoint = Endpoint(host=member.endpoint[0], port=member.endpoint[1])
@@ -146,25 +155,25 @@ def _member(group: StreamsGroup, member: StreamsMember) -> Member:
         process_id=member.process_id,
         user_endpoint=endpoint,
         client_tags=[KeyValue(key=key, value=value) for key, value in member.client_tags.items()],
-        task_offsets=_offsets(member.task_offsets),
-        task_end_offsets=_offsets(member.task_end_offsets),
-        assignment=_tasks(member.assigned),
-        target_assignment=_tasks(group.target.of(member.member_id)),
+        task_offsets=_task_offset_rows(member.task_offsets),
+        task_end_offsets=_task_offset_rows(member.task_end_offsets),
+        assignment=_assignment_row(member.assigned),
+        target_assignment=_assignment_row(group.target.of(member.member_id)),
     )
 
 
-def _offsets(offsets: TaskOffsets) -> list[TaskOffset]:
+def _task_offset_rows(offsets: TaskOffsets) -> list[TaskOffset]:
     return [TaskOffset(*row) for row in sorted(offsets)]
 
 
-def _tasks(assignment: Assignment) -> AssignmentRow:
+def _assignment_row(assignment: Assignment) -> AssignmentRow:
     return AssignmentRow(
-        active_tasks=_task_ids(active_tasks(assignment)),
-        standby_tasks=_task_ids(standby_tasks(assignment)),
+        active_tasks=_task_ids_by_subtopology(active_tasks(assignment)),
+        standby_tasks=_task_ids_by_subtopology(standby_tasks(assignment)),
     )
 
 
-def _task_ids(tasks: Assignment) -> list[TaskIds]:
+def _task_ids_by_subtopology(tasks: Assignment) -> list[TaskIds]:
     return [
         TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
         for subtopology_id, partitions in tasks.items()
@@ -176,9 +185,9 @@ DESCRIPTION = GroupDescribeApi(
     group_requirement=STREAMS_GROUP_DESCRIBE_GROUP,
     topic_requirement=STREAMS_GROUP_DESCRIBE_TOPIC,
     find_group=Groups.streams,
-    topic_names_of_group=_topics,
-    describe=_described,
-    failed_row=_failed,
+    topic_names_of_group=_topic_names_of_topology,
+    describe=_describe_group,
+    failed_row=_failed_group,
 )
 
 

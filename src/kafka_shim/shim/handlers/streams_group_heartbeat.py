@@ -23,7 +23,7 @@ from kafka_shim.protocol.messages.create_topics_request import (
 )
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
-    TaskIds as AskedTaskIds,
+    TaskIds as RequestTaskIds,
     TaskOffset,
     TopicInfo,
     Topology,
@@ -90,23 +90,27 @@ def handle(
     if "streams" not in context.cluster.groups.settings.protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
-    topology = None if request.topology is None else context.offload(_topology, request.topology)
+    topology = (
+        None
+        if request.topology is None
+        else context.offload(_topology_of_request, request.topology)
+    )
     if topology is not None:
         message = context.offload(topology.error, context.cluster.topics.internal_names)
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
-        names = context.offload(_named, topology)
+        names = context.offload(_distinct_topic_names, topology)
         if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
-    _check_supported(request, context)
-    context.offload(_check, request, topology)
+    _check_fields_supported(request, context)
+    context.offload(_check_heartbeat_fields, request, topology)
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     response = context.cluster.member_requests.streams_heartbeat(
-        request.group_id, _heartbeat(request, topology, context), context.access.slices
+        request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices
     )
-    return context.offload(_response, response, _uncreated(response, context))
+    return context.offload(_response, response, _create_missing_internal_topics(response, context))
 
 
 def error_response(
@@ -115,22 +119,24 @@ def error_response(
     return StreamsGroupHeartbeatResponse(error_code=error, error_message=message)
 
 
-def _check_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
+def _check_fields_supported(request: StreamsGroupHeartbeatRequest, context: RequestContext) -> None:
     """Raise RequestRejected for fields that the release does not support yet."""
     is_early = not context.facts.groups.streams_supports_static_members
     reported = (request.task_offsets, request.task_end_offsets)
     subtopologies = [] if request.topology is None else request.topology.subtopologies
-    for is_unsupported, what in (
+    for is_unsupported, feature in (
         (is_early and request.instance_id is not None, "static members"),
         (is_early and reported != (None, None), "task offsets"),
         (is_early and bool(request.warmup_tasks), "warm-up tasks"),
         (any(subtopology.source_topic_regex for subtopology in subtopologies), "expressions"),
     ):
         if is_unsupported:
-            raise RequestRejected(ErrorCode.INVALID_REQUEST, f"{what} are not supported")
+            raise RequestRejected(ErrorCode.INVALID_REQUEST, f"{feature} are not supported")
 
 
-def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None) -> None:
+def _check_heartbeat_fields(
+    request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | None
+) -> None:
     """Raise the errors that do not depend on the group's state."""
     joins = request.member_epoch == 0
     tasks = (request.active_tasks, request.standby_tasks, request.warmup_tasks)
@@ -172,7 +178,7 @@ def _check(request: StreamsGroupHeartbeatRequest, topology: StreamsTopology | No
         raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
 
 
-def _topology(topology: Topology) -> StreamsTopology:
+def _topology_of_request(topology: Topology) -> StreamsTopology:
     return StreamsTopology(
         topology.epoch,
         tuple(
@@ -180,15 +186,15 @@ def _topology(topology: Topology) -> StreamsTopology:
                 subtopology.subtopology_id,
                 tuple(subtopology.source_topics),
                 tuple(subtopology.repartition_sink_topics),
-                tuple(_internal(topic) for topic in subtopology.repartition_source_topics),
-                tuple(_internal(topic) for topic in subtopology.state_changelog_topics),
+                tuple(_internal_topic(topic) for topic in subtopology.repartition_source_topics),
+                tuple(_internal_topic(topic) for topic in subtopology.state_changelog_topics),
             )
             for subtopology in topology.subtopologies
         ),
     )
 
 
-def _configured(topology: StreamsTopology, context: RequestContext) -> ConfiguredTopology:
+def _configure_topology(topology: StreamsTopology, context: RequestContext) -> ConfiguredTopology:
     shape = context.offload(TopologyIndex, topology)
     topics = context.cluster.topics
     epoch = topics.epoch  # before it is looked at, so that later changes are noticed
@@ -200,16 +206,16 @@ def _configured(topology: StreamsTopology, context: RequestContext) -> Configure
     )
 
 
-def _named(topology: StreamsTopology) -> list[str]:
+def _distinct_topic_names(topology: StreamsTopology) -> list[str]:
     return list(dict.fromkeys(topology.topics()))
 
 
-def _internal(topic: TopicInfo) -> InternalTopic:
+def _internal_topic(topic: TopicInfo) -> InternalTopic:
     configs = tuple((config.key, config.value) for config in topic.topic_configs)
     return InternalTopic(topic.name, topic.partitions, topic.replication_factor, configs)
 
 
-def _heartbeat(
+def _heartbeat_of_request(
     request: StreamsGroupHeartbeatRequest,
     topology: StreamsTopology | None,
     context: RequestContext,
@@ -223,11 +229,11 @@ def _heartbeat(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
-        configured=None if topology is None else _configured(topology, context),
-        owned=_owned(request),
-        reported=_reported(request),
-        task_offsets=_offsets(request.task_offsets),
-        task_end_offsets=_offsets(request.task_end_offsets),
+        configured=None if topology is None else _configure_topology(topology, context),
+        owned=_owned_tasks(request),
+        reported=_reported_partitions_by_subtopology(request),
+        task_offsets=_task_offsets_of_rows(request.task_offsets),
+        task_end_offsets=_task_offsets_of_rows(request.task_end_offsets),
         process_id=request.process_id,
         endpoint=None if endpoint is None else (endpoint.host, endpoint.port),
         endpoint_epoch=request.endpoint_information_epoch,
@@ -239,48 +245,54 @@ def _heartbeat(
     )
 
 
-def _owned(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
+def _owned_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
     """Return the active and standby tasks that a member runs; None if it does not report them."""
     if request.active_tasks is None:
         return None
-    return _asked(request.active_tasks) | as_standby(_asked(request.standby_tasks or []))
+    return _assignment_of_task_ids(request.active_tasks) | as_standby(
+        _assignment_of_task_ids(request.standby_tasks or [])
+    )
 
 
-def _asked(tasks: list[AskedTaskIds]) -> Assignment:
+def _assignment_of_task_ids(tasks: list[RequestTaskIds]) -> Assignment:
     return {task.subtopology_id.encode(): frozenset(task.partitions) for task in tasks}
 
 
-def _reported(request: StreamsGroupHeartbeatRequest) -> dict[str, frozenset[int]]:
+def _reported_partitions_by_subtopology(
+    request: StreamsGroupHeartbeatRequest,
+) -> dict[str, frozenset[int]]:
     """Return the partitions of all reported tasks, by subtopology."""
-    found: dict[str, frozenset[int]] = {}
+    partitions: dict[str, frozenset[int]] = {}
     for tasks in (request.active_tasks, request.standby_tasks, request.warmup_tasks):
         for task in tasks or ():
-            before = found.get(task.subtopology_id, frozenset())
-            found[task.subtopology_id] = before | frozenset(task.partitions)
-    return found
+            before = partitions.get(task.subtopology_id, frozenset())
+            partitions[task.subtopology_id] = before | frozenset(task.partitions)
+    return partitions
 
 
-def _offsets(offsets: list[TaskOffset] | None) -> TaskOffsets | None:
+def _task_offsets_of_rows(offsets: list[TaskOffset] | None) -> TaskOffsets | None:
     if offsets is None:
         return None
     return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
-def _uncreated(response: StreamsHeartbeatResult, context: RequestContext) -> list[str]:
+def _create_missing_internal_topics(
+    response: StreamsHeartbeatResult, context: RequestContext
+) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
     names = [topic.name for topic, _ in response.to_make]
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
-    room = PartitionBudget()
+    budget = PartitionBudget()
     for topic, partitions in context.time_sliced(response.to_make):
         with contextlib.suppress(TopicError):
-            _create(topic, partitions, room, context)
+            _create_internal_topic(topic, partitions, budget, context)
     return []
 
 
-def _create(
-    topic: InternalTopic, partitions: int, room: PartitionBudget, context: RequestContext
+def _create_internal_topic(
+    topic: InternalTopic, partitions: int, budget: PartitionBudget, context: RequestContext
 ) -> None:
     """Create an internal topic; raise TopicError where CreateTopics rejects such a topic."""
     creatable = CreatableTopic(
@@ -289,63 +301,67 @@ def _create(
         replication_factor=topic.replication_factor or DEFAULT_COUNT,
         configs=[CreatableTopicConfig(name=name, value=value) for name, value in topic.configs],
     )
-    room.check_enough(partitions)  # placing that many replicas would block other clients
-    made = plan_topic_creation(creatable, context.cluster)
-    room.reserve(len(made.assignments))
-    context.cluster.topics.create(made.name, made.assignments, made.configs)
+    budget.check_enough(partitions)  # placing that many replicas would block other clients
+    plan = plan_topic_creation(creatable, context.cluster)
+    budget.reserve(len(plan.assignments))
+    context.cluster.topics.create(plan.name, plan.assignments, plan.configs)
     context.cluster.replicas_placed()
 
 
 def _response(
-    answer: StreamsHeartbeatResult, uncreated: list[str]
+    result: StreamsHeartbeatResult, uncreated: list[str]
 ) -> StreamsGroupHeartbeatResponse:
     statuses = []
-    for status, text in answer.statuses:
+    for status, text in result.statuses:
         if status is Status.MISSING_INTERNAL_TOPICS and uncreated:
             detail = f"{text}; the caller may not create {', '.join(uncreated)}"
             statuses.append(StatusRow(status_code=status, status_detail=detail))
         else:
             statuses.append(StatusRow(status_code=status, status_detail=text))
     response = StreamsGroupHeartbeatResponse(
-        member_id=answer.member_id,
-        member_epoch=answer.member_epoch,
-        heartbeat_interval_ms=answer.interval_ms,
-        task_offset_interval_ms=answer.task_offset_interval_ms,
-        acceptable_recovery_lag=answer.recovery_lag,
+        member_id=result.member_id,
+        member_epoch=result.member_epoch,
+        heartbeat_interval_ms=result.interval_ms,
+        task_offset_interval_ms=result.task_offset_interval_ms,
+        acceptable_recovery_lag=result.recovery_lag,
         status=statuses,
-        topology_description_required=answer.asks_description,
-        endpoint_information_epoch=answer.endpoint_epoch,
-        partitions_by_user_endpoint=_by_endpoint(answer.endpoints),
+        topology_description_required=result.asks_description,
+        endpoint_information_epoch=result.endpoint_epoch,
+        partitions_by_user_endpoint=_partitions_by_endpoint(result.endpoints),
     )
-    if answer.tasks is not None:
-        response.active_tasks = _task_ids(active_tasks(answer.tasks))
-        response.standby_tasks = _task_ids(standby_tasks(answer.tasks))
+    if result.tasks is not None:
+        response.active_tasks = _task_ids_by_subtopology(active_tasks(result.tasks))
+        response.standby_tasks = _task_ids_by_subtopology(standby_tasks(result.tasks))
         response.warmup_tasks = []
     return response
 
 
-def _task_ids(tasks: Assignment) -> list[TaskIds]:
+def _task_ids_by_subtopology(tasks: Assignment) -> list[TaskIds]:
     return [
         TaskIds(subtopology_id=subtopology_id.decode(), partitions=sorted(partitions))
         for subtopology_id, partitions in tasks.items()
     ]
 
 
-def _by_endpoint(endpoints: tuple[EndpointTasks, ...] | None) -> list[EndpointToPartitions] | None:
+def _partitions_by_endpoint(
+    endpoints: tuple[EndpointTasks, ...] | None,
+) -> list[EndpointToPartitions] | None:
     if endpoints is None:
         return None
     return [
         EndpointToPartitions(
             user_endpoint=Endpoint(host=at.endpoint[0], port=at.endpoint[1]),
-            active_partitions=_partitions(at.active),
-            standby_partitions=_partitions(at.standby),
+            active_partitions=_topic_partition_rows(at.active),
+            standby_partitions=_topic_partition_rows(at.standby),
         )
         for at in endpoints
     ]
 
 
-def _partitions(read: Mapping[str, frozenset[int]]) -> list[TopicPartition]:
+def _topic_partition_rows(
+    partitions_by_topic: Mapping[str, frozenset[int]],
+) -> list[TopicPartition]:
     return [
         TopicPartition(topic=topic, partitions=sorted(partitions))
-        for topic, partitions in read.items()
+        for topic, partitions in partitions_by_topic.items()
     ]

@@ -44,13 +44,13 @@ def handle(
     if request.topology_epoch != group.topology_epoch:
         text = f"the group runs the topology of epoch {group.topology_epoch}"
         raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
-    _check(request.topology_description)
+    _check_description_nodes(request.topology_description)
     descriptions.keep(group, request.topology_description)
     return StreamsGroupTopologyDescriptionUpdateResponse()
 
 
-def _check(description: TopologyDescription) -> None:
-    """Raise RequestRejected for nodes of an unknown kind, and for stores without the right nodes."""
+def _check_description_nodes(description: TopologyDescription) -> None:
+    """Raise RequestRejected for unknown types of nodes, and for stores with wrong nodes."""
     nodes = [node for subtopology in description.subtopologies for node in subtopology.nodes]
     for store in description.global_stores:
         nodes += [store.source, store.processor]

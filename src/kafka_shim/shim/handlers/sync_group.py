@@ -36,7 +36,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        context.cluster.member_requests.sync(request.group_id, _syncing(request), response)
+        context.cluster.member_requests.sync(request.group_id, _syncing_member(request), response)
     else:
         response(Synced(error=error))
     return wait
@@ -45,7 +45,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
 error_response = mirrored_error(SyncGroupResponse)
 
 
-def _syncing(request: SyncGroupRequest) -> Syncing:
+def _syncing_member(request: SyncGroupRequest) -> Syncing:
     return Syncing(
         member_id=request.member_id,
         instance_id=request.group_instance_id,

@@ -57,10 +57,10 @@ _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
 """The versions of OffsetCommit whose codes of a group are those of this API, and those by id."""
 
 
-class _Wanted(msgspec.Struct):
+class _PermittedCommit(msgspec.Struct):
     """A permitted partition: the request's entry and the partition."""
 
-    asked: TxnOffsetCommitRequestTopic
+    request_topic: TxnOffsetCommitRequestTopic
     partition: TxnOffsetCommitRequestPartition
     topic: Topic
 
@@ -80,18 +80,20 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
             else context.offload(merge_duplicate_rows, response)
         )
     rows: Rows = {}
-    wanted = [commit for topic in request.topics for commit in _allowed(topic, rows, context)]
+    permitted = [
+        commit for topic in request.topics for commit in _permitted_commits(topic, rows, context)
+    ]
     facts = context.facts.groups
     if not facts.java_group_coordinator:
-        wanted = last_row_per_key(
-            context.time_sliced(wanted),
-            lambda commit: (commit.asked.name, commit.partition.partition_index),
+        permitted = last_row_per_key(
+            context.time_sliced(permitted),
+            lambda commit: (commit.request_topic.name, commit.partition.partition_index),
         )
-    codes = _commit(request, wanted, context) if wanted else []
+    codes = _commit_in_transaction(request, permitted, context) if permitted else []
     if facts.java_group_coordinator and not rows:
-        return _as_asked(request, codes)
-    for commit, code in context.time_sliced(zip(wanted, codes, strict=True)):
-        _add(rows, commit.asked, commit.partition.partition_index, code)
+        return _response_in_request_order(request, codes)
+    for commit, code in context.time_sliced(zip(permitted, codes, strict=True)):
+        _add_error_row(rows, commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
     return (
         response
@@ -103,53 +105,57 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
 error_response = mirrored_error(TxnOffsetCommitResponse)
 
 
-def _as_asked(
+def _response_in_request_order(
     request: TxnOffsetCommitRequest, codes: Iterable[ErrorCode]
 ) -> TxnOffsetCommitResponse:
     """Return the rows as in the request, with duplicate topics, if all were passed to the group."""
-    found = iter(codes)
+    remaining_codes = iter(codes)
     response = error_response(request, ErrorCode.NONE, None)
     for topic in response.topics:
         for partition in topic.partitions:
-            partition.error_code = next(found)
+            partition.error_code = next(remaining_codes)
     return response
 
 
-def _add(rows: Rows, asked: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
+def _add_error_row(
+    rows: Rows, request_topic: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode
+) -> None:
     row = rows.setdefault(
-        (asked.name, asked.topic_id),
-        TxnOffsetCommitResponseTopic(name=asked.name, topic_id=asked.topic_id, partitions=[]),
+        (request_topic.name, request_topic.topic_id),
+        TxnOffsetCommitResponseTopic(
+            name=request_topic.name, topic_id=request_topic.topic_id, partitions=[]
+        ),
     )
     row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
 
 
-def _allowed(
-    asked: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
-) -> Iterator[_Wanted]:
+def _permitted_commits(
+    request_topic: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
+) -> Iterator[_PermittedCommit]:
     """Return the existing permitted partitions of a topic; add the errors of the others."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = find_commit_topic(context, TXN_OFFSET_COMMIT_TOPIC, asked, by_id=by_id)
+    error, topic = find_commit_topic(context, TXN_OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id)
     checks_partition = context.facts.records.txn_commit_rejects_missing_partition
-    for partition in asked.partitions:
+    for partition in request_topic.partitions:
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
-            _add(rows, asked, index, error)
+            _add_error_row(rows, request_topic, index, error)
         elif topic.partition(index) is None and checks_partition:
-            _add(rows, asked, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            _add_error_row(rows, request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
-            yield _Wanted(asked, partition, topic)
+            yield _PermittedCommit(request_topic, partition, topic)
 
 
-def _commit(
-    request: TxnOffsetCommitRequest, wanted: list[_Wanted], context: RequestContext
+def _commit_in_transaction(
+    request: TxnOffsetCommitRequest, permitted: list[_PermittedCommit], context: RequestContext
 ) -> list[ErrorCode]:
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
-    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.time_sliced(wanted)]
-    error = _group_error(request, context) or _transaction_error(request, context)
+    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.time_sliced(permitted)]
+    error = _group_coordinator_error(request, context) or _transaction_error(request, context)
     if error is ErrorCode.NONE:
-        who = CommitIdentity(
+        identity = CommitIdentity(
             request.member_id,
             request.group_instance_id,
             request.generation_id_or_member_epoch,
@@ -163,27 +169,29 @@ def _commit(
                 commit.partition.partition_index,
                 committed_offset(commit.partition),
             )
-            for commit, does_fit in context.time_sliced(zip(wanted, fits, strict=True))
+            for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
             if does_fit
         ]
         error = groups.commit(
             request.group_id,
-            who,
+            identity,
             commits,
             request.producer_id,
-            lambda: _append_error(request, commits, context),
+            lambda: _producer_append_error(request, commits, context),
         )
     unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
     return [error if does_fit else unfit for does_fit in fits]
 
 
-def _group_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
+def _group_coordinator_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     if not request.group_id and context.facts.records.txn_commit_rejects_empty_group_id:
         return ErrorCode.INVALID_GROUP_ID
     return context.coordinator_error(request.group_id)
 
 
-def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[TopicPartition, Log]:
+def _offsets_topic_log(
+    request: TxnOffsetCommitRequest, context: RequestContext
+) -> tuple[TopicPartition, Log]:
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic(KeyType.GROUP)
@@ -193,7 +201,7 @@ def _log(request: TxnOffsetCommitRequest, context: RequestContext) -> tuple[Topi
 
 def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     """Return the error if the group is not part of the producer's transaction (KIP-890)."""
-    target, log = _log(request, context)
+    target, log = _offsets_topic_log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
     if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
@@ -213,7 +221,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     return error
 
 
-def _append_error(
+def _producer_append_error(
     request: TxnOffsetCommitRequest, commits: list[Commit], context: RequestContext
 ) -> ErrorCode:
     """Whether the offsets topic takes records of the producer in this epoch; then it has.
@@ -222,7 +230,7 @@ def _append_error(
     """
     if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
         return ErrorCode.NONE
-    _, log = _log(request, context)
+    _, log = _offsets_topic_log(request, context)
     known = log.producers.get(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
@@ -236,9 +244,9 @@ def _append_error(
     )
     producer = request.producer_id, request.producer_epoch
     group_id = request.group_id
-    held = [
+    pending_offsets = [
         ((group_id, commit.topic_id, commit.partition), commit.offset)
         for commit in commits[:AT_ONCE_MAX]
     ]
-    context.cluster.groups.records.log.write_held(Note(group_id, now_ms, held), producer)
+    context.cluster.groups.records.log.write_held(Note(group_id, now_ms, pending_offsets), producer)
     return ErrorCode.NONE

@@ -36,7 +36,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     if not context.facts.cluster.one_failed_feature_update_fails_all:
         updates = list({update.feature: update for update in updates}.values())
     for update in context.time_sliced(updates):
-        problem = _problem(update, context)
+        problem = _update_problem(update, context)
         error = context.facts.cluster.unsupported_feature_level_error if problem else ErrorCode.NONE
         if problem and context.facts.cluster.one_failed_feature_update_fails_all:
             raise RequestRejected(error, f"nothing was updated: {problem}")
@@ -58,7 +58,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
 error_response = mirrored_error(UpdateFeaturesResponse)
 
 
-def _problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
+def _update_problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:
     if context.version > 0 and not UPGRADE <= update.upgrade_type <= UNSAFE_DOWNGRADE:
         return f"upgrade type {update.upgrade_type} is unknown"
     known = {feature.name: feature for feature in context.cluster.features}

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.write_share_group_state_response import (
     WriteStateResult,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_of
+from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import (
     ERROR_MESSAGES,
@@ -33,10 +33,10 @@ def handle(
     context.access.require(WRITE_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
     def written(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _write((request.group_id, topic_id, partition.partition), partition, context)
+        return _write_state((request.group_id, topic_id, partition.partition), partition, context)
 
     topics = request.topics if request.group_id else []
-    return WriteShareGroupStateResponse(results_of(topics, WriteStateResult, written))
+    return WriteShareGroupStateResponse(results_by_topic(topics, WriteStateResult, written))
 
 
 error_response = mirrored_error(
@@ -44,7 +44,7 @@ error_response = mirrored_error(
 )
 
 
-def _write(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:
+def _write_state(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:
     update = StateUpdate(
         state_epoch=partition.state_epoch,
         leader_epoch=partition.leader_epoch,

@@ -37,15 +37,17 @@ def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxn
     rows: dict[int, list[_Row]] = {}
     for marker in request.markers:
         if marker.topics:
-            rows.setdefault(marker.producer_id, []).extend(_marker(marker, context))
-    return context.offload(_response, rows)
+            rows.setdefault(marker.producer_id, []).extend(
+                _write_marker_to_partitions(marker, context)
+            )
+    return context.offload(_response_by_producer_id, rows)
 
 
 def error_response(
     request: WriteTxnMarkersRequest, error: ErrorCode, message: str | None
 ) -> WriteTxnMarkersResponse:
     """Return the response to a denial, with only the last marker of each producer."""
-    return _response(
+    return _response_by_producer_id(
         {
             marker.producer_id: [
                 (topic.name, index, error)
@@ -57,7 +59,7 @@ def error_response(
     )
 
 
-def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
+def _response_by_producer_id(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
     """Return the response with rows (topic, partition, code) by producer id, each once."""
     return WriteTxnMarkersResponse(
         markers=[
@@ -76,15 +78,19 @@ def _response(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
     )
 
 
-def _marker(marker: WritableTxnMarker, context: RequestContext) -> Iterator[_Row]:
+def _write_marker_to_partitions(
+    marker: WritableTxnMarker, context: RequestContext
+) -> Iterator[_Row]:
     partitions = (
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
     for name, index in context.time_sliced(dict.fromkeys(partitions)):
-        yield name, index, _write(marker, name, index, context)
+        yield name, index, _write_marker(marker, name, index, context)
 
 
-def _write(marker: WritableTxnMarker, name: str, index: int, context: RequestContext) -> ErrorCode:
+def _write_marker(
+    marker: WritableTxnMarker, name: str, index: int, context: RequestContext
+) -> ErrorCode:
     partition = context.cluster.topics.partition(name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -35,9 +35,10 @@ MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
 def own_settings(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
-    """Return the settings of the resource itself. Raise ConfigResourceError if such a resource cannot exist.
+    """Return the settings of the resource itself.
 
-    Names of resources other than brokers are checked later by `check_new_settings`, after the operations.
+    Names of resources other than brokers are checked later, by `check_new_settings`, after the
+    operations. Raise ConfigResourceError if such a resource cannot exist.
     """
     configs = context.cluster.configs
     match resource_type:
@@ -125,8 +126,9 @@ def store_settings(
 
 
 def check_broker_settings(name: str, new: Mapping[str, str], context: RequestContext) -> None:
-    """Raise ConfigResourceError for settings that a running broker rejects; unknown names are accepted,
-    since they may belong to plugins.
+    """Raise ConfigResourceError for settings that a running broker rejects.
+
+    Unknown names are accepted, since they may belong to plugins.
     """
     definitions = context.cluster.configs.broker_definitions
     known = {
@@ -273,7 +275,8 @@ def check_group_setting_relations(new: Mapping[str, str], configs: Configs) -> N
     assignors = elements(configs.broker_value("group.streams.assignors") or "")
     has_classes = any("." in name for name in assignors)  # whose names are unknown
     if STREAMS_ASSIGNOR in new and new[STREAMS_ASSIGNOR] not in assignors and not has_classes:
-        text = f"`{new[STREAMS_ASSIGNOR]}` for {STREAMS_ASSIGNOR}: expected one of {', '.join(assignors)}"
+        names = ", ".join(assignors)
+        text = f"`{new[STREAMS_ASSIGNOR]}` for {STREAMS_ASSIGNOR}: expected one of {names}"
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
 
 

@@ -117,8 +117,9 @@ def check_operation_codes(
     error: ErrorCode = ErrorCode.UNKNOWN_SERVER_ERROR,
     message: str | None = None,
 ) -> None:
-    """Raise ConfigResourceError for an operation that Kafka does not know; `message` is the error's if it
-    is UNKNOWN_SERVER_ERROR (-1).
+    """Raise ConfigResourceError for an operation that Kafka does not know.
+
+    `message` is that of an UNKNOWN_SERVER_ERROR (-1).
     """
     for config in resource.configs:
         if config.config_operation not in OPERATIONS:

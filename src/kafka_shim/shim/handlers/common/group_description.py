@@ -51,7 +51,10 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     failed_row: Callable[[str, ErrorCode, str | None], Row]
 
     def describe_all(self, request: GroupDescribeRequest, context: RequestContext) -> list[Row]:
-        """Return an entry for each requested group; raise RequestRejected if none can be described."""
+        """Return an entry for each requested group.
+
+        Raise RequestRejected if none can be described.
+        """
         if self.protocol not in context.cluster.groups.settings.protocols:
             context.access.check_nothing_further()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)

@@ -10,7 +10,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import RENEW, Acknowledgement
 from kafka_shim.shim.state.share_partitions.share_sessions import TopicPartition
 
-AskedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
+AcknowledgedTopic = share_fetch_request.FetchTopic | share_acknowledge_request.AcknowledgeTopic
 RENEWS_SINCE = 2
 """The version of ShareFetch and ShareAcknowledge that can ask for more time."""
 
@@ -23,14 +23,14 @@ MESSAGES = {
 }
 
 
-class Outcome(msgspec.Struct, frozen=True):
+class AcknowledgementOutcome(msgspec.Struct, frozen=True):
     """What became of the acknowledgements of one partition."""
 
     error: ErrorCode = ErrorCode.NONE
     message: str | None = None
 
 
-class Acknowledger(msgspec.Struct, frozen=True):
+class ShareAcknowledger(msgspec.Struct, frozen=True):
     """Who acknowledges; `denials` are the errors of topics, by name, or NONE."""
 
     group_id: str
@@ -39,42 +39,48 @@ class Acknowledger(msgspec.Struct, frozen=True):
     context: RequestContext
     denials: Mapping[str, ErrorCode]
 
-    def all(self, topics: Iterable[AskedTopic]) -> dict[TopicPartition, Outcome]:
+    def acknowledge_all(
+        self, topics: Iterable[AcknowledgedTopic]
+    ) -> dict[TopicPartition, AcknowledgementOutcome]:
         """Return the outcome by partition.
 
         Partitions without acknowledgements have one only if others have some (observed on 4.3.1).
         """
-        failed: dict[TopicPartition, Outcome] = {}
-        empty: dict[TopicPartition, Outcome] = {}
-        given: dict[TopicPartition, Sequence[Acknowledgement]] = {}
+        failed: dict[TopicPartition, AcknowledgementOutcome] = {}
+        without_batches: dict[TopicPartition, AcknowledgementOutcome] = {}
+        batches_by_partition: dict[TopicPartition, Sequence[Acknowledgement]] = {}
         for topic in topics:
             for row in topic.partitions:
                 place = (topic.topic_id, row.partition_index)
-                error = self._refusal(place, row.acknowledgement_batches)
+                error = self._acknowledgement_error(place, row.acknowledgement_batches)
                 if error is not ErrorCode.NONE:
-                    failed[place] = Outcome(error)
+                    failed[place] = AcknowledgementOutcome(error)
                 elif row.acknowledgement_batches:
-                    given[place] = row.acknowledgement_batches
+                    batches_by_partition[place] = row.acknowledgement_batches
                 else:
-                    empty[place] = Outcome()
-        if not given:
+                    without_batches[place] = AcknowledgementOutcome()
+        if not batches_by_partition:
             return failed
-        time_sliced = self.context.time_sliced(given.items())
-        done = {place: self._acknowledge(place, batches) for place, batches in time_sliced}
-        return done | failed | empty
+        time_sliced = self.context.time_sliced(batches_by_partition.items())
+        acknowledged = {
+            place: self._acknowledge_partition(place, batches) for place, batches in time_sliced
+        }
+        return acknowledged | failed | without_batches
 
-    def _refusal(self, place: TopicPartition, batches: Sequence[Acknowledgement]) -> ErrorCode:
-        topic = self.context.cluster.topics.by_id(place[0])
+    def _acknowledgement_error(
+        self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
+    ) -> ErrorCode:
+        topic = self.context.cluster.topics.by_id(partition_key[0])
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        if not self._are_valid(batches):
+        if not self._are_valid_acknowledgements(batches):
             return ErrorCode.INVALID_REQUEST
         denial = self.denials[topic.name]
-        if denial is ErrorCode.NONE and topic.partition(place[1]) is None:
+        if denial is ErrorCode.NONE and topic.partition(partition_key[1]) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return denial
 
-    def _are_valid(self, batches: Iterable[Acknowledgement]) -> bool:
+    def _are_valid_acknowledgements(self, batches: Iterable[Acknowledgement]) -> bool:
         """Return whether acknowledgements are valid, without the records."""
         version = self.context.version
         greatest = RENEW if version >= RENEWS_SINCE else RENEW - 1
@@ -89,10 +95,12 @@ class Acknowledger(msgspec.Struct, frozen=True):
             before = batch.last_offset
         return True
 
-    def _acknowledge(self, place: TopicPartition, batches: Sequence[Acknowledgement]) -> Outcome:
-        partition = self.context.cluster.share_partitions.find((self.group_id, *place))
+    def _acknowledge_partition(
+        self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
+    ) -> AcknowledgementOutcome:
+        partition = self.context.cluster.share_partitions.find((self.group_id, *partition_key))
         if partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         else:
             error = partition.acknowledge(self.member_id, batches)
-        return Outcome(error, MESSAGES.get(error))
+        return AcknowledgementOutcome(error, MESSAGES.get(error))

@@ -28,7 +28,7 @@ STRICT = 1
 Rows = list[tuple[Shared, PartitionData]]
 
 
-class Source(msgspec.Struct, frozen=True):
+class ReadableSharePartition(msgspec.Struct, frozen=True):
     """A permitted partition with its share partition in the group."""
 
     shared: Shared
@@ -36,7 +36,7 @@ class Source(msgspec.Struct, frozen=True):
     sharing: SharePartition
 
 
-class ShareReading:
+class ShareFetchReading:
     """One request: partitions are checked at once, read when there is enough or time is up."""
 
     def __init__(
@@ -49,11 +49,11 @@ class ShareReading:
         self._reads_committed = context.cluster.groups.settings.share_reads_committed(
             request.group_id or ""
         )
-        self._sources: list[Source] = []
-        self._slices: list[list[Source]] = []
+        self._sources: list[ReadableSharePartition] = []
+        self._slices: list[list[ReadableSharePartition]] = []
         self._failures: Rows = []
-        self._replaced: Rows = []
-        self._gone: Rows = []
+        self._replaced_rows: Rows = []
+        self._deleted_rows: Rows = []
         self._watching = Watching()
 
     def start(
@@ -64,17 +64,17 @@ class ShareReading:
         None in place of rows: the whole request fails.
         """
         for shared in self._context.time_sliced(rotated(wanted, self._request.share_session_epoch)):
-            self._check(shared)
-        if self._is_enough() or self._request.max_wait_ms <= 0:
-            done(self._read())
+            self._check_partition(shared)
+        if self._is_ready_to_respond() or self._request.max_wait_ms <= 0:
+            done(self._read_or_fail())
             return lambda: None
 
         def finish() -> None:
             self._watching.stop()
-            done(self._read())
+            done(self._read_or_fail())
 
         def look_again() -> None:
-            if self._is_enough():
+            if self._is_ready_to_respond():
                 finish()
 
         for source in self._sources:
@@ -84,8 +84,8 @@ class ShareReading:
         self._watching.until(clock.call_later(self._request.max_wait_ms, finish))
         return self._watching.stop
 
-    def _check(self, shared: Shared) -> None:
-        error = self._error(shared)
+    def _check_partition(self, shared: Shared) -> None:
+        error = self._topic_error(shared)
         partition = None
         if error is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
             self._fail_deleted(shared)
@@ -100,11 +100,11 @@ class ShareReading:
                 key = (self._request.group_id or "", shared.topic_id, shared.index)
                 error, sharing = self._context.cluster.share_partitions.load(key, partition)
                 if sharing is not None:
-                    self._sources.append(Source(shared, partition, sharing))
+                    self._sources.append(ReadableSharePartition(shared, partition, sharing))
         if error is not ErrorCode.NONE:
-            self._failures.append((shared, failed(shared.index, error)))
+            self._failures.append((shared, failed_partition_data(shared.index, error)))
 
-    def _error(self, shared: Shared) -> ErrorCode:
+    def _topic_error(self, shared: Shared) -> ErrorCode:
         if shared.topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         return self._denials[shared.topic]
@@ -113,16 +113,16 @@ class ShareReading:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
         if self._context.cluster.topics.partition(shared.topic or "", shared.index) is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            self._gone.append((shared, failed(shared.index, error)))
+            self._deleted_rows.append((shared, failed_partition_data(shared.index, error)))
         else:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
-            self._replaced.append((shared, failed(shared.index, error)))
+            self._replaced_rows.append((shared, failed_partition_data(shared.index, error)))
 
     @property
     def _wants_records(self) -> bool:
         return self._request.max_records != 0 and self._request.max_bytes != 0
 
-    def _acquirable(self) -> list[Source]:
+    def _acquirable_partitions(self) -> list[ReadableSharePartition]:
         return [
             source
             for source in self._sources
@@ -130,18 +130,18 @@ class ShareReading:
             if source.sharing.can_acquire
         ]
 
-    def _end(self, partition: Partition) -> int:
+    def _readable_end_offset(self, partition: Partition) -> int:
         log = partition.log
         return log.last_stable_offset if self._reads_committed else log.high_watermark
 
-    def _is_enough(self) -> bool:
+    def _is_ready_to_respond(self) -> bool:
         """Return whether to answer now; also decide the order of reads.
 
         Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
         """
         if not self._sources:
-            return not self._replaced
-        sources = self._acquirable()
+            return not self._replaced_rows
+        sources = self._acquirable_partitions()
         fresh = [
             source for source in sources if source.sharing.seen_offset != source.sharing.next_offset
         ]
@@ -150,36 +150,36 @@ class ShareReading:
         ]
         for source in fresh:
             source.sharing.seen_offset = source.sharing.next_offset
-        is_enough = self._is_ready(sources)
+        is_enough = self._has_min_bytes(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
 
-    def _is_ready(self, sources: Sequence[Source]) -> bool:
+    def _has_min_bytes(self, sources: Sequence[ReadableSharePartition]) -> bool:
         request = self._request
         ready = 0
         for source in sources:
-            offset, end = source.sharing.next_offset, self._end(source.partition)
+            offset, end = source.sharing.next_offset, self._readable_end_offset(source.partition)
             if not source.partition.log.start_offset <= offset <= end:
                 return True
             limit = max(0, self._bytes_max) // len(sources)
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _read(self) -> Rows | None:
+    def _read_or_fail(self) -> Rows | None:
         """Return records of partitions up to the limits; None if the whole request fails.
 
         Records are acquired even then. Topics that were replaced are read only when time is up.
         """
-        deleted = self._gone if self._slices else self._gone + self._replaced
+        deleted = self._deleted_rows if self._slices else self._deleted_rows + self._replaced_rows
         rows: Rows = []
-        slices = self._slices or [self._acquirable()]
+        slices = self._slices or [self._acquirable_partitions()]
         limit = max(0, self._bytes_max) // max(1, sum(map(len, slices)))
         records_left = self._request.max_records
         for sources in slices:
             bytes_left, whole_first = self._bytes_max, True
             for source in sources:
                 at_most = min(bytes_left, limit)
-                data, taken, size = self._take(
+                data, taken, size = self._acquire_records(
                     source, records_left, at_most, whole_first=whole_first
                 )
                 records_left -= taken
@@ -190,19 +190,19 @@ class ShareReading:
             return None
         return rows + deleted + self._failures
 
-    def _take(
-        self, source: Source, records_max: int, bytes_max: int, *, whole_first: bool
+    def _acquire_records(
+        self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
     ) -> tuple[PartitionData, int, int]:
         """Return a partition's row, its number of records, and the number of read bytes."""
         log, sharing = source.partition.log, source.sharing
         data = PartitionData(partition_index=source.shared.index, records=b"")
-        offset, end = sharing.next_offset, self._end(source.partition)
+        offset, end = sharing.next_offset, self._readable_end_offset(source.partition)
         if not log.start_offset <= offset <= log.end_offset:
             sharing.trim(log.start_offset)
             data.error_message = "NONE"
             return data, 0, 0
         payloads = log.read(offset, end, bytes_max, whole_first=whole_first)
-        found = [batch for payload in payloads for batch in batches(payload)]
+        read_batches = [batch for payload in payloads for batch in batches(payload)]
         taking = Taking(
             member_id=self._request.member_id or "",
             records_max=records_max,
@@ -210,17 +210,21 @@ class ShareReading:
             is_strict=self._request.share_acquire_mode == STRICT,
             throttles=self._context.facts.groups.share_limits_redelivered_records,
         )
-        aborted = self._aborted(source.partition, offset, found) if found else []
-        taken = acquire(sharing, taking, offset, found, aborted)
-        if taken:
-            data.records = _overlapping(payloads, found, taken)
+        aborted = (
+            self._aborted_offset_ranges(source.partition, offset, read_batches)
+            if read_batches
+            else []
+        )
+        acquired = acquire(sharing, taking, offset, read_batches, aborted)
+        if acquired:
+            data.records = _batches_with_acquired_records(payloads, read_batches, acquired)
             data.acquired_records = [
-                AcquiredRecords(acquired.first, acquired.last, wire_count(acquired.count))
-                for acquired in taken
+                AcquiredRecords(records.first, records.last, wire_count(records.count))
+                for records in acquired
             ]
-        return data, sum(acquired.size for acquired in taken), sum(map(len, payloads))
+        return data, sum(records.size for records in acquired), sum(map(len, payloads))
 
-    def _aborted(
+    def _aborted_offset_ranges(
         self, partition: Partition, offset: int, batches: Sequence[Batch]
     ) -> list[Offsets]:
         """Return the batches of aborted transactions, for readers of committed records."""
@@ -240,20 +244,20 @@ class ShareReading:
         ]
 
 
-def failed(index: int, error: ErrorCode) -> PartitionData:
+def failed_partition_data(index: int, error: ErrorCode) -> PartitionData:
     """Return the row of a partition that cannot be read."""
     return PartitionData(partition_index=index, error_code=error, records=b"")
 
 
-def _overlapping(
-    payloads: Iterable[bytes], batches: Sequence[Batch], taken: Sequence[Acquired]
+def _batches_with_acquired_records(
+    payloads: Iterable[bytes], batches: Sequence[Batch], acquired: Sequence[Acquired]
 ) -> bytes:
     """Return the batches from the first to the last acquired record."""
-    first, last = taken[0].first, taken[-1].last
+    first, last = acquired[0].first, acquired[-1].last
     rows = zip(payloads, batches, strict=True)
-    kept = [
+    overlapping = [
         payload
         for payload, batch in rows
         if batch.last_offset >= first and batch.base_offset <= last
     ]
-    return b"".join(kept)
+    return b"".join(overlapping)

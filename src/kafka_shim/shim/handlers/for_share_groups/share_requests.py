@@ -10,7 +10,7 @@ from kafka_shim.shim.request.context import RequestContext
 MEMBER_ID_LENGTH_MAX = 36
 
 
-def check_request(
+def check_share_request(
     context: RequestContext, requirement: Requirement, group_id: str | None, member_id: str | None
 ) -> None:
     """Refuse a request whose group or member cannot be, or whose group may not be read."""
@@ -26,12 +26,14 @@ def check_request(
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
 
 
-def topic_denials(
+def topic_errors_by_name(
     context: RequestContext, requirement: Requirement, names: Iterable[str | None]
 ) -> dict[str, ErrorCode]:
     """Return the error of each topic, or NONE; permissions of unknown ids cannot be checked."""
-    known = list(dict.fromkeys(names))
-    if None in known:
+    distinct_names = list(dict.fromkeys(names))
+    if None in distinct_names:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     context.access.check_nothing_further()  # a request may be about no topic at all
-    return {name: context.access.error(requirement, name) for name in known if name is not None}
+    return {
+        name: context.access.error(requirement, name) for name in distinct_names if name is not None
+    }

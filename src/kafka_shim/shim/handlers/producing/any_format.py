@@ -14,14 +14,16 @@ from kafka_shim.protocol.records.batches import (
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
-    Limits,
+    RecordLimits,
     RecordsRejected,
-    check,
-    check_known,
+    check_batch,
+    check_compression_known,
 )
 
 
-def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
+def checked_batches_of_any_format(
+    records: bytes, limits: RecordLimits
+) -> Iterator[tuple[Batch, int]]:
     """Yield checked batches, each with the greatest time of its records.
 
     Raise RecordsRejected for the first that is invalid.
@@ -30,19 +32,21 @@ def any_format(records: bytes, limits: Limits) -> Iterator[tuple[Batch, int]]:
         formats = {magic for *_, magic in entry_bounds(records)}
         if formats == {2}:
             for batch in batches(records):
-                yield batch, check(batch, limits)
+                yield batch, check_batch(batch, limits)
             return
-        rows, compression = _old_records(records, limits)
+        rows, compression = _records_of_old_formats(records, limits)
     except DecodeError as error:
         raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, str(error)) from error
     options = BatchOptions(compression=compression)
     for at, row in enumerate(rows):
         row.offset = at
     (batch,) = batches(encode_batch(rows, options))
-    yield batch, check(batch, limits)
+    yield batch, check_batch(batch, limits)
 
 
-def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compression]:
+def _records_of_old_formats(
+    records: bytes, limits: RecordLimits
+) -> tuple[list[Record], Compression]:
     """Return the records in messages of formats 0 and 1, and their compression."""
     rows: list[Record] = []
     compression = Compression.NONE
@@ -51,7 +55,7 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
             raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]
         if magic == 2:
-            found = [row for batch in batches(entry) for row in batch.records()]
+            entry_records = [row for batch in batches(entry) for row in batch.records()]
         else:
             from kafka_shim.protocol.records.message_sets import (  # noqa: PLC0415 - old clients alone
                 outer_messages,
@@ -61,10 +65,10 @@ def _old_records(records: bytes, limits: Limits) -> tuple[list[Record], Compress
             (outer,) = outer_messages(entry)
             if not outer.is_intact:
                 raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
-            check_known(outer.compression, limits.facts)
+            check_compression_known(outer.compression, limits.facts)
             compression = Compression(outer.compression)
             if compression is Compression.ZSTD:  # exists only in batches of format 2
-                raise limits.invalid()
-            found = read_message_set(entry)
-        rows += found
+                raise limits.invalid_records_error()
+            entry_records = read_message_set(entry)
+        rows += entry_records
     return rows, compression

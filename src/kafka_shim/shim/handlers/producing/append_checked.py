@@ -9,13 +9,17 @@ from kafka_shim.shim.handlers.common.transaction_verification import (
     verify_or_add_partition,
 )
 from kafka_shim.shim.handlers.producing.appending import (
-    Appended,
-    append,
-    append_all,
+    AppendedPosition,
+    append_batches,
+    append_unless_duplicate,
 )
-from kafka_shim.shim.handlers.producing.checks_before_append import checked
-from kafka_shim.shim.handlers.producing.produced_rows import Row
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
+from kafka_shim.shim.handlers.producing.checks_before_append import check_records_of_partition
+from kafka_shim.shim.handlers.producing.produced_rows import ProducedRow
+from kafka_shim.shim.handlers.producing.record_checks import (
+    RecordLimits,
+    RecordsRejected,
+    check_batch,
+)
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 
@@ -25,18 +29,18 @@ ADMIN_CLIENT_ID = "__admin_client"
 """The one client that may write to internal topics."""
 
 
-def append_checked(
+def check_and_append(
     name: str,
     partition: Partition,
-    row: Row,
+    row: ProducedRow,
     request: ProduceRequest,
     context: RequestContext,
     facts: RecordFacts,
-) -> Appended:
+) -> AppendedPosition:
     """Check a partition in Kafka's order, and append to it; raises RecordsRejected."""
     content, batch = row.content, row.batch
     if content is None:
-        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
     if (
         batch is not None
         and batch.attributes
@@ -47,31 +51,35 @@ def append_checked(
             raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
         if not partition.is_led_by(context.node_id):
             raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
-        _check_transaction(name, partition, batch, request, context, facts)
-    check_request(name, request, context)
+        _verify_or_add_to_transaction(name, partition, batch, request, context, facts)
+    check_acks_and_internal_topic(name, request, context)
     if not partition.is_led_by(context.node_id):
         raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
     if request.acks == ALL:
-        _check_replicas(partition, settings.min_insync_replicas, facts)
-    limits = Limits(settings, facts, context.cluster.clock.now_ms())
-    if batch is not None and row.checked is None:
-        return append(partition, batch, limits, check(batch, limits))
-    return _append_any(partition, row, content, limits)
+        _check_min_insync_replicas(partition, settings.min_insync_replicas, facts)
+    limits = RecordLimits(settings, facts, context.cluster.clock.now_ms())
+    if batch is not None and row.check_outcome is None:
+        return append_unless_duplicate(partition, batch, limits, check_batch(batch, limits))
+    return _append_checked_records(partition, row, content, limits)
 
 
-def _append_any(partition: Partition, row: Row, content: bytes, limits: Limits) -> Appended:
+def _append_checked_records(
+    partition: Partition, row: ProducedRow, content: bytes, limits: RecordLimits
+) -> AppendedPosition:
     """Append what was checked beforehand, or records of any format."""
-    found = row.checked
-    if found is None or found.settings != limits.settings:
-        found = checked(content, row.batch, limits)
-    appended = append_all(partition, found.batches, limits)
-    if found.refused is not None:
-        raise found.refused
+    outcome = row.check_outcome
+    if outcome is None or outcome.settings != limits.settings:
+        outcome = check_records_of_partition(content, row.batch, limits)
+    appended = append_batches(partition, outcome.batches, limits)
+    if outcome.rejection is not None:
+        raise outcome.rejection
     return appended
 
 
-def check_request(name: str, request: ProduceRequest, context: RequestContext) -> None:
+def check_acks_and_internal_topic(
+    name: str, request: ProduceRequest, context: RequestContext
+) -> None:
     """Check what needs no partition; raises RecordsRejected."""
     if not ALL <= request.acks <= 1:
         raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
@@ -80,7 +88,7 @@ def check_request(name: str, request: ProduceRequest, context: RequestContext) -
         raise RecordsRejected(ErrorCode.INVALID_TOPIC_EXCEPTION)
 
 
-def _check_transaction(
+def _verify_or_add_to_transaction(
     name: str,
     partition: Partition,
     batch: Batch,
@@ -116,8 +124,8 @@ def _check_transaction(
         raise RecordsRejected(error, message)
 
 
-def _check_replicas(partition: Partition, needed: int, facts: RecordFacts) -> None:
+def _check_min_insync_replicas(partition: Partition, min_insync: int, facts: RecordFacts) -> None:
     if facts.min_isr_is_capped_by_replicas:
-        needed = min(needed, len(partition.replicas))
-    if len(partition.isr) < needed:
-        raise RecordsRejected(ErrorCode.NOT_ENOUGH_REPLICAS, tells_start=True)
+        min_insync = min(min_insync, len(partition.replicas))
+    if len(partition.isr) < min_insync:
+        raise RecordsRejected(ErrorCode.NOT_ENOUGH_REPLICAS, returns_log_start=True)

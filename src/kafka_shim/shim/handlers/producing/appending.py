@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offsets
 from kafka_shim.protocol.records.checksum import crc32c
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected
+from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
@@ -18,31 +18,33 @@ _MAX_TIMESTAMP = slice(35, 43)
 _APPEND_TIME = 0x08
 
 
-class Appended(msgspec.Struct, frozen=True, gc=False):
+class AppendedPosition(msgspec.Struct, frozen=True, gc=False):
     """Where records were stored; `append_time_ms` is -1 where they keep their own times."""
 
     base_offset: int
     append_time_ms: int = NO_APPEND_TIME
 
 
-NOTHING_APPENDED = Appended(-1)
+NOTHING_APPENDED = AppendedPosition(-1)
 
 
-def append_all(
-    partition: Partition, batches: Iterable[tuple[Batch, int]], limits: Limits
-) -> Appended:
+def append_batches(
+    partition: Partition, batches: Iterable[tuple[Batch, int]], limits: RecordLimits
+) -> AppendedPosition:
     """Append batches of format 2, each with the greatest time of its records.
 
     Return where the first was stored.
     """
     first = None
-    for batch, newest in batches:
-        appended = append(partition, batch, limits, newest)
+    for batch, max_timestamp_ms in batches:
+        appended = append_unless_duplicate(partition, batch, limits, max_timestamp_ms)
         first = first or appended
     return first or NOTHING_APPENDED
 
 
-def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> Appended:
+def append_unless_duplicate(
+    partition: Partition, batch: Batch, limits: RecordLimits, max_timestamp_ms: int
+) -> AppendedPosition:
     """Append a checked batch of format 2, unless it is a duplicate.
 
     `newest` is the greatest time of its records. A duplicate gets the response of the first time
@@ -50,13 +52,13 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     """
     log = partition.log
     if batch.producer_id <= NO_PRODUCER:
-        return _store(partition, batch, limits, newest)
+        return _store_with_offsets(partition, batch, limits, max_timestamp_ms)
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
     remembered = limits.facts.producer_batches_remembered
     known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence, remembered)
     if known is not None:
-        return Appended(known.base_offset, known.timestamp)
+        return AppendedPosition(known.base_offset, known.timestamp)
     error = log.producers.error(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
@@ -64,18 +66,20 @@ def append(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
     if is_new and batch.base_sequence != 0:
         error = limits.facts.unknown_producer_error
     if error:
-        raise RecordsRejected(error, tells_start=True)
+        raise RecordsRejected(error, returns_log_start=True)
     # who waits for committed records is woken by the append, and must find the transaction open
-    timestamp = limits.now_ms if limits.settings.uses_append_time else newest
+    timestamp = limits.now_ms if limits.settings.uses_append_time else max_timestamp_ms
     log.producers.appended(
         *owner,
         ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
     )
-    return _store(partition, batch, limits, newest)
+    return _store_with_offsets(partition, batch, limits, max_timestamp_ms)
 
 
-def _store(partition: Partition, batch: Batch, limits: Limits, newest: int) -> Appended:
+def _store_with_offsets(
+    partition: Partition, batch: Batch, limits: RecordLimits, max_timestamp_ms: int
+) -> AppendedPosition:
     log = partition.log
     base_offset = log.end_offset
     last_offset, epoch = base_offset + batch.last_offset_delta, partition.leader_epoch
@@ -85,15 +89,15 @@ def _store(partition: Partition, batch: Batch, limits: Limits, newest: int) -> A
             batch, base_offset, partition_leader_epoch=epoch, append_time_ms=now_ms
         )
         log.append(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
-        return Appended(base_offset, now_ms)
+        return AppendedPosition(base_offset, now_ms)
     payload = assign_offsets(batch, base_offset, partition_leader_epoch=epoch)
-    if newest != batch.max_timestamp or (batch.attributes and batch.is_append_time):
-        payload = _with_own_times(payload, newest)
-    log.append(StoredBatch(base_offset, last_offset, newest, payload), epoch)
-    return Appended(base_offset)
+    if max_timestamp_ms != batch.max_timestamp or (batch.attributes and batch.is_append_time):
+        payload = _restore_producer_times(payload, max_timestamp_ms)
+    log.append(StoredBatch(base_offset, last_offset, max_timestamp_ms, payload), epoch)
+    return AppendedPosition(base_offset)
 
 
-def _with_own_times(payload: bytes, max_timestamp: int) -> bytes:
+def _restore_producer_times(payload: bytes, max_timestamp: int) -> bytes:
     """Return a batch with the producer's record times, and their maximum in its header.
 
     The producer's own header is not used for either.

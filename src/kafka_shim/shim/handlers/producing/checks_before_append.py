@@ -15,8 +15,12 @@ from kafka_shim.protocol.records.compression import (
     TooBigError,
     decompress_until_damage,
 )
-from kafka_shim.shim.handlers.producing.any_format import any_format
-from kafka_shim.shim.handlers.producing.record_checks import Limits, RecordsRejected, check
+from kafka_shim.shim.handlers.producing.any_format import checked_batches_of_any_format
+from kafka_shim.shim.handlers.producing.record_checks import (
+    RecordLimits,
+    RecordsRejected,
+    check_batch,
+)
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
 
@@ -26,7 +30,7 @@ _MAGIC_AT, _OLD_ATTRIBUTES_AT, _ATTRIBUTES_AT = 16, 17, 22
 _COMPRESSION = 0x07
 
 
-class Checked(msgspec.Struct, frozen=True, gc=False):
+class CheckedRecords(msgspec.Struct, frozen=True, gc=False):
     """The outcome of checks under these settings of a log.
 
     `batches`: batches of format 2 with the greatest time of their records, up to the first that
@@ -35,43 +39,49 @@ class Checked(msgspec.Struct, frozen=True, gc=False):
 
     settings: LogSettings
     batches: list[tuple[Batch, int]]
-    refused: RecordsRejected | None
+    rejection: RecordsRejected | None
 
 
-def checked(content: bytes, batch: Batch | None, limits: Limits) -> Checked:
+def check_records_of_partition(
+    content: bytes, batch: Batch | None, limits: RecordLimits
+) -> CheckedRecords:
     """Check the records for a partition: one batch, or messages of any format."""
-    found: list[tuple[Batch, int]] = []
-    refused = None
+    checked_batches: list[tuple[Batch, int]] = []
+    rejection = None
     try:
         if batch is not None:
-            found.append((batch, check(batch, limits)))
+            checked_batches.append((batch, check_batch(batch, limits)))
         elif content:
-            found.extend(any_format(content, limits))
+            checked_batches.extend(checked_batches_of_any_format(content, limits))
     except RecordsRejected as error:
-        refused = error
-    return Checked(limits.settings, found, refused)
+        rejection = error
+    return CheckedRecords(limits.settings, checked_batches, rejection)
 
 
 def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
     """Return whether compressed records of a short request may be many."""
-    left = AT_ONCE_BYTES
+    bytes_left = AT_ONCE_BYTES
     for topic in request.topic_data:
         for data in topic.partition_data:
             records = data.records
-            if records is None or len(records) < HEADER_BYTES or _is_plain(records):
+            if (
+                records is None
+                or len(records) < HEADER_BYTES
+                or _is_single_uncompressed_batch(records)
+            ):
                 continue
             batch = single_batch(records)
             if batch is None:
-                if _has_compression(records):
+                if _has_compressed_entry(records):
                     return True
                 continue
-            left -= _opened_bytes(batch, left)
-            if left < 0:
+            bytes_left -= _decompressed_size(batch, bytes_left)
+            if bytes_left < 0:
                 return True
     return False
 
 
-def _is_plain(records: bytes) -> bool:
+def _is_single_uncompressed_batch(records: bytes) -> bool:
     """Whether this is one batch of format 2 without compression, as most are."""
     return (
         not records[_ATTRIBUTES_AT] & _COMPRESSION
@@ -80,7 +90,7 @@ def _is_plain(records: bytes) -> bool:
     )
 
 
-def _opened_bytes(batch: Batch, bytes_max: int) -> int:
+def _decompressed_size(batch: Batch, bytes_max: int) -> int:
     """Return the size of decompressed records, or a larger one than `bytes_max`."""
     try:
         compressed = batch.blob[batch.start + HEADER_BYTES :]
@@ -93,7 +103,7 @@ def _opened_bytes(batch: Batch, bytes_max: int) -> int:
         return 0
 
 
-def _has_compression(records: bytes) -> bool:
+def _has_compressed_entry(records: bytes) -> bool:
     """Whether one of several messages of old formats, or of batches, is compressed."""
     try:
         return any(

@@ -17,33 +17,33 @@ from kafka_shim.protocol.releases.records import RecordFacts
 GZIP_HEADER_BYTES = 10
 
 
-class _UnexpectedError(Exception):
+class _BrokerFailsError(Exception):
     """Damage over which a broker fails."""
 
 
-class _InvalidError(Exception):
+class _RecordsInvalidError(Exception):
     """Damage for which a broker refuses the records."""
 
 
-def is_unexpected(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
+def fails_broker_unexpectedly(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
     """Whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
     content = bytes(batch.blob[batch.start + HEADER_BYTES : batch.end])
     if batch.compression == Compression.GZIP:
-        content = _inflated(content)
+        content = _gunzip_ignoring_checksum(content)
     elif batch.compression:
         return None
     if batch.compression and not facts.compressed_records_ignore_claimed_size:
-        return False if _is_invalid(content, batch, scope) else None
+        return False if _is_rejected_as_invalid(content, batch, scope) else None
     try:
-        _read_all(content, batch, facts)
-    except _UnexpectedError:
+        _read_records_one_by_one(content, batch, facts)
+    except _BrokerFailsError:
         return True
-    except (_InvalidError, IndexError):
+    except (_RecordsInvalidError, IndexError):
         return False if content else None
     return None
 
 
-def _inflated(data: bytes) -> bytes:
+def _gunzip_ignoring_checksum(data: bytes) -> bytes:
     """Return the content of gzip, whose checksum is verified only after the records; empty if it is
     damaged or too large.
     """
@@ -55,7 +55,7 @@ def _inflated(data: bytes) -> bytes:
     return b"" if stream.unconsumed_tail else content
 
 
-def _is_invalid(content: bytes, batch: Batch, scope: RecordChecks) -> bool:
+def _is_rejected_as_invalid(content: bytes, batch: Batch, scope: RecordChecks) -> bool:
     try:
         validate_records(content, batch.count, batch.base_timestamp, scope)
     except UnreadableError:
@@ -65,60 +65,64 @@ def _is_invalid(content: bytes, batch: Batch, scope: RecordChecks) -> bool:
     return False
 
 
-def _read_all(content: bytes, batch: Batch, facts: RecordFacts) -> None:
+def _read_records_one_by_one(content: bytes, batch: Batch, facts: RecordFacts) -> None:
     pos = 0
     for left in range(batch.count - 1, -1, -1):
         try:
-            size, pos = _varint(content, pos, INT_VARINT)
-        except _InvalidError as error:
-            raise _UnexpectedError from error
+            size, pos = _read_varint(content, pos, INT_VARINT)
+        except _RecordsInvalidError as error:
+            raise _BrokerFailsError from error
         if batch.compression:
             if size < 0:
-                raise _UnexpectedError
+                raise _BrokerFailsError
             body, at = content[pos : pos + size], 0
             if len(body) < size:
-                raise _InvalidError
+                raise _RecordsInvalidError
         else:
             body, at = content, pos
             if size > len(content) - pos:
-                raise _InvalidError if not left and pos < len(content) else _UnexpectedError
-        if _read(body, at, facts) - at != size:
-            raise _InvalidError
+                raise _RecordsInvalidError if not left and pos < len(content) else _BrokerFailsError
+        if _end_of_record(body, at, facts) - at != size:
+            raise _RecordsInvalidError
         pos += size
     if pos < len(content):
-        raise _InvalidError
+        raise _RecordsInvalidError
 
 
-def _read(body: bytes, pos: int, facts: RecordFacts) -> int:
+def _end_of_record(body: bytes, pos: int, facts: RecordFacts) -> int:
     """Return where a record ends; IndexError if it does not."""
-    _, pos = _varint(body, pos + 1, LONG_VARINT)
-    _, pos = _varint(body, pos, INT_VARINT)
-    pos = _skip(body, pos)
-    pos = _skip(body, pos)
-    count, pos = _varint(body, pos, INT_VARINT)
+    _, pos = _read_varint(body, pos + 1, LONG_VARINT)
+    _, pos = _read_varint(body, pos, INT_VARINT)
+    pos = _end_of_sized_field(body, pos)
+    pos = _end_of_sized_field(body, pos)
+    count, pos = _read_varint(body, pos, INT_VARINT)
     if not 0 <= count <= len(body) - pos:
-        raise _InvalidError
+        raise _RecordsInvalidError
     for _ in range(count):
-        size, pos = _varint(body, pos, INT_VARINT)
+        size, pos = _read_varint(body, pos, INT_VARINT)
         if size < 0:
-            raise _InvalidError
+            raise _RecordsInvalidError
         if size > len(body) - pos:
-            raise _UnexpectedError if facts.oversized_header_name_fails_produce else _InvalidError
-        pos = _skip(body, pos + size)
+            raise (
+                _BrokerFailsError
+                if facts.oversized_header_name_fails_produce
+                else _RecordsInvalidError
+            )
+        pos = _end_of_sized_field(body, pos + size)
     return pos
 
 
-def _skip(body: bytes, pos: int) -> int:
+def _end_of_sized_field(body: bytes, pos: int) -> int:
     """Return the place behind a field with its size."""
-    size, pos = _varint(body, pos, INT_VARINT)
+    size, pos = _read_varint(body, pos, INT_VARINT)
     if size > len(body) - pos:
-        raise _InvalidError
+        raise _RecordsInvalidError
     return pos + max(size, 0)
 
 
-def _varint(body: bytes, pos: int, limits: tuple[int, int]) -> tuple[int, int]:
+def _read_varint(body: bytes, pos: int, limits: tuple[int, int]) -> tuple[int, int]:
     try:
         raw, pos = read_raw_varint(body, pos, *limits)
     except DecodeError as error:
-        raise _InvalidError from error
+        raise _RecordsInvalidError from error
     return (raw >> 1) ^ -(raw & 1), pos

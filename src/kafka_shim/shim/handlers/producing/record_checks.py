@@ -38,24 +38,24 @@ NO_TIMESTAMP = -1
 
 
 class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
-    """Nothing is appended; `tells_start`: the response has the log start offset."""
+    """Nothing is appended; `returns_log_start`: the response has the log start offset."""
 
     def __init__(
         self,
         error: ErrorCode,
         message: str | None = None,
         *,
-        tells_start: bool = False,
+        returns_log_start: bool = False,
         records: Sequence[tuple[int, str]] = (),
     ) -> None:
         super().__init__(message or error.name)
         self.error = error
         self.message = message
-        self.tells_start = tells_start
+        self.returns_log_start = returns_log_start
         self.records = records
 
 
-class Limits(msgspec.Struct, frozen=True, gc=False):
+class RecordLimits(msgspec.Struct, frozen=True, gc=False):
     """The limits of a log for records at a time, in ms since 1970."""
 
     settings: LogSettings
@@ -63,51 +63,51 @@ class Limits(msgspec.Struct, frozen=True, gc=False):
     now_ms: int
 
     @property
-    def times(self) -> tuple[int, int]:
+    def allowed_time_range(self) -> tuple[int, int]:
         """Return the earliest and the latest allowed time of a record."""
         after_ms = self.settings.after_max_ms
         latest = self.now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS
         return self.now_ms - self.settings.before_max_ms, latest
 
-    def invalid(
+    def invalid_records_error(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
     ) -> RecordsRejected:
         """Return a release's errors for invalid records, and for single rejected records."""
-        tells_start = self.facts.invalid_record_returns_log_start_offset
+        returns_log_start = self.facts.invalid_record_returns_log_start_offset
         message = records[0][1] if records else None
         if not self.facts.every_rejected_record_is_listed:
             records = [(at, "") for at, _ in records[:1]]
         return RecordsRejected(
             self.facts.invalid_record_error if error is None else error,
             message,
-            tells_start=tells_start,
+            returns_log_start=returns_log_start,
             records=records,
         )
 
 
-def only_batch(records: bytes, facts: RecordFacts) -> Batch:
+def require_single_batch(records: bytes, facts: RecordFacts) -> Batch:
     """Return the only batch for a partition, as required from version 3."""
     try:
         sizes = list(entry_bounds(records, partial=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
-        found = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
+        only_batches = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
     except DecodeError as cause:
         raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
-    if not found or len(sizes) > 1:
+    if not only_batches or len(sizes) > 1:
         raise RecordsRejected(facts.invalid_record_error)
-    return found[0]
+    return only_batches[0]
 
 
-def check_compression(batch: Batch, version: int, facts: RecordFacts) -> None:
-    """Raise RecordsRejected for a compression that the version of Produce must not use (KIP-110)."""
+def check_compression_of_version(batch: Batch, version: int, facts: RecordFacts) -> None:
+    """Raise RecordsRejected for a compression that this version of Produce lacks (KIP-110)."""
     if version >= ZSTD_SINCE or not facts.zstd_is_supported:
         return
     if batch.compression == _ZSTD:
         raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def check(batch: Batch, limits: Limits) -> int:
+def check_batch(batch: Batch, limits: RecordLimits) -> int:
     """Raise RecordsRejected unless a log with these limits takes the batch.
 
     Return the greatest time of its records (ms), whatever its header says; the header's if the
@@ -115,7 +115,7 @@ def check(batch: Batch, limits: Limits) -> int:
     """
     size, settings = batch.size, limits.settings
     if batch.base_offset != 0:
-        raise limits.invalid()
+        raise limits.invalid_records_error()
     if size > settings.max_message_bytes:
         raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
@@ -123,37 +123,39 @@ def check(batch: Batch, limits: Limits) -> int:
     has_other_delta = batch.count != batch.last_offset_delta + 1
     is_unnumbered = batch.base_sequence < 0 and batch.producer_id > NO_PRODUCER
     if batch.count <= 0 or has_other_delta or is_unnumbered:
-        raise limits.invalid()
+        raise limits.invalid_records_error()
     if batch.attributes:
         _check_attributes(batch, limits)
     newest = batch.max_timestamp
     try:
-        found = batch.validate_records(_scope(limits) if batch.compression else ALL_CHECKS)
+        summary = batch.validate_records(
+            _compressed_read_limits(limits) if batch.compression else ALL_CHECKS
+        )
     except MissingPackageError:
         pass  # what cannot be read is taken on trust
     except DecodeError as cause:
-        raise _unreadable(batch, limits, cause) from cause
+        raise _unreadable_records_error(batch, limits, cause) from cause
     else:
-        newest = found.latest
-        _check_records(batch, found, limits)
+        newest = summary.latest
+        _check_record_contents(batch, summary, limits)
     if size > settings.segment_bytes:
         raise RecordsRejected(ErrorCode.RECORD_LIST_TOO_LARGE)
     return newest if newest > NO_TIMESTAMP else NO_TIMESTAMP  # noqa: FURB136 - a call takes longer
 
 
-def _check_attributes(batch: Batch, limits: Limits) -> None:
+def _check_attributes(batch: Batch, limits: RecordLimits) -> None:
     if batch.is_control:
-        raise limits.invalid()
-    check_known(batch.compression, limits.facts)
+        raise limits.invalid_records_error()
+    check_compression_known(batch.compression, limits.facts)
 
 
-def check_known(compression: int, facts: RecordFacts) -> None:
+def check_compression_known(compression: int, facts: RecordFacts) -> None:
     """Raise RecordsRejected for a code of a compression that the release does not know."""
     if compression > (_ZSTD if facts.zstd_is_supported else _LZ4):
-        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
+        raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
 
 
-def _scope(limits: Limits) -> RecordChecks:
+def _compressed_read_limits(limits: RecordLimits) -> RecordChecks:
     """Return the limits within which a compressed batch is read."""
     return RecordChecks(
         has_sizes=limits.facts.compressed_records_must_have_claimed_size,
@@ -162,56 +164,62 @@ def _scope(limits: Limits) -> RecordChecks:
     )
 
 
-def _unreadable(batch: Batch, limits: Limits, cause: DecodeError) -> RecordsRejected:
+def _unreadable_records_error(
+    batch: Batch, limits: RecordLimits, cause: DecodeError
+) -> RecordsRejected:
     """Return a release's error for unreadable records."""
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
-        scope = _scope(limits) if batch.compression else ALL_CHECKS
-        fails = damage_up_to_2_8.is_unexpected(batch, limits.facts, scope)
+        scope = _compressed_read_limits(limits) if batch.compression else ALL_CHECKS
+        fails = damage_up_to_2_8.fails_broker_unexpectedly(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableError)
     if fails:
-        return RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, tells_start=True)
-    return limits.invalid()
+        return RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
+    return limits.invalid_records_error()
 
 
-def _check_records(batch: Batch, found: RecordsSummary, limits: Limits) -> None:
+def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: RecordLimits) -> None:
     settings = limits.settings
-    if settings.compacts and found.lacks_key:
-        _error_response(_keyless(batch.each_record()), limits)
+    if settings.compacts and summary.lacks_key:
+        _raise_if_any_rejected(_records_without_key(batch.each_record()), limits)
     uses_append_time = settings.uses_append_time
     sets_append_time = batch.attributes and batch.is_append_time
     if sets_append_time and (uses_append_time or limits.facts.append_time_from_producer_is_invalid):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
-        _error_response(rows, limits, ErrorCode.INVALID_TIMESTAMP)
+        _raise_if_any_rejected(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif settings.limits_times and not uses_append_time:
-        earliest, latest = limits.times
-        if not earliest <= found.earliest <= found.latest <= latest:
-            _error_response(
-                _untimely(batch.each_record(), limits), limits, ErrorCode.INVALID_TIMESTAMP
+        earliest, latest = limits.allowed_time_range
+        if not earliest <= summary.earliest <= summary.latest <= latest:
+            _raise_if_any_rejected(
+                _records_outside_time_range(batch.each_record(), limits),
+                limits,
+                ErrorCode.INVALID_TIMESTAMP,
             )
-    if found.has_other_offsets and batch.compression:
+    if summary.has_other_offsets and batch.compression:
         error = limits.facts.compressed_offset_gap_error
         if error is ErrorCode.INVALID_RECORD:
-            _error_response(_misnumbered(batch.each_record()), limits, error)
+            _raise_if_any_rejected(_records_with_wrong_offset(batch.each_record()), limits, error)
         elif error:
-            raise limits.invalid(error)
+            raise limits.invalid_records_error(error)
 
 
-def _keyless(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+def _records_without_key(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     for at, record in enumerate(records):
         if record.key is None:
             yield at, "records of a compacted topic must have keys"
 
 
-def _misnumbered(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+def _records_with_wrong_offset(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
     for at, record in enumerate(records):
         if record.offset != at:
             yield at, "the offsets of the records are not 0, 1, 2 and so on"
 
 
-def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, str]]:
-    earliest, latest = limits.times
+def _records_outside_time_range(
+    records: Iterable[Record], limits: RecordLimits
+) -> Iterator[tuple[int, str]]:
+    earliest, latest = limits.allowed_time_range
     for at, record in enumerate(records):
         if record.timestamp == NO_TIMESTAMP:
             continue
@@ -219,13 +227,15 @@ def _untimely(records: Iterable[Record], limits: Limits) -> Iterator[tuple[int, 
             yield at, f"timestamp {record.timestamp} is out of range"
 
 
-def _error_response(
-    rows: Iterator[tuple[int, str]], limits: Limits, error: ErrorCode | None = None
+def _raise_if_any_rejected(
+    rejected_records: Iterator[tuple[int, str]],
+    limits: RecordLimits,
+    error: ErrorCode | None = None,
 ) -> None:
-    found: list[tuple[int, str]] = []
+    listed: list[tuple[int, str]] = []
     try:
-        found.extend(islice(rows, LISTED_MAX))
+        listed.extend(islice(rejected_records, LISTED_MAX))
     except DecodeError as cause:  # a record of a wrong length, where it is not checked
-        raise limits.invalid(error, found) from cause
-    if found:
-        raise limits.invalid(error, found)
+        raise limits.invalid_records_error(error, listed) from cause
+    if listed:
+        raise limits.invalid_records_error(error, listed)
