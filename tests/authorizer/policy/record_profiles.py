@@ -18,7 +18,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.expectation import parse_expectation
-from kafka_shim.authorizer.policy.judge import Judge
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.shim.client.acls import create_acls, delete_acls
@@ -54,8 +54,8 @@ def wanted(profile: str, name: str, release: str) -> list[Acl]:
     """Return the ACLs that make the expectation hold, starting from none."""
     entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, name)}
     expectation = parse_expectation(entry, profile, parse_release(release))
-    judge = Judge(StandardAuthorizer(store=AclStore()))
-    return [step.acl for step in judge.verdict(expectation).steps]
+    judge = ExpectationChecker(StandardAuthorizer(store=AclStore()))
+    return [step.acl for step in judge.check_expectation(expectation).steps]
 
 
 def runs(profile: str, run: Run, kafka: RealKafka) -> Iterator[dict[str, str]]:

@@ -9,9 +9,9 @@ from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.difference import difference
-from kafka_shim.authorizer.policy.lint import Finding, Written, lint
-from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.authorizer.policy.access_changes import access_changes
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.lint import Finding, LocatedAcl, find_probable_mistakes
 from tests.authorizer.policy.naive import NEWEST, authorizer
 from tests.authorizer.test_against_naive import ACL_SETS
 
@@ -25,14 +25,14 @@ DENY = {"principal": "User:alice", "deny": "Read", "topic": "orders"}
 def findings(
     acls: list[Acl], release: str = NEWEST, supers: tuple[str, ...] = (), *, everyone: bool = False
 ) -> list[Finding]:
-    written = [Written(acl, "acls.yaml", at) for at, acl in enumerate(acls, start=1)]
+    written = [LocatedAcl(acl, "acls.yaml", at) for at, acl in enumerate(acls, start=1)]
     empty = StandardAuthorizer(rules=rules_of(release), super_users=supers, allow_everyone=everyone)
-    return list(lint(written, empty, release))
+    return list(find_probable_mistakes(written, empty, release))
 
 
 def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tuple[str, int]]:
     all_found = findings(parse_rules(list(rules)), release, **more)
-    return [(finding.kind, finding.written.line) for finding in all_found]
+    return [(finding.kind, finding.located_acl.line) for finding in all_found]
 
 
 def test_usual_acls_have_no_findings() -> None:
@@ -95,7 +95,7 @@ def test_super_users_need_no_acls() -> None:
 def test_an_operation_that_the_type_does_not_support() -> None:
     [finding] = findings(parse_rules([{"principal": "User:a", "allow": "Write", "group": "g"}]))
     assert finding.kind == "operation"
-    assert finding.said.startswith("Group has no such operation; it has Read, Delete, Desc")
+    assert finding.message.startswith("Group has no such operation; it has Read, Delete, Desc")
     old = {"principal": "User:a", "allow": "DescribeConfigs", "group": "g"}
     assert found(old) == []
     assert found(old, release="3.9") == [("operation", 1)]
@@ -135,11 +135,11 @@ def test_acls_that_a_release_cannot_express_are_found() -> None:
 def test_duplicates_name_the_first() -> None:
     assert found(READ, READ, READ) == [("duplicate", 2), ("duplicate", 3)]
     [second, _] = findings(parse_rules([READ, READ, READ]))
-    assert [written.line for written in second.because] == [1]
+    assert [written.line for written in second.causes] == [1]
 
 
 def test_a_release_that_overlooks_acls_is_rejected() -> None:
-    with pytest.raises(OverlookingError):
+    with pytest.raises(InexactReleaseError):
         findings([], "3.2")
 
 
@@ -150,11 +150,11 @@ def test_findings_are_acls_that_change_no_decision(acls: list[Acl], everyone: bo
     acls = list(dict.fromkeys(acls))
     kinds: dict[Acl, set[str]] = {}
     for finding in findings(acls, everyone=everyone):
-        kinds.setdefault(finding.written.acl, set()).add(finding.kind)
+        kinds.setdefault(finding.located_acl.acl, set()).add(finding.kind)
     for acl in acls:
         if kinds.get(acl, set()) & {"operation", "name", "release"}:
             continue
         rest = [other for other in acls if other != acl]
         sides = [authorizer(side, everyone=everyone) for side in (acls, rest)]
-        differs = difference(sides[0], sides[1], NEWEST) != ()
+        differs = access_changes(sides[0], sides[1], NEWEST) != ()
         assert differs is not bool(kinds.get(acl, set()) & WITHOUT_EFFECT), (acl, acls)

@@ -7,9 +7,14 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.policy.matrix import Cell, matrix, principals_of, resources_of
-from kafka_shim.authorizer.policy.names import STARRED
-from kafka_shim.authorizer.policy.questions import asked_operations
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations
+from kafka_shim.authorizer.policy.matrix import (
+    MatrixCell,
+    access_matrix,
+    principals_in_acls_and_everyone,
+    resources_in_acls,
+)
+from kafka_shim.authorizer.policy.name_sets import STARRED_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, boundary_names
 from tests.authorizer.test_against_naive import ACL_SETS, naive
@@ -18,10 +23,12 @@ ALICE = {"principal": "User:alice", "allow": "Write", "topic": "team-", "pattern
 OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 
 
-def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[Cell]]:
+def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[MatrixCell]]:
     acls = parse_rules(list(rules))
     engine = authorizer(acls, everyone=everyone)
-    rows = matrix(engine, NEWEST, principals_of(acls), resources_of(acls), OPERATIONS)
+    rows = access_matrix(
+        engine, NEWEST, principals_in_acls_and_everyone(acls), resources_in_acls(acls), OPERATIONS
+    )
     return {row.principal: list(row.cells) for row in rows}
 
 
@@ -29,51 +36,59 @@ def test_operations_allowed_on_all_names_and_on_some() -> None:
     deny = {"principal": "User:alice", "deny": "Write", "topic": "team-secret"}
     found = cells(ALICE, deny)
     assert found["User:alice"] == [
-        Cell((Operation.DESCRIBE,), (Operation.WRITE,)),
-        Cell((Operation.DESCRIBE,)),
+        MatrixCell((Operation.DESCRIBE,), (Operation.WRITE,)),
+        MatrixCell((Operation.DESCRIBE,)),
     ]
-    assert found["User:*"] == [Cell(), Cell()]
+    assert found["User:*"] == [MatrixCell(), MatrixCell()]
 
 
 def test_access_from_some_hosts_is_not_always_allowed() -> None:
     [cell] = cells(ALICE | {"host": "10.0.0.1"})["User:alice"]
-    assert cell == Cell((), (Operation.WRITE, Operation.DESCRIBE))
+    assert cell == MatrixCell((), (Operation.WRITE, Operation.DESCRIBE))
 
 
 def test_everyone_else_has_the_acls_of_all_users() -> None:
     found = cells(ALICE | {"principal": "User:*"}, ALICE | {"topic": "x"})
     assert list(found) == ["User:alice", "User:*"]
-    assert found["User:*"][0].always == (Operation.WRITE, Operation.DESCRIBE)
-    assert found["User:*"][1] == Cell()
+    assert found["User:*"][0].allowed_everywhere == (Operation.WRITE, Operation.DESCRIBE)
+    assert found["User:*"][1] == MatrixCell()
 
 
 @pytest.mark.deep
 @settings(max_examples=60, deadline=None)
 @given(ACL_SETS, st.booleans())
 def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> None:
-    resources = [r for r in resources_of(acls) if r.kind is not ResourceType.CLUSTER]
-    rows = matrix(
-        authorizer(acls, everyone=everyone), NEWEST, principals_of(acls), resources, OPERATIONS
+    resources = [r for r in resources_in_acls(acls) if r.resource_type is not ResourceType.CLUSTER]
+    rows = access_matrix(
+        authorizer(acls, everyone=everyone),
+        NEWEST,
+        principals_in_acls_and_everyone(acls),
+        resources,
+        OPERATIONS,
     )
     hosts = set(addresses(acl.host for acl in acls))
     names = boundary_names(acls)
     for row in rows:
         principal = "User:nobody" if row.principal == "User:*" else row.principal
         for resource, cell in zip(resources, row.cells, strict=True):
-            covered = [name for name in names if resource.names.covers(name)]
+            covered = [name for name in names if resource.names.contains_name(name)]
             if resource.names.text == "" and resource.names.is_prefix:
-                covered = [name for name in covered if not STARRED.covers(name)]
-            asked = asked_operations(NEWEST)[resource.kind]
-            for operation in set(OPERATIONS).intersection(asked).difference(cell.partly):
+                covered = [name for name in covered if not STARRED_NAMES.contains_name(name)]
+            asked = checked_operations(NEWEST)[resource.resource_type]
+            for operation in set(OPERATIONS).intersection(asked).difference(cell.allowed_somewhere):
                 responses = {
                     naive(
                         acls,
                         Actor(principal, host),
-                        Action(operation, resource.kind, name),
+                        Action(operation, resource.resource_type, name),
                         everyone,
                     )
                     for host in hosts
                     for name in covered
                     if name
                 }
-                assert responses <= {operation in cell.always}, (row.principal, resource, operation)
+                assert responses <= {operation in cell.allowed_everywhere}, (
+                    row.principal,
+                    resource,
+                    operation,
+                )

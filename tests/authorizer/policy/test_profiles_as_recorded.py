@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.policy.expectation import parse_expectation
-from kafka_shim.authorizer.policy.judge import Judge
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import parse_release
 from tests.authorizer.policy.record_profiles import RECORDED, STREAMS, USER, names_for, wanted
@@ -31,11 +31,11 @@ def test_a_profile_is_what_the_application_needs(profile: str) -> None:
         acls = wanted(profile, run["name"], release)
         entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, run["name"])}
         expectation = parse_expectation(entry, profile, parse_release(release))
-        assert _judge(acls).verdict(expectation).held
+        assert _judge(acls).check_expectation(expectation).holds
         gone = acls.pop(position)
-        assert not _judge(acls).verdict(expectation).held, gone
+        assert not _judge(acls).check_expectation(expectation).holds, gone
         assert bool(run["failure"]) != run["without"].endswith(UNUSED), run
 
 
-def _judge(acls: list[Any]) -> Judge:
-    return Judge(StandardAuthorizer(store=AclStore(acls)))
+def _judge(acls: list[Any]) -> ExpectationChecker:
+    return ExpectationChecker(StandardAuthorizer(store=AclStore(acls)))

@@ -10,7 +10,7 @@ import pytest
 from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import Action, Actor
-from kafka_shim.authorizer.policy.difference import difference
+from kafka_shim.authorizer.policy.access_changes import access_changes
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.config import Config
 from tests.authorizer.policy.naive import authorizer
@@ -30,7 +30,7 @@ HIDDEN = {"carol topic zebra"}
 def test_the_difference_is_that_of_the_brokers_decisions() -> None:
     """Compare the decisions about all names of the scenario, except for hidden ones."""
     old, new = (authorizer(read(RECORDED[side])) for side in ("old", "new"))
-    changes = difference(old, new, RECORDED["release"])
+    changes = access_changes(old, new, RECORDED["release"])
     seen = unseen = differ = 0
     for question, before in RECORDED["before"].items():
         user, kind, name = question.split(" ")
@@ -38,7 +38,7 @@ def test_the_difference_is_that_of_the_brokers_decisions() -> None:
         for operation in supported_operations(ResourceType[kind.upper()]):
             actor = Actor(f"User:{user}", "127.0.0.1")
             action = Action(operation, ResourceType[kind.upper()], name)
-            said = {change.gained for change in changes if change.covers(actor, action)}
+            said = {change.gained for change in changes if change.affects_access(actor, action)}
             if question in HIDDEN and operation is not Operation.DESCRIBE:
                 unseen += 1
                 continue

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.policy.lint import KINDS
+from kafka_shim.authorizer.policy.lint import FINDING_KINDS
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import PLAINTEXT, Running
@@ -152,4 +152,4 @@ def test_the_help_lists_all_kinds_of_findings(capsys: pytest.CaptureFixture[str]
     with pytest.raises(SystemExit):
         main(["policy", "lint", "--help"])
     out = capsys.readouterr().out
-    assert all(f"  {kind} " in out for kind in KINDS)
+    assert all(f"  {kind} " in out for kind in FINDING_KINDS)

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.plan import plan
+from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.cli.policy.plan_forms import FORMS, stages
 from tests.authorizer.acl_formats.test_forms import PLAIN
@@ -81,7 +81,7 @@ def test_applying_both_stages_leads_to_the_new_acls(
     form: str, old: set[Acl], new: set[Acl], data: st.DataObject
 ) -> None:
     new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
-    first, then = stages(plan(old, new), dict.fromkeys(old, "old.tf:1"), form)
+    first, then = stages(steps_safe_at_every_point(old, new), dict.fromkeys(old, "old.tf:1"), form)
     between = applied(old, first, form)
     assert between == old | new
     assert applied(between, then, form) == new

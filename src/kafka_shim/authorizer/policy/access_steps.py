@@ -7,30 +7,34 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
-from kafka_shim.authorizer.policy.names import Names, names_of, pattern_of
-from kafka_shim.authorizer.policy.questions import asker, place
+from kafka_shim.authorizer.policy.checked_accesses import sample_host, sample_principal
+from kafka_shim.authorizer.policy.name_sets import (
+    NameSet,
+    names_covered_by_acl,
+    pattern_covering_names,
+)
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import acl_of
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
-class Access(msgspec.Struct, frozen=True):
+class PolicyAccess(msgspec.Struct, frozen=True):
     """An operation of a principal on all of `names`; the host `*` stands for all other hosts."""
 
     principal: str
     host: str
     operation: Operation
     resource_type: ResourceType
-    names: Names
+    names: NameSet
 
-    def actor_and_action(self, name: str) -> tuple[Actor, Action]:
+    def sample_actor_and_action(self, name: str) -> tuple[Actor, Action]:
         """Return an actor and an action that stand for the access to one of its names."""
-        actor = Actor(asker(self.principal), place(self.host))
+        actor = Actor(sample_principal(self.principal), sample_host(self.host))
         return actor, Action(self.operation, self.resource_type, name)
 
-    def narrowest_acl(self, permission: Permission, host: str) -> Acl:
+    def narrowest_acl_for_all_names(self, permission: Permission, host: str) -> Acl:
         """Return the narrowest ACL that covers all names."""
-        name, pattern_type = pattern_of(self.names)
+        name, pattern_type = pattern_covering_names(self.names)
         if self.resource_type is ResourceType.CLUSTER:
             name, pattern_type = self.names.text, PatternType.LITERAL
         return Acl(
@@ -44,22 +48,24 @@ class Access(msgspec.Struct, frozen=True):
         )
 
 
-def to_allow(
-    authorizer: StandardAuthorizer, access: Access, name: str, host: str
+def steps_to_allow_access(
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, host: str
 ) -> tuple[Step, ...]:
     """Return the smallest set of steps that allow the access to one of its names.
 
     An added ACL covers all names, and is for `host`. A super user needs no steps.
     """
-    actor, action = access.actor_and_action(name)
+    actor, action = access.sample_actor_and_action(sample_name)
     if access.principal in authorizer.super_users:
         return ()
-    new_acl = access.narrowest_acl(Permission.ALLOW, host)
+    new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host)
     required = RequiredAccess(actor, ((CheckedAction(action, new_acl=new_acl),),))
     return steps_to_allow(authorizer, (required,), host)
 
 
-def to_deny(authorizer: StandardAuthorizer, access: Access, name: str) -> tuple[Step, ...]:
+def steps_to_deny_access(
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
+) -> tuple[Step, ...]:
     """Return the steps that deny it.
 
     An ALLOW that allows nothing else, or that is for all principals, is removed; otherwise a DENY
@@ -67,26 +73,34 @@ def to_deny(authorizer: StandardAuthorizer, access: Access, name: str) -> tuple[
     """
     if access.principal in authorizer.super_users:
         return ()
-    applying = [
-        acl for acl in _applying(authorizer, access, name) if acl.permission is Permission.ALLOW
+    allows = [
+        acl
+        for acl in _acls_applying_to(authorizer, access, sample_name)
+        if acl.permission is Permission.ALLOW
     ]
-    if applying and (
-        access.principal == ANY_USER or all(_is_within(acl, access) for acl in applying)
+    if allows and (
+        access.principal == ANY_USER or all(_acl_is_within_access(acl, access) for acl in allows)
     ):
-        return tuple(Step(is_addition=False, acl=acl) for acl in applying)
-    return (Step(is_addition=True, acl=access.narrowest_acl(Permission.DENY, access.host)),)
+        return tuple(Step(is_addition=False, acl=acl) for acl in allows)
+    return (
+        Step(
+            is_addition=True, acl=access.narrowest_acl_for_all_names(Permission.DENY, access.host)
+        ),
+    )
 
 
-def _applying(authorizer: StandardAuthorizer, access: Access, name: str) -> Iterator[Acl]:
+def _acls_applying_to(
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
+) -> Iterator[Acl]:
     """Yield the ACLs that allow or deny it, the most specific pattern first."""
-    actor, action = access.actor_and_action(name)
+    actor, action = access.sample_actor_and_action(sample_name)
     store = authorizer.store
     bits = {
         Permission.ALLOW: allowing(action.operation),
         Permission.DENY: denying(action.operation),
     }
     starred = authorizer.rules.wildcard_covers_starred
-    for pattern in store.patterns_deciding(action.resource_type, name, starred):
+    for pattern in store.patterns_deciding(action.resource_type, sample_name, starred):
         for subject in store.subjects_of(actor):
             grant = pattern.grant_of(subject)
             while grant:
@@ -96,10 +110,10 @@ def _applying(authorizer: StandardAuthorizer, access: Access, name: str) -> Iter
                     yield acl
 
 
-def _is_within(acl: Acl, access: Access) -> bool:
+def _acl_is_within_access(acl: Acl, access: PolicyAccess) -> bool:
     return (
         acl.principal == access.principal
         and acl.operation is access.operation
         and acl.host == access.host
-        and access.names.includes(names_of(acl))
+        and access.names.includes_all_of(names_covered_by_acl(acl))
     )

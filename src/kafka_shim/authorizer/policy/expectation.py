@@ -12,9 +12,14 @@ from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, is_principal
 from kafka_shim.authorizer.networks import is_host
-from kafka_shim.authorizer.policy.names import ALL_NAMES, Names
-from kafka_shim.authorizer.policy.profiles import PROFILES, Clause, clauses_of, slots
-from kafka_shim.authorizer.policy.questions import asked_operations
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations
+from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, NameSet
+from kafka_shim.authorizer.policy.profiles import (
+    PROFILES,
+    AccessClause,
+    clauses_of_profile,
+    name_keys_of_profile,
+)
 from kafka_shim.authorizer.requirement import Need
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
@@ -22,14 +27,23 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, Resou
 RESOURCES = {
     kind.name.lower().replace("_", "-"): kind for kind in ResourceType if kind > ResourceType.ANY
 }
-_SLOTS = ("application-id", "input", "output")
-_WHO = ("principal", "nobody-but", "only")
-_WHAT = ("may", "may-not", "can", "cannot")
-KEYS = (*_WHO, *_WHAT, "no-acl", *RESOURCES, *_SLOTS, "host", "release", "name")
+_PROFILE_KEYS = ("application-id", "input", "output")
+_SUBJECT_KEYS = ("principal", "nobody-but", "only")
+_VERB_KEYS = ("may", "may-not", "can", "cannot")
+KEYS = (
+    *_SUBJECT_KEYS,
+    *_VERB_KEYS,
+    "no-acl",
+    *RESOURCES,
+    *_PROFILE_KEYS,
+    "host",
+    "release",
+    "name",
+)
 _NO_ACL_KEYS = ("principal", "allow", "deny", "host", *RESOURCES)
 
 
-class Kind(Enum):
+class ExpectationKind(Enum):
     """The kinds of expectations; ONLY is MAY and NOBODY_BUT together."""
 
     MAY = "may"
@@ -39,14 +53,14 @@ class Kind(Enum):
     NO_ACL = "no acl"
 
 
-class Unwanted(msgspec.Struct, frozen=True):
+class ForbiddenAcls(msgspec.Struct, frozen=True):
     """ACLs that must not exist; None selects all. An ACL for ALL counts for every operation."""
 
     principals: tuple[str, ...]
     permission: Permission | None
     operations: tuple[Operation, ...]
     resource_type: ResourceType | None
-    names: tuple[Names, ...]
+    names: tuple[NameSet, ...]
     hosts: tuple[str, ...]
 
 
@@ -56,212 +70,237 @@ class Expectation(msgspec.Struct, frozen=True):
     `is_whole`: the clauses are one request, which fails if one of them is denied.
     """
 
-    kind: Kind
+    kind: ExpectationKind
     text: str
     release: str
     principals: tuple[str, ...] = ()
-    clauses: tuple[Clause, ...] = ()
+    clauses: tuple[AccessClause, ...] = ()
     hosts: tuple[str, ...] = ()
-    is_whole: bool = False
-    unwanted: Unwanted | None = None
+    is_one_request: bool = False
+    forbidden_acls: ForbiddenAcls | None = None
 
 
 def parse_expectation(entry: object, where: str, release: str) -> Expectation:
-    """Parse an entry; AclTextError begins with `where` and says what was expected."""
+    """Parse an entry; AclTextError begins with `where` and says verb_keys was expected."""
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
-        fields = _fields(entry)
+        fields = _with_normalized_keys(entry)
         known_keys(fields, KEYS)
         if "release" in fields:
             release = parse_release(str(fields["release"]))
         if "no-acl" in fields:
-            return _no_acl(fields, release)
-        return _access(fields, release)
+            return _parse_forbidden_acls_expectation(fields, release)
+        return _parse_access_expectation(fields, release)
     except ValueError as error:
-        found = error if isinstance(error, AclTextError) else AclTextError(str(error))
-        others = [AclTextError(f"{where}: {each.said}", each.line) for each in found.others]
-        raise AclTextError(f"{where}: {found.said}", found.line, others) from error
+        text_error = error if isinstance(error, AclTextError) else AclTextError(str(error))
+        others = [AclTextError(f"{where}: {each.said}", each.line) for each in text_error.others]
+        raise AclTextError(f"{where}: {text_error.said}", text_error.line, others) from error
 
 
-def _fields(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
-    """Return the entry with normalised keys and their lines."""
-    found = Lined({str(key).replace("_", "-"): value for key, value in entry.items()})
-    found.line = line_of(entry)
-    found.lines = {str(key).replace("_", "-"): line_under(entry, key) for key in entry}
-    return found
+def _with_normalized_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
+    """Return the entry with normalized keys and their lines."""
+    normalized = Lined({str(key).replace("_", "-"): value for key, value in entry.items()})
+    normalized.line = line_of(entry)
+    normalized.lines = {str(key).replace("_", "-"): line_under(entry, key) for key in entry}
+    return normalized
 
 
-def _access(fields: Mapping[str, Any], release: str) -> Expectation:
-    who = [key for key in _WHO if key in fields]
-    what = [key for key in _WHAT if key in fields]
-    if len(who) != 1 or len(what) != 1:
+def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expectation:
+    subject_keys = [key for key in _SUBJECT_KEYS if key in fields]
+    verb_keys = [key for key in _VERB_KEYS if key in fields]
+    if len(subject_keys) != 1 or len(verb_keys) != 1:
         raise AclTextError(
-            f"expected one of {', '.join(_WHO)} and one of {', '.join(_WHAT)}, or no-acl"
+            f"expected one of {', '.join(_SUBJECT_KEYS)} and one of {', '.join(_VERB_KEYS)},"
+            " or no-acl"
         )
-    if who[0] != "principal" and what[0] in ("may-not", "cannot"):
+    if subject_keys[0] != "principal" and verb_keys[0] in ("may-not", "cannot"):
         raise AclTextError(
-            f"`{who[0]}` requires may or can, and cannot be combined with `{what[0]}`"
+            f"`{subject_keys[0]}` requires may or can, and cannot be combined with `{verb_keys[0]}`"
         )
-    is_no = what[0] in ("may-not", "cannot")
-    kinds = {"nobody-but": Kind.NOBODY_BUT, "only": Kind.ONLY}
-    kind = kinds.get(who[0], Kind.MAY_NOT if is_no else Kind.MAY)
-    is_whole = what[0] in ("can", "cannot")
-    words = texts(fields[what[0]], what[0])
-    clauses = (_of_profiles if is_whole else _of_operations)(words, fields, release)
-    principals = texts(fields[who[0]], who[0], may_be_empty=who[0] == "nobody-but")
+    is_no = verb_keys[0] in ("may-not", "cannot")
+    kinds = {"nobody-but": ExpectationKind.NOBODY_BUT, "only": ExpectationKind.ONLY}
+    kind = kinds.get(subject_keys[0], ExpectationKind.MAY_NOT if is_no else ExpectationKind.MAY)
+    is_one_request = verb_keys[0] in ("can", "cannot")
+    words = parse_texts(fields[verb_keys[0]], verb_keys[0])
+    clauses = (_clauses_of_profiles if is_one_request else _clauses_of_operations)(
+        words, fields, release
+    )
+    principals = parse_texts(
+        fields[subject_keys[0]], subject_keys[0], may_be_empty=subject_keys[0] == "nobody-but"
+    )
     for principal in principals:
         if not is_principal(principal):
             raise AclTextError(f"`{principal}`: expected Type:name, as in User:alice")
-    hosts = _hosts(fields)
+    hosts = _parse_hosts(fields)
     return Expectation(
         kind,
-        str(fields.get("name") or _sentence(who[0], what[0], fields)),
+        str(fields.get("name") or _default_description(subject_keys[0], verb_keys[0], fields)),
         release,
         tuple(principals),
         clauses,
         () if hosts == [WILDCARD] else tuple(hosts),
-        is_whole,
+        is_one_request,
     )
 
 
-def _of_operations(
+def _clauses_of_operations(
     words: Sequence[str], fields: Mapping[str, Any], release: str
-) -> tuple[Clause, ...]:
-    given = [key for key in RESOURCES if key in fields]
-    strange = [key for key in _SLOTS if key in fields]
-    if len(given) != 1 or strange:
+) -> tuple[AccessClause, ...]:
+    resource_keys = [key for key in RESOURCES if key in fields]
+    profile_keys = [key for key in _PROFILE_KEYS if key in fields]
+    if len(resource_keys) != 1 or profile_keys:
         raise AclTextError(f"expected one resource, by one of {', '.join(RESOURCES)}")
-    kind = RESOURCES[given[0]]
-    found = []
+    resource_type = RESOURCES[resource_keys[0]]
+    clauses = []
     for word in words:
         operation = parse_operation(word)
-        known = asked_operations(release).get(kind, ())
-        wanted = supported_operations(kind) if operation is Operation.ALL else (operation,)
+        known = checked_operations(release).get(resource_type, ())
+        operations = (
+            supported_operations(resource_type) if operation is Operation.ALL else (operation,)
+        )
         if operation is not Operation.ALL and operation not in known:
             names = ", ".join(member.name for member in known) or "none in this release"
-            raise AclTextError(f"{given[0]} has no operation {operation.name}; it has {names}")
-        found += [
-            Clause((Need(each, kind),), None if kind is ResourceType.CLUSTER else name)
-            for each in wanted
-            for name in names_in(fields[given[0]], given[0])
+            raise AclTextError(
+                f"{resource_keys[0]} has no operation {operation.name}; it has {names}"
+            )
+        clauses += [
+            AccessClause(
+                (Need(each, resource_type),),
+                None if resource_type is ResourceType.CLUSTER else name,
+            )
+            for each in operations
+            for name in parse_name_sets(fields[resource_keys[0]], resource_keys[0])
         ]
-    return tuple(found)
+    return tuple(clauses)
 
 
-def _of_profiles(
+def _clauses_of_profiles(
     words: Sequence[str], fields: Mapping[str, Any], release: str
-) -> tuple[Clause, ...]:
-    found: dict[Clause, None] = {}
-    wanted: set[str] = set()
+) -> tuple[AccessClause, ...]:
+    clauses: dict[AccessClause, None] = {}
+    used_keys: set[str] = set()
     for word in words:
         if word not in PROFILES:
             raise AclTextError(unknown("profile", word, tuple(PROFILES)))
-        missing = [slot for slot in slots(word) if slot not in fields]
+        missing = [slot for slot in name_keys_of_profile(word) if slot not in fields]
         if missing:
             raise AclTextError(f"the profile `{word}` requires `{missing[0]}`")
-        wanted |= set(slots(word))
-        given = {slot: names_in(fields[slot], slot) for slot in slots(word)}
-        if any(names.is_prefix for names in given.get("application-id", ())):
+        used_keys |= set(name_keys_of_profile(word))
+        names_by_key = {
+            slot: parse_name_sets(fields[slot], slot) for slot in name_keys_of_profile(word)
+        }
+        if any(names.is_prefix for names in names_by_key.get("application-id", ())):
             raise AclTextError("`application-id` must be one name, without `*`")
-        found |= dict.fromkeys(clauses_of(word, given, release))
-    if not found:
+        clauses |= dict.fromkeys(clauses_of_profile(word, names_by_key, release))
+    if not clauses:
         raise AclTextError(f"brokers of Kafka {release} do not serve {', '.join(words)}")
-    unused = [key for key in (*RESOURCES, *_SLOTS) if key in fields and key not in wanted]
+    unused = [key for key in (*RESOURCES, *_PROFILE_KEYS) if key in fields and key not in used_keys]
     if unused:
         raise AclTextError(f"`{unused[0]}` has no effect on {', '.join(words)}")
-    return tuple(found)
+    return tuple(clauses)
 
 
-def _no_acl(fields: Mapping[str, Any], release: str) -> Expectation:
+def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -> Expectation:
     unknown = sorted(set(fields) - {"no-acl", "name", "release"})
     if unknown:
         raise AclTextError(f"`{unknown[0]}` belongs below `no-acl`")
-    inner = fields["no-acl"]
-    if not isinstance(inner, Mapping) or not inner:
+    entry = fields["no-acl"]
+    if not isinstance(entry, Mapping) or not entry:
         raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
-    given = _fields(inner)
-    known_keys(given, _NO_ACL_KEYS, "no-acl")
-    kinds = [key for key in RESOURCES if key in given]
-    sides = [key for key in ("allow", "deny") if key in given]
-    if len(kinds) > 1 or len(sides) > 1:
+    filters = _with_normalized_keys(entry)
+    known_keys(filters, _NO_ACL_KEYS, "no-acl")
+    resource_keys = [key for key in RESOURCES if key in filters]
+    permission_keys = [key for key in ("allow", "deny") if key in filters]
+    if len(resource_keys) > 1 or len(permission_keys) > 1:
         raise AclTextError("`no-acl` accepts one resource, and one of allow and deny")
-    words = texts(given[sides[0]], sides[0]) if sides and given[sides[0]] is not None else []
-    has_names = bool(kinds) and given[kinds[0]] is not None
-    names = names_in(given[kinds[0]], kinds[0]) if has_names else ()
-    unwanted = Unwanted(
-        tuple(texts(given["principal"], "principal") if "principal" in given else ()),
-        {"allow": Permission.ALLOW, "deny": Permission.DENY}[sides[0]] if sides else None,
+    words = (
+        parse_texts(filters[permission_keys[0]], permission_keys[0])
+        if permission_keys and filters[permission_keys[0]] is not None
+        else []
+    )
+    has_names = bool(resource_keys) and filters[resource_keys[0]] is not None
+    names = parse_name_sets(filters[resource_keys[0]], resource_keys[0]) if has_names else ()
+    forbidden_acls = ForbiddenAcls(
+        tuple(parse_texts(filters["principal"], "principal") if "principal" in filters else ()),
+        {"allow": Permission.ALLOW, "deny": Permission.DENY}[permission_keys[0]]
+        if permission_keys
+        else None,
         tuple(map(parse_operation, words)),
-        RESOURCES[kinds[0]] if kinds else None,
+        RESOURCES[resource_keys[0]] if resource_keys else None,
         tuple(names),
-        tuple(_hosts(given)),
+        tuple(_parse_hosts(filters)),
     )
-    if any(name.like for name in names):
+    if any(name.glob for name in names):
         raise AclTextError("`like` requires may or can; an ACL has a name or a prefix")
-    said = ", ".join(f"{key}: {_said(value)}" for key, value in given.items())
+    description = ", ".join(f"{key}: {_describe_value(value)}" for key, value in filters.items())
     return Expectation(
-        Kind.NO_ACL, str(fields.get("name") or f"no ACL with {said}"), release, unwanted=unwanted
+        ExpectationKind.NO_ACL,
+        str(fields.get("name") or f"no ACL with {description}"),
+        release,
+        forbidden_acls=forbidden_acls,
     )
 
 
-def _hosts(fields: Mapping[str, Any]) -> list[str]:
-    hosts = texts(fields["host"], "host") if "host" in fields else []
+def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
+    hosts = parse_texts(fields["host"], "host") if "host" in fields else []
     for host in hosts:
         if not is_host(host):
             raise AclTextError(f"host: invalid `{host}`; expected an address, a network or `*`")
     return hosts
 
 
-def names_in(value: object, key: str) -> list[Names]:
+def parse_name_sets(value: object, key: str) -> list[NameSet]:
     """Parse names: `orders` is that name, `orders-*` a prefix, `*` all names, `{literal: x*}`
     exactly that name, and `{like: a-*-b}` has asterisks anywhere.
     """
     if key == "cluster":
         if value not in (None, True, "", CLUSTER_NAME, WILDCARD):
             raise AclTextError(f"`cluster` has no names; leave out `{value}`")
-        return [Names(CLUSTER_NAME)]
+        return [NameSet(CLUSTER_NAME)]
     if isinstance(value, Mapping):
         known_keys(value, ("literal", "like"), f"`{key}`")
         if "like" in value:
-            return [like(text, key) for text in texts(value["like"], f"{key}: like")]
-        return [Names(name) for name in texts(value.get("literal"), f"{key}: literal")]
-    found = []
-    for text in texts(value, key):
+            return [parse_glob(text, key) for text in parse_texts(value["like"], f"{key}: like")]
+        return [NameSet(name) for name in parse_texts(value.get("literal"), f"{key}: literal")]
+    name_sets = []
+    for text in parse_texts(value, key):
         if text == WILDCARD:
-            found.append(ALL_NAMES)
+            name_sets.append(ALL_NAMES)
         elif text.endswith(WILDCARD):
-            found.append(Names(text[:-1], is_prefix=True))
+            name_sets.append(NameSet(text[:-1], is_prefix=True))
         else:
-            found.append(Names(text))
-    return found
+            name_sets.append(NameSet(text))
+    return name_sets
 
 
-def like(text: str, key: str) -> Names:
+def parse_glob(text: str, key: str) -> NameSet:
     """Return all names of this form, which has an asterisk."""
     stem, asterisk, _ = text.partition(WILDCARD)
     if not asterisk:
         raise AclTextError(f"{key}: like: `{text}` has no asterisk; write `{key}: {text}`")
-    return Names(stem, is_prefix=True, like=text)
+    return NameSet(stem, is_prefix=True, glob=text)
 
 
-def texts(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
-    found = value if isinstance(value, list | tuple) else [value]
-    if (not found and not may_be_empty) or not all(isinstance(t, str) and t for t in found):
+def parse_texts(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
+    values = value if isinstance(value, list | tuple) else [value]
+    if (not values and not may_be_empty) or not all(isinstance(t, str) and t for t in values):
         raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")
-    return list(found)
+    return list(values)
 
 
-def _sentence(who: str, what: str, fields: Mapping[str, Any]) -> str:
-    subject = _said(fields[who])
-    if who != "principal":
-        subject = f"{who.replace('-', ' ')} {subject or 'super users'}"
-    about = [key for key in (*RESOURCES, *_SLOTS, "host") if key in fields]
-    on = ", ".join(key if key == "cluster" else f"{key} {_said(fields[key])}" for key in about)
-    return f"{subject} {what.replace('-', ' ')} {_said(fields[what])} on {on}"
+def _default_description(subject_key: str, verb_key: str, fields: Mapping[str, Any]) -> str:
+    subject = _describe_value(fields[subject_key])
+    if subject_key != "principal":
+        subject = f"{subject_key.replace('-', ' ')} {subject or 'super users'}"
+    about = [key for key in (*RESOURCES, *_PROFILE_KEYS, "host") if key in fields]
+    on = ", ".join(
+        key if key == "cluster" else f"{key} {_describe_value(fields[key])}" for key in about
+    )
+    return f"{subject} {verb_key.replace('-', ' ')} {_describe_value(fields[verb_key])} on {on}"
 
 
-def _said(value: object) -> str:
+def _describe_value(value: object) -> str:
     if isinstance(value, Mapping):
-        return " ".join(_said(inner) for inner in value.values())
+        return " ".join(_describe_value(inner) for inner in value.values())
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value or "any")

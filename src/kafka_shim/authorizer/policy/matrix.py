@@ -6,69 +6,80 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
-from kafka_shim.authorizer.policy.distinct_regions import DistinctRegions
-from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names, names_of, regions
-from kafka_shim.authorizer.policy.questions import asked_operations, asker, check_exact, place
+from kafka_shim.authorizer.policy.checked_accesses import (
+    checked_operations,
+    raise_if_prefixes_are_overlooked,
+    sample_host,
+    sample_principal,
+)
+from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
+from kafka_shim.authorizer.policy.name_sets import (
+    ALL_NAMES,
+    STARRED_NAMES,
+    NameSet,
+    divide_into_regions,
+    names_covered_by_acl,
+)
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
 
-class Resource(msgspec.Struct, frozen=True):
+class MatrixResource(msgspec.Struct, frozen=True):
     """A column: one name, or a pattern."""
 
-    kind: ResourceType
-    names: Names
+    resource_type: ResourceType
+    names: NameSet
 
 
-class Cell(msgspec.Struct, frozen=True):
+class MatrixCell(msgspec.Struct, frozen=True):
     """Operations that are allowed on all names from every host, and those allowed only on some."""
 
-    always: tuple[Operation, ...] = ()
-    partly: tuple[Operation, ...] = ()
+    allowed_everywhere: tuple[Operation, ...] = ()
+    allowed_somewhere: tuple[Operation, ...] = ()
 
 
-class Row(msgspec.Struct, frozen=True):
+class MatrixRow(msgspec.Struct, frozen=True):
     """The cells of a principal; `User:*` stands for all principals without ACLs."""
 
     principal: str
-    cells: tuple[Cell, ...]
+    cells: tuple[MatrixCell, ...]
 
 
-def resources_of(acls: Iterable[Acl]) -> list[Resource]:
+def resources_in_acls(acls: Iterable[Acl]) -> list[MatrixResource]:
     """Return the distinct patterns of the ACLs; literal `*` is a pattern for all names."""
-    found = {Resource(acl.resource_type, names_of(acl)) for acl in acls}
-    return sorted(found, key=lambda r: (r.kind, r.names.text, not r.names.is_prefix))
+    resources = {MatrixResource(acl.resource_type, names_covered_by_acl(acl)) for acl in acls}
+    return sorted(resources, key=lambda r: (r.resource_type, r.names.text, not r.names.is_prefix))
 
 
-def principals_of(acls: Iterable[Acl]) -> list[str]:
+def principals_in_acls_and_everyone(acls: Iterable[Acl]) -> list[str]:
     """Return the principals of the ACLs, and at the end everyone else."""
     return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
 
 
-def matrix(
+def access_matrix(
     authorizer: StandardAuthorizer,
     release: str,
     principals: Iterable[str],
-    resources: Sequence[Resource],
+    resources: Sequence[MatrixResource],
     operations: Iterable[Operation] = (),
-) -> list[Row]:
+) -> list[MatrixRow]:
     """Return a row for each principal; the default `operations` are all that brokers check.
 
     Raise OverlookingError for a release whose decisions cannot be computed for all names.
     """
-    check_exact(authorizer)
-    distinct = DistinctRegions(authorizer)
-    asked = asked_operations(release)
-    wanted = set(operations) or set(Operation)
+    raise_if_prefixes_are_overlooked(authorizer)
+    distinct = DecisionBoundaries(authorizer)
+    checked = checked_operations(release)
+    selected = set(operations) or set(Operation)
     return [
-        Row(
+        MatrixRow(
             principal,
             tuple(
-                _cell(
+                _decide_cell(
                     authorizer,
                     distinct,
                     principal,
                     resource,
-                    [op for op in asked.get(resource.kind, ()) if op in wanted],
+                    [op for op in checked.get(resource.resource_type, ()) if op in selected],
                 )
                 for resource in resources
             ),
@@ -77,38 +88,50 @@ def matrix(
     ]
 
 
-def _cell(
+def _decide_cell(
     authorizer: StandardAuthorizer,
-    distinct: DistinctRegions,
+    distinct: DecisionBoundaries,
     principal: str,
-    resource: Resource,
+    resource: MatrixResource,
     operations: Iterable[Operation],
-) -> Cell:
+) -> MatrixCell:
     actors = [
-        Actor(asker(principal), place(host)) for host in distinct.hosts(resource.kind, principal)
+        Actor(sample_principal(principal), sample_host(host))
+        for host in distinct.hosts_decided_differently(resource.resource_type, principal)
     ]
-    names = _samples(authorizer, distinct, principal, resource)
+    names = _sample_names(authorizer, distinct, principal, resource)
     always, partly = [], []
     for operation in operations:
-        responses = {
-            authorizer.decide(actor, Action(operation, resource.kind, name)).allowed
+        outcomes = {
+            authorizer.decide(actor, Action(operation, resource.resource_type, name)).allowed
             for name in names
             for actor in actors
         }
-        if responses == {True}:
+        if outcomes == {True}:
             always.append(operation)
-        elif True in responses:
+        elif True in outcomes:
             partly.append(operation)
-    return Cell(tuple(always), tuple(partly))
+    return MatrixCell(tuple(always), tuple(partly))
 
 
-def _samples(
-    authorizer: StandardAuthorizer, distinct: DistinctRegions, principal: str, resource: Resource
+def _sample_names(
+    authorizer: StandardAuthorizer,
+    distinct: DecisionBoundaries,
+    principal: str,
+    resource: MatrixResource,
 ) -> list[str]:
     """Return one name per region; for all names, those that literal `*` covers."""
-    if resource.kind is ResourceType.CLUSTER:
+    if resource.resource_type is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
-    distinct_names = distinct.names(resource.kind, principal, resource.names)
-    found = regions(resource.kind, distinct_names, authorizer.rules, resource.names)
+    distinct_names = distinct.names_decided_differently(
+        resource.resource_type, principal, resource.names
+    )
+    name_regions = divide_into_regions(
+        resource.resource_type, distinct_names, authorizer.rules, resource.names
+    )
     is_all = resource.names == ALL_NAMES and not authorizer.rules.wildcard_covers_starred
-    return [region.sample for region in found if not (is_all and STARRED.includes(region.names))]
+    return [
+        region.sample_name
+        for region in name_regions
+        if not (is_all and STARRED_NAMES.includes_all_of(region.names))
+    ]

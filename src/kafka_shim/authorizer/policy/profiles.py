@@ -1,4 +1,9 @@
-"""Activities of clients: all accesses that they need, from the requirements table."""
+"""Profiles: activities of clients, such as `consume`, with all accesses that they need.
+
+A profile lists rows of the requirements table under the key of an expectation that has their
+resource names: `consume` needs `Fetch.topic` for the names under `topic`, and `JoinGroup.group` for
+those under `group`.
+"""
 
 from collections.abc import Mapping, Sequence
 from functools import cache
@@ -6,7 +11,7 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.authorizer.policy.names import Names
+from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.authorizer.requirement import Need
 from kafka_shim.authorizer.requirements import TABLE, in_force
 from kafka_shim.protocol.enums import ResourceType
@@ -33,17 +38,17 @@ _IN_TRANSACTION = (*_WRITE, "AddPartitionsToTxn.topic")
 _OFFSETS_IN_TRANSACTION = ("AddOffsetsToTxn.transactional_id", "TxnOffsetCommit.transactional_id")
 _OWN_TOPICS = ("CreateTopics.topic", *_READ, *_WRITE)
 
-_Rows = Mapping[str, Sequence[str]]
-_CONSUME: _Rows = {TOPIC: (*_READ, *_OFFSETS_OF_TOPIC), GROUP: (*_OFFSETS, *_MEMBER)}
-_PRODUCE_IN_TRANSACTION: _Rows = {TOPIC: _IN_TRANSACTION, TRANSACTION: _TRANSACTION}
-_STREAMS: _Rows = {
+_RequirementIdsByKey = Mapping[str, Sequence[str]]
+_CONSUME: _RequirementIdsByKey = {TOPIC: (*_READ, *_OFFSETS_OF_TOPIC), GROUP: (*_OFFSETS, *_MEMBER)}
+_PRODUCE_IN_TRANSACTION: _RequirementIdsByKey = {TOPIC: _IN_TRANSACTION, TRANSACTION: _TRANSACTION}
+_STREAMS: _RequirementIdsByKey = {
     INPUT: (*_READ, *_OFFSETS_OF_TOPIC),
     OUTPUT: _WRITE,
     INTERNAL: (*_OWN_TOPICS, *_OFFSETS_OF_TOPIC, "DeleteRecords.topic"),
     GROUP: (*_OFFSETS, *_MEMBER),
 }
 
-PROFILES: Final[Mapping[str, _Rows]] = {
+PROFILES: Final[Mapping[str, _RequirementIdsByKey]] = {
     "read": {TOPIC: _READ},
     "consume": _CONSUME,
     "consume-new-protocol": {
@@ -90,19 +95,19 @@ PROFILES: Final[Mapping[str, _Rows]] = {
         GROUP: (*_OFFSETS, *_MEMBER),
     },
 }
-"""Rows of the table by what their names come from; see `slots`."""
+"""Ids of requirements by profile, and by the key that has their names."""
 
 _ROWS = {row.id: row for row in TABLE}
 
 
-class Clause(msgspec.Struct, frozen=True):
+class AccessClause(msgspec.Struct, frozen=True):
     """An access to every name of `names` that is allowed by any of the needs; `row` is its row's
     id.
     """
 
     needs: tuple[Need, ...]
-    names: Names | None
-    row: str | None = None
+    names: NameSet | None
+    requirement_id: str | None = None
 
     @property
     def resource_type(self) -> ResourceType:
@@ -113,41 +118,45 @@ class Clause(msgspec.Struct, frozen=True):
         return ResourceType.CLUSTER
 
 
-def slots(profile: str) -> tuple[str, ...]:
-    """Return the keys of an expectation with the names for a profile."""
-    found = PROFILES[profile]
-    if INTERNAL in found:
+def name_keys_of_profile(profile: str) -> tuple[str, ...]:
+    """Return the keys that an expectation needs for a profile, such as `topic` and `group`."""
+    requirement_ids_by_key = PROFILES[profile]
+    if INTERNAL in requirement_ids_by_key:
         return APPLICATION, INPUT, OUTPUT
-    return tuple(found)
+    return tuple(requirement_ids_by_key)
 
 
-def clauses_of(
-    profile: str, given: Mapping[str, Sequence[Names]], release: str
-) -> tuple[Clause, ...]:
-    """Return the distinct accesses of a profile in a release."""
-    names = dict(given)
+def clauses_of_profile(
+    profile: str, names_by_key: Mapping[str, Sequence[NameSet]], release: str
+) -> tuple[AccessClause, ...]:
+    """Return the distinct accesses of a profile in a release, for these names.
+
+    A Kafka Streams application has a group of its own name, and topics and transactions whose
+    names begin with it.
+    """
+    names = dict(names_by_key)
     if APPLICATION in names:
         names[GROUP] = names[APPLICATION]
-        own = [Names(f"{names.text}-", is_prefix=True) for names in names[APPLICATION]]
+        own = [NameSet(f"{names.text}-", is_prefix=True) for names in names[APPLICATION]]
         names[INTERNAL] = names[TRANSACTION] = own
-    needs = _needs(release)
-    found = [
-        Clause(needs[row], None if is_nameless(needs[row]) else name, row)
+    needs = _needs_by_requirement_id(release)
+    clauses = [
+        AccessClause(needs[row], None if need_no_resource_name(needs[row]) else name, row)
         for slot, rows in PROFILES[profile].items()
         for row in rows
         if row in needs
         for name in names[slot]
     ]
-    return tuple(dict.fromkeys(found))
+    return tuple(dict.fromkeys(clauses))
 
 
-def is_nameless(needs: Sequence[Need]) -> bool:
+def need_no_resource_name(needs: Sequence[Need]) -> bool:
     """Return whether all needs are about the cluster, or about any resource of a type."""
     return all(need.any_name or need.resource_type is ResourceType.CLUSTER for need in needs)
 
 
 @cache
-def _needs(release: str) -> dict[str, tuple[Need, ...]]:
+def _needs_by_requirement_id(release: str) -> dict[str, tuple[Need, ...]]:
     return {
         bound.row.id: tuple(
             Need(need.operation, need.resource_type, any_name=need.any_name) for need in bound.needs

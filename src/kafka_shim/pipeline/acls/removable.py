@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.shadow import shadow_of
+from kafka_shim.authorizer.policy.redundant_acls import find_covering_acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import Matcher, Signature
@@ -82,7 +82,7 @@ def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
     store.read_networks(rules_of(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
-        cover = shadow_of(acl, store, acl_set.release)
+        cover = find_covering_acl(acl, store, acl_set.release)
         state = NEVER if at not in counts else SHADOWED if cover else NEEDED
         uses.append(AclUse(acl, state, counts[at], last.get(at), cover))
     return uses

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Action, Actor, is_principal
 from kafka_shim.authorizer.policy.expectation import parse_expectation
-from kafka_shim.authorizer.policy.judge import Judge
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli.policy.input_error import InputError
@@ -47,4 +47,4 @@ class KafkaPolicy:
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
         wanted = parse_expectation(entry, "expectation", self.release)
-        return Judge(self._authorizer).verdict(wanted).held
+        return ExpectationChecker(self._authorizer).check_expectation(wanted).holds

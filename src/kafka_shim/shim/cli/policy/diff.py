@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.policy.difference import Change, difference
-from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.inputs import (
     add_broker_arguments,
@@ -80,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if any(change.gained in is_wanted for change in changes) else 0
 
 
-def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
+def _changes(args: argparse.Namespace) -> tuple[Sequence[AccessChange], str]:
     live = None
     if len(args.files) == 2 and not args.bootstrap_server:
         old_files, new_files = args.files[:1], args.files[1:]
@@ -93,24 +93,24 @@ def _changes(args: argparse.Namespace) -> tuple[Sequence[Change], str]:
     new = read_files(new_files, release)
     sides = [authorizer_of(args, acls, release) for acls in (old, new)]
     try:
-        return difference(sides[0], sides[1], release), release
-    except OverlookingError as error:
+        return access_changes(sides[0], sides[1], release), release
+    except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
 
 
-def _uses(trace: Path, changes: Sequence[Change]) -> dict[Change, int]:
+def _uses(trace: Path, changes: Sequence[AccessChange]) -> dict[AccessChange, int]:
     """Return how often the trace used each lost access."""
     losses = [change for change in changes if not change.gained]
-    found: dict[Change, int] = {}
+    found: dict[AccessChange, int] = {}
     for (actor, action), count in uses(trace).items():
         for change in losses:
-            if change.covers(actor, action):
+            if change.affects_access(actor, action):
                 found[change] = found.get(change, 0) + count
     return found
 
 
 def _object(
-    changes: Sequence[Change], release: str, used: dict[Change, int] | None
+    changes: Sequence[AccessChange], release: str, used: dict[AccessChange, int] | None
 ) -> dict[str, Any]:
     objects = [change_object(change) for change in changes]
     if used is not None:

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.judge import Judge
-from kafka_shim.authorizer.policy.profiles import PROFILES, slots
-from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
+from kafka_shim.authorizer.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectations
 from kafka_shim.shim.cli.policy.input_error import InputError
@@ -31,7 +31,9 @@ from kafka_shim.shim.cli.policy.verdicts import (
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "check expectations, such as `bob may not read payments`, against ACLs"
-_PROFILE_LINES = "\n".join(f"  {name:24} {', '.join(slots(name))}" for name in PROFILES)
+_PROFILE_LINES = "\n".join(
+    f"  {name:24} {', '.join(name_keys_of_profile(name))}" for name in PROFILES
+)
 DESCRIPTION = f"""\
 Check expectations against ACLs: for all names that match a pattern, from every host, by the rules
 of the chosen release. Each line of output names the ACL that decided; a failure also shows the
@@ -77,16 +79,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     judged = _judged(args)
-    failed = sum(not found.verdict.held for found in judged)
+    failed = sum(not found.verdict.holds for found in judged)
     if args.junit:
         args.junit.write_text(junit(judged), encoding="utf-8")
     if args.json:
         print(json.dumps([verdict_object(found) for found in judged], indent=2, ensure_ascii=False))
         return EXIT_MISMATCH if failed else 0
     for found in judged:
-        if not (args.quiet and found.verdict.held):
+        if not (args.quiet and found.verdict.holds):
             print("\n".join(verdict_lines(found)))
-        if args.github and not found.verdict.held:
+        if args.github and not found.verdict.holds:
             print(annotation(found))
     releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
     held = len(judged) - failed
@@ -103,12 +105,12 @@ def _judged(args: argparse.Namespace) -> list[Judged]:
     judged = []
     for content in files:
         acls = _acls(args, content, release, live)
-        judges: dict[str, Judge] = {}
+        judges: dict[str, ExpectationChecker] = {}
         for placed in content.expectations:
             at = placed.expectation.release
             if at not in judges:
                 judges[at] = _judge(args, content, acls, at)
-            judged.append(Judged(placed, judges[at].verdict(placed.expectation)))
+            judged.append(Judged(placed, judges[at].check_expectation(placed.expectation)))
     return judged
 
 
@@ -128,12 +130,12 @@ def _read(paths: Sequence[str], release: str) -> list[ExpectationFile]:
 
 def _judge(
     args: argparse.Namespace, content: ExpectationFile, acls: Iterable[Acl], release: str
-) -> Judge:
+) -> ExpectationChecker:
     options = argparse.Namespace(**vars(args))
     options.super_user = [*args.super_user, *content.super_users]
     try:
-        return Judge(authorizer_of(options, acls, release))
-    except OverlookingError as error:
+        return ExpectationChecker(authorizer_of(options, acls, release))
+    except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
 
 

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_formats.fields import Mistakes
 from kafka_shim.authorizer.acl_formats.lines import LinedList
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
-from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, texts
+from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, parse_texts
 from kafka_shim.protocol.api_versions import parse_release
 from kafka_shim.shim.cli.policy.input_error import InputError, placed, text_of_file
 
@@ -53,11 +53,11 @@ def read_expectations(path: str, release: str) -> ExpectationFile:
             raise AclTextError("expected a list of expectations, at the top or below `expect`")
         if "release" in header:
             release = parse_release(str(header["release"]))
-        super_users = texts(header.get("super-users", []), "super-users", may_be_empty=True)
+        super_users = parse_texts(header.get("super-users", []), "super-users", may_be_empty=True)
         for principal in super_users:
             if not is_principal(principal):
                 raise AclTextError(f"super-users: `{principal}`: expected Type:name")
-        acls = texts(header.get("acls", []), "acls", may_be_empty=True)
+        acls = parse_texts(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
         raise _input_error(path, error) from error
     lines = content.lines if isinstance(content, LinedList) else lines

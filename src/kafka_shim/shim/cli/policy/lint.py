@@ -7,8 +7,13 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.lint import KINDS, Finding, Written, lint
-from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.lint import (
+    FINDING_KINDS,
+    Finding,
+    LocatedAcl,
+    find_probable_mistakes,
+)
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.annotations import annotation
 from kafka_shim.shim.cli.policy.input_error import placed
@@ -25,7 +30,7 @@ from kafka_shim.shim.cli.policy.words import acl_words, counted
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
-_KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in KINDS.items())
+_KIND_LINES = "\n".join(f"  {name:12} {said}" for name, said in FINDING_KINDS.items())
 DESCRIPTION = f"""\
 Report ACLs that are probably mistakes, each with its file and line:
 
@@ -51,7 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ignore",
         action="append",
         default=[],
-        choices=list(KINDS),
+        choices=list(FINDING_KINDS),
         metavar="KIND",
         help="kind of finding to leave out, such as redundant (repeatable)",
     )
@@ -65,8 +70,8 @@ def run(args: argparse.Namespace) -> int:
     written, release = _written(args)
     authorizer = authorizer_of(args, (), release)
     try:
-        every = list(lint(written, authorizer, release))
-    except OverlookingError as error:
+        every = list(find_probable_mistakes(written, authorizer, release))
+    except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     found = [finding for finding in every if finding.kind not in args.ignore]
     if args.json:
@@ -77,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if found else 0
 
 
-def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
+def _written(args: argparse.Namespace) -> tuple[list[LocatedAcl], str]:
     if args.files and args.bootstrap_server:
         raise UsageError("give files or --bootstrap-server, not both")
     if args.files:
@@ -86,19 +91,19 @@ def _written(args: argparse.Namespace) -> tuple[list[Written], str]:
     if not bootstrap_or_default(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     live = live_acls(args)
-    written = [Written(acl, args.bootstrap_server, 0) for acl in live.acls]
+    written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in live.acls]
     return written, chosen_release(args, live)
 
 
 def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) -> Iterator[str]:
     for finding in found:
-        place = placed(finding.written.path, finding.written.line)
+        place = placed(finding.located_acl.path, finding.located_acl.line)
         yield f"{place}: {finding.kind}: {_message(finding)}"
         if github:
             yield annotation(
                 "warning",
-                finding.written.path,
-                finding.written.line,
+                finding.located_acl.path,
+                finding.located_acl.line,
                 f"{finding.kind}: {_message(finding)}",
             )
     said = f"{counted(len(found), 'finding')} in {counted(count, 'ACL')}"
@@ -107,16 +112,16 @@ def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) 
 
 def _message(finding: Finding) -> str:
     """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
-    acl = finding.written.acl
-    others = [_other(each, acl) for each in finding.because[:SHOWN_MAX]]
-    left = len(finding.because) - len(others)
+    acl = finding.located_acl.acl
+    others = [_other(each, acl) for each in finding.causes[:SHOWN_MAX]]
+    left = len(finding.causes) - len(others)
     if left:
         others.append(f"{left} more")
     blamed = f": {', '.join(others)}" if others else ""
-    return f"{acl_words(acl)}: {finding.said}{blamed}"
+    return f"{acl_words(acl)}: {finding.message}{blamed}"
 
 
-def _other(written: Written, acl: Acl) -> str:
+def _other(written: LocatedAcl, acl: Acl) -> str:
     place = placed(written.path, written.line)
     return place if written.acl == acl else f"{acl_words(written.acl)} ({place})"
 
@@ -124,13 +129,13 @@ def _other(written: Written, acl: Acl) -> str:
 def _object(finding: Finding) -> dict[str, Any]:
     return {
         "kind": finding.kind,
-        **_place(finding.written),
-        "said": finding.said,
-        "because": [_place(each) for each in finding.because],
+        **_place(finding.located_acl),
+        "said": finding.message,
+        "because": [_place(each) for each in finding.causes],
     }
 
 
-def _place(written: Written) -> dict[str, Any]:
+def _place(written: LocatedAcl) -> dict[str, Any]:
     return {
         "file": written.path,
         "line": written.line,

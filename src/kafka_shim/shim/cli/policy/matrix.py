@@ -7,16 +7,16 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.expectation import names_in
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.expectation import parse_name_sets
 from kafka_shim.authorizer.policy.matrix import (
-    Resource,
-    Row,
-    matrix,
-    principals_of,
-    resources_of,
+    MatrixResource,
+    MatrixRow,
+    access_matrix,
+    principals_in_acls_and_everyone,
+    resources_in_acls,
 )
-from kafka_shim.authorizer.policy.names import Names
-from kafka_shim.authorizer.policy.questions import OverlookingError
+from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.shim.cli.connecting import connected
 from kafka_shim.shim.cli.policy.inputs import (
@@ -88,24 +88,24 @@ def run(args: argparse.Namespace) -> int:
     operations = _operations(args.operation)
     for principal in args.principal:
         check_principal("--principal", principal)
-    resources = [*topics, *_named(args)] or resources_of(acls)
-    principals = args.principal or principals_of(acls)
+    resources = [*topics, *_named(args)] or resources_in_acls(acls)
+    principals = args.principal or principals_in_acls_and_everyone(acls)
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
             f"{len(principals)} principals and {len(resources)} resources are too many for a"
             " table; choose some with --principal, --topic ..."
         )
     try:
-        rows = matrix(
+        rows = access_matrix(
             authorizer_of(args, acls, release), release, principals, resources, operations
         )
-    except OverlookingError as error:
+    except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     print(_text(args, resources, rows), end="")
     return 0
 
 
-def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[Resource]]:
+def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[MatrixResource]]:
     """Return the ACLs, the release, and the cluster's topics if they are wanted."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")
@@ -120,7 +120,9 @@ def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[Resource]]
     topics = []
     if args.topics_of_cluster:
         with connected(args) as client:
-            topics = [Resource(ResourceType.TOPIC, Names(name)) for name in topic_names(client)]
+            topics = [
+                MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
+            ]
     return live.acls, chosen_release(args, live), topics
 
 
@@ -131,17 +133,21 @@ def _operations(words: Sequence[str]) -> list[Operation]:
         raise UsageError(f"--operation: {error}") from error
 
 
-def _named(args: argparse.Namespace) -> list[Resource]:
+def _named(args: argparse.Namespace) -> list[MatrixResource]:
     """Return the resources named by options; `orders-*` is a prefix."""
     return [
-        Resource(kind, names)
+        MatrixResource(kind, names)
         for kind, words in names_of(args).items()
         for word in words
-        for names in ([Names(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else names_in(word, ""))
+        for names in (
+            [NameSet(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else parse_name_sets(word, "")
+        )
     ]
 
 
-def _text(args: argparse.Namespace, resources: Sequence[Resource], rows: Sequence[Row]) -> str:
+def _text(
+    args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> str:
     if args.csv:
         return csv_table(resources, rows)
     if args.html:
@@ -151,14 +157,16 @@ def _text(args: argparse.Namespace, resources: Sequence[Resource], rows: Sequenc
     return "".join(f"{line}\n" for line in text_table(resources, rows))
 
 
-def _objects(resources: Sequence[Resource], rows: Sequence[Row]) -> list[dict[str, Any]]:
+def _objects(
+    resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> list[dict[str, Any]]:
     return [
         {
             "principal": row.principal,
-            "resource_type": resource.kind.name,
+            "resource_type": resource.resource_type.name,
             "names": names_object(resource.names),
-            "allowed": [operation.name for operation in cell.always],
-            "partly": [operation.name for operation in cell.partly],
+            "allowed": [operation.name for operation in cell.allowed_everywhere],
+            "partly": [operation.name for operation in cell.allowed_somewhere],
         }
         for row in rows
         for resource, cell in zip(resources, row.cells, strict=True)

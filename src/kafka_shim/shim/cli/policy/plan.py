@@ -12,7 +12,7 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.plan import plan
+from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation
@@ -100,7 +100,7 @@ def run(args: argparse.Namespace) -> int:
         old = {each.acl: placed(each.path, each.line) for each in written}
     else:
         old = dict.fromkeys(live.acls, "")
-    steps = plan(old, read_files(new_files, release))
+    steps = steps_safe_at_every_point(old, read_files(new_files, release))
     print(_text(args, steps, old), end="")
     return _apply(args, live, steps) if args.apply and steps else 0
 

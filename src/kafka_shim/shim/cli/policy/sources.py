@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_formats.kafka_list import ends_early
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.lint import Written
+from kafka_shim.authorizer.policy.lint import LocatedAcl
 from kafka_shim.authorizer.validate import check_acl
 from kafka_shim.shim.cli.policy.folders import File, files_with_acls, listed
 from kafka_shim.shim.cli.policy.input_error import InputError, placed, text_of_file
@@ -24,7 +24,7 @@ def read_files(paths: Sequence[str], release: str) -> list[Acl]:
     return list(dict.fromkeys(each.acl for each in accepted_in(paths, release)))
 
 
-def accepted_in(paths: Sequence[str], release: str) -> list[Written]:
+def accepted_in(paths: Sequence[str], release: str) -> list[LocatedAcl]:
     """Return the ACLs with their places; InputError also for ACLs that the release rejects."""
     found = written_in(paths)
     rules = rules_of(release)
@@ -39,9 +39,9 @@ def accepted_in(paths: Sequence[str], release: str) -> list[Written]:
     return found
 
 
-def written_in(paths: Sequence[str]) -> list[Written]:
+def written_in(paths: Sequence[str]) -> list[LocatedAcl]:
     """Return the ACLs with their places, also those that a release would reject."""
-    found: list[Written] = []
+    found: list[LocatedAcl] = []
     messages: list[str] = []
     for path in paths:
         try:
@@ -61,7 +61,7 @@ def _files(path: str) -> Sequence[File]:
     return files_with_acls(Path(path)) if Path(path).is_dir() else [File(path, text_of_file(path))]
 
 
-def _written(file: File) -> Iterator[Written]:
+def _written(file: File) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
@@ -79,7 +79,7 @@ def _written(file: File) -> Iterator[Written]:
     others = passed_over(text, form)
     if others:
         sys.stderr.write(f"note: {path}: skipped (no ACLs): {listed(others)}\n")
-    return (Written(acl, path, line) for acl, line in found)
+    return (LocatedAcl(acl, path, line) for acl, line in found)
 
 
 def _is_comment(text: str) -> bool:

@@ -8,8 +8,8 @@ from typing import Final
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER
-from kafka_shim.authorizer.policy.matrix import Cell, Resource, Row
-from kafka_shim.authorizer.policy.names import ALL_NAMES
+from kafka_shim.authorizer.policy.matrix import MatrixCell, MatrixResource, MatrixRow
+from kafka_shim.authorizer.policy.name_sets import ALL_NAMES
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 LETTERS: Final = {
@@ -37,7 +37,7 @@ i { color: #777; }
 """
 
 
-def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[str]:
+def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Yield lines of aligned columns with a letter for each operation, and a legend."""
     lines = [["", *map(column, resources)]]
     lines += [[who(row), *map(_letters, row.cells)] for row in rows]
@@ -47,14 +47,18 @@ def text_table(resources: Sequence[Resource], rows: Sequence[Row]) -> Iterator[s
             part.ljust(width) for part, width in zip(line, widths, strict=True)
         ).rstrip()
     cells = [cell for row in rows for cell in row.cells]
-    used = {operation for cell in cells for operation in (*cell.always, *cell.partly)}
+    used = {
+        operation
+        for cell in cells
+        for operation in (*cell.allowed_everywhere, *cell.allowed_somewhere)
+    }
     legend = [f"{letter} {camel_case(op)}" for op, letter in LETTERS.items() if op in used]
-    legend += [_PARTLY] if any(cell.partly for cell in cells) else []
+    legend += [_PARTLY] if any(cell.allowed_somewhere for cell in cells) else []
     if legend:
         yield ", ".join(legend)
 
 
-def csv_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
+def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -> str:
     """Return CSV with a column per resource; operations that are
     allowed only partly in brackets.
     """
@@ -66,7 +70,7 @@ def csv_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
     return out.getvalue()
 
 
-def html_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
+def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -> str:
     """Return an HTML page without references to other files."""
     heads = "".join(f"<th>{escape(column(resource))}</th>" for resource in resources)
     body = "".join(
@@ -81,27 +85,32 @@ def html_table(resources: Sequence[Resource], rows: Iterable[Row]) -> str:
     )
 
 
-def column(resource: Resource) -> str:
+def column(resource: MatrixResource) -> str:
     """Return a heading such as `topic orders`, `group app-*` or `cluster`."""
-    kind = resource.kind.name.lower().replace("_", " ")
-    if resource.kind is ResourceType.CLUSTER:
+    kind = resource.resource_type.name.lower().replace("_", " ")
+    if resource.resource_type is ResourceType.CLUSTER:
         return kind
     names = resource.names
     return f"{kind} {'*' if names == ALL_NAMES else names.text + '*' * names.is_prefix}"
 
 
-def who(row: Row) -> str:
+def who(row: MatrixRow) -> str:
     return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
 
 
-def _letters(cell: Cell) -> str:
-    partly = "".join(LETTERS[operation] for operation in cell.partly)
-    return "".join(LETTERS[operation] for operation in cell.always) + f"({partly})" * bool(partly)
+def _letters(cell: MatrixCell) -> str:
+    partly = "".join(LETTERS[operation] for operation in cell.allowed_somewhere)
+    return "".join(
+        LETTERS[operation] for operation in cell.allowed_everywhere
+    ) + f"({partly})" * bool(partly)
 
 
-def _words(cell: Cell) -> list[str]:
-    return [*map(camel_case, cell.always), *(f"({camel_case(op)})" for op in cell.partly)]
+def _words(cell: MatrixCell) -> list[str]:
+    return [
+        *map(camel_case, cell.allowed_everywhere),
+        *(f"({camel_case(op)})" for op in cell.allowed_somewhere),
+    ]
 
 
-def _html_cell(cell: Cell) -> str:
+def _html_cell(cell: MatrixCell) -> str:
     return f"<td>{'<br>'.join(_words(cell))}</td>"

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Because, Decision
-from kafka_shim.authorizer.policy.judge import Response, Verdict
+from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.annotations import annotation as github
 from kafka_shim.shim.cli.policy.expectation_files import AssignedMember
@@ -39,7 +39,7 @@ class Judged(msgspec.Struct, frozen=True):
 
 def verdict_lines(judged: Judged) -> Iterator[str]:
     verdict = judged.verdict
-    state = "ok  " if verdict.held else "FAIL"
+    state = "ok  " if verdict.holds else "FAIL"
     yield f"{state} {judged.place}: {verdict.expectation.text}"
     yield from (f"     {line}" for line in _reasons(verdict))
 
@@ -51,7 +51,7 @@ def annotation(judged: Judged) -> str:
 
 
 def junit(judged: Sequence[Judged]) -> str:
-    failed = sum(not found.verdict.held for found in judged)
+    failed = sum(not found.verdict.holds for found in judged)
     cases = "".join(map(_case, judged))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -67,8 +67,8 @@ def verdict_object(judged: Judged) -> dict[str, Any]:
         "line": judged.placed.line,
         "expectation": verdict.expectation.text,
         "release": verdict.expectation.release,
-        "held": verdict.held,
-        "responses": [_response_object(response) for response in verdict.responses],
+        "held": verdict.holds,
+        "responses": [_response_object(response) for response in verdict.accesses],
         "acls": to_objects(verdict.acls),
         "to_hold": [
             {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
@@ -82,16 +82,16 @@ def step_command(step: Step, bootstrap: str | None = None) -> str:
 
 
 def _reasons(verdict: Verdict) -> Iterator[str]:
-    if verdict.held:
-        rules = dict.fromkeys(_rule(response.decision) for response in verdict.responses)
+    if verdict.holds:
+        rules = dict.fromkeys(_rule(response.decision) for response in verdict.accesses)
         shown = list(rules)[:RULES_MAX]
         yield from (f"because: {rule}" for rule in shown)
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return
     yield from (f"there is {acl_words(acl)}" for acl in verdict.acls[:SHOWN_MAX])
-    yield from (_verdict_words(response) for response in verdict.responses[:SHOWN_MAX])
-    left = max(len(verdict.acls), len(verdict.responses)) - SHOWN_MAX
+    yield from (_verdict_words(response) for response in verdict.accesses[:SHOWN_MAX])
+    left = max(len(verdict.acls), len(verdict.accesses)) - SHOWN_MAX
     if left > 0:
         yield f"and {left} more"
     if not verdict.steps:
@@ -101,12 +101,12 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
     yield from (f"  {step_command(step)}" for step in verdict.steps)
 
 
-def _verdict_words(response: Response) -> str:
+def _verdict_words(response: CheckedAccess) -> str:
     who = "everyone else" if response.principal == ANY_USER else response.principal
     may = "may" if response.decision.allowed else "may not"
     kind = response.need.resource_type
     resource = resource_words(kind, None if response.need.any_name else response.names)
-    row = f" ({response.clause.row})" if response.clause.row else ""
+    row = f" ({response.clause.requirement_id})" if response.clause.requirement_id else ""
     return (
         f"{who} {may} {camel_case(response.need.operation)} on {resource}"
         f"{hosts_words([response.host])}{row}: {_rule(response.decision)}"
@@ -119,7 +119,7 @@ def _rule(decision: Decision) -> str:
     return decision.because.value
 
 
-def _response_object(response: Response) -> dict[str, Any]:
+def _response_object(response: CheckedAccess) -> dict[str, Any]:
     decision = response.decision
     return {
         "principal": response.principal,
@@ -127,7 +127,7 @@ def _response_object(response: Response) -> dict[str, Any]:
         "operation": response.need.operation.name,
         "resource_type": response.need.resource_type.name,
         "names": None if response.names is None else names_object(response.names),
-        "requirement": response.clause.row,
+        "requirement": response.clause.requirement_id,
         "allowed": decision.allowed,
         "because": decision.because.name,
         "acl": None if decision.acl is None else to_objects([decision.acl])[0],
@@ -140,7 +140,7 @@ def _case(judged: Judged) -> str:
         f"  <testcase classname={quoteattr(judged.placed.path)} name={quoteattr(text)}"
         f" file={quoteattr(judged.placed.path)} line={quoteattr(str(judged.placed.line))}"
     )
-    if verdict.held:
+    if verdict.holds:
         return _printable(f"{head}/>\n")
     lines = list(_reasons(verdict))
     body = escape("\n".join(lines))

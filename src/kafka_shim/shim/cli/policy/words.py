@@ -5,8 +5,8 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.policy.difference import Change
-from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
+from kafka_shim.authorizer.policy.access_changes import AccessChange
+from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
@@ -28,13 +28,13 @@ def kind_word(kind: ResourceType) -> str:
     return "the cluster" if kind is ResourceType.CLUSTER else kind.name.lower().replace("_", " ")
 
 
-def names_word(names: Names) -> str:
-    if names == STARRED:
+def names_word(names: NameSet) -> str:
+    if names == STARRED_NAMES:
         return "names that begin with an asterisk"
     return f"`{names.text}*`" if names.is_prefix else f"`{names.text}`"
 
 
-def resource_words(kind: ResourceType, names: Names | None) -> str:
+def resource_words(kind: ResourceType, names: NameSet | None) -> str:
     """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
     word = kind_word(kind)
     if kind is ResourceType.CLUSTER:
@@ -65,7 +65,7 @@ def who_words(principal: str, except_principals: Iterable[str] = ()) -> str:
     return f"everyone else ({ANY_USER} but {excepted})" if excepted else f"everyone ({ANY_USER})"
 
 
-def change_words(change: Change) -> str:
+def change_words(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
     resource = resource_words(change.resource_type, change.names)
     said = [name for name in change.except_names if not _goes_without_saying(change, name)]
@@ -77,7 +77,7 @@ def change_words(change: Change) -> str:
     )
 
 
-def told(changes: Iterable[Change]) -> list[Change]:
+def told(changes: Iterable[AccessChange]) -> list[AccessChange]:
     """Leave out changes that follow from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
@@ -85,7 +85,7 @@ def told(changes: Iterable[Change]) -> list[Change]:
     """
     found = list(changes)
     everywhere = {
-        _without_names(change) for change in found if change.names in (ALL_NAMES, STARRED)
+        _without_names(change) for change in found if change.names in (ALL_NAMES, STARRED_NAMES)
     }
     named = {
         (change.gained, change.principal, operation)
@@ -96,7 +96,7 @@ def told(changes: Iterable[Change]) -> list[Change]:
     return [
         change
         for change in found
-        if not (change.names == Names(WILDCARD) and _without_names(change) in everywhere)
+        if not (change.names == NameSet(WILDCARD) and _without_names(change) in everywhere)
         and not (
             change.names is None
             and all((change.gained, change.principal, op) in named for op in change.operations)
@@ -104,7 +104,7 @@ def told(changes: Iterable[Change]) -> list[Change]:
     ]
 
 
-def change_object(change: Change) -> dict[str, Any]:
+def change_object(change: AccessChange) -> dict[str, Any]:
     return {
         "change": "gain" if change.gained else "loss",
         "principal": change.principal,
@@ -118,16 +118,16 @@ def change_object(change: Change) -> dict[str, Any]:
     }
 
 
-def names_object(names: Names) -> dict[str, str]:
+def names_object(names: NameSet) -> dict[str, str]:
     return {"prefix" if names.is_prefix else "name": names.text}
 
 
-def _goes_without_saying(change: Change, names: Names) -> bool:
-    is_starred = names in (STARRED, Names(WILDCARD))
+def _goes_without_saying(change: AccessChange, names: NameSet) -> bool:
+    is_starred = names in (STARRED_NAMES, NameSet(WILDCARD))
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
 
-def _without_names(change: Change) -> tuple[object, ...]:
+def _without_names(change: AccessChange) -> tuple[object, ...]:
     return (
         change.gained,
         change.principal,

@@ -14,9 +14,9 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.expectation import parse_expectation
-from kafka_shim.authorizer.policy.judge import Judge, Verdict
-from kafka_shim.authorizer.policy.names import Names, pattern_of
-from kafka_shim.authorizer.policy.profiles import PROFILES, slots
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker, Verdict
+from kafka_shim.authorizer.policy.name_sets import NameSet, pattern_covering_names
+from kafka_shim.authorizer.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
@@ -32,7 +32,7 @@ EVERYONE = {"principal": "User:*", "allow": "Read", "topic": "*"}
 def verdict(rules: list[dict[str, Any]], release: str = NEWEST, **expected: Any) -> Verdict:
     entry = {key.replace("_", "-"): value for key, value in expected.items()}
     wanted = parse_expectation(entry, "expectation 1", release)
-    return Judge(authorizer(parse_rules(rules))).verdict(wanted)
+    return ExpectationChecker(authorizer(parse_rules(rules))).check_expectation(wanted)
 
 
 def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
@@ -44,8 +44,8 @@ def advice(found: Verdict) -> list[tuple[bool, str, str, str]]:
 
 def test_an_allowed_access_names_the_rule() -> None:
     found = verdict([ALICE], principal="User:alice", may="Describe", topic="orders")
-    assert found.held
-    [response] = found.responses
+    assert found.holds
+    [response] = found.accesses
     assert response.decision.acl is not None
     assert response.decision.acl.operation is Operation.WRITE
 
@@ -53,8 +53,8 @@ def test_an_allowed_access_names_the_rule() -> None:
 def test_a_prefix_covers_all_names_with_it() -> None:
     rule = ALICE | {"topic": "team-", "pattern": "prefixed"}
     deny = {"principal": "User:alice", "deny": "Write", "topic": "team-x"}
-    assert verdict([rule], principal="User:alice", may="Write", topic="team-a*").held
-    assert not verdict([rule], principal="User:alice", may="Write", topic="tea*").held
+    assert verdict([rule], principal="User:alice", may="Write", topic="team-a*").holds
+    assert not verdict([rule], principal="User:alice", may="Write", topic="tea*").holds
     found = verdict([rule, deny], principal="User:alice", may="Write", topic="team-*")
     assert advice(found) == [(False, "User:alice", "WRITE", "team-x")]
 
@@ -72,19 +72,19 @@ def test_advice_that_removes_a_deny_still_denies_its_principals() -> None:
 def test_without_hosts_every_host_is_checked() -> None:
     rule = ALICE | {"host": "10.0.0.1"}
     asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}
-    assert not verdict([rule], **asked).held
-    assert verdict([rule], **asked, host="10.0.0.1").held
-    assert not verdict([rule], principal="User:alice", may_not="Write", topic="orders").held
+    assert not verdict([rule], **asked).holds
+    assert verdict([rule], **asked, host="10.0.0.1").holds
+    assert not verdict([rule], principal="User:alice", may_not="Write", topic="orders").holds
 
 
 def test_a_network_is_every_host_in_it() -> None:
     rule = ALICE | {"host": "10.0.0.0/8"}
     deny = {"principal": "User:alice", "deny": "Write", "topic": "orders", "host": "10.1.0.0/16"}
     asked: dict[str, Any] = {"principal": "User:alice", "may": "Write", "topic": "orders"}
-    assert verdict([rule], **asked, host="10.2.0.0/16").held
-    assert verdict([rule, deny], **asked, host="10.2.0.1").held
+    assert verdict([rule], **asked, host="10.2.0.0/16").holds
+    assert verdict([rule, deny], **asked, host="10.2.0.1").holds
     found = verdict([rule, deny], **asked, host="10.0.0.0/8")
-    assert [response.host for response in found.responses] == ["10.1.0.0/16"]
+    assert [response.host for response in found.accesses] == ["10.1.0.0/16"]
     assert advice(found) == [(False, "User:alice", "WRITE", "orders")]
 
 
@@ -99,42 +99,44 @@ def test_unwanted_access_is_removed_narrowly() -> None:
 
 def test_nobody_but() -> None:
     expected: dict[str, Any] = {"nobody_but": ["User:alice"], "may": "Write", "topic": "orders"}
-    assert verdict([ALICE], **expected).held
-    assert verdict([], **expected).held
+    assert verdict([ALICE], **expected).holds
+    assert verdict([], **expected).holds
     found = verdict([ALICE, EVERYONE | {"allow": "All"}], **expected)
-    assert {response.principal for response in found.responses} == {"User:*"}
+    assert {response.principal for response in found.accesses} == {"User:*"}
     assert advice(found) == [(False, "User:*", "ALL", "*")]
     bob = ALICE | {"principal": "User:bob", "topic": "ord", "pattern": "prefixed"}
-    assert [a.principal for a in verdict([bob], **expected).responses] == ["User:bob"]
-    assert verdict([], nobody_but=[], may="Write", topic="*").held
+    assert [a.principal for a in verdict([bob], **expected).accesses] == ["User:bob"]
+    assert verdict([], nobody_but=[], may="Write", topic="*").holds
 
 
 def test_only_means_may_and_nobody_but() -> None:
     expected: dict[str, Any] = {"only": "User:alice", "may": "Write", "topic": "orders"}
-    assert verdict([ALICE], **expected).held
+    assert verdict([ALICE], **expected).holds
     assert advice(verdict([], **expected)) == [(True, "User:alice", "WRITE", "orders")]
 
 
 def test_no_acl() -> None:
-    assert verdict([ALICE], no_acl={"principal": "User:*"}).held
-    assert not verdict([EVERYONE], no_acl={"principal": "User:*"}).held
+    assert verdict([ALICE], no_acl={"principal": "User:*"}).holds
+    assert not verdict([EVERYONE], no_acl={"principal": "User:*"}).holds
     wildcard = {"allow": "Write", "topic": "*"}
-    assert verdict([EVERYONE, ALICE], no_acl=wildcard).held
+    assert verdict([EVERYONE, ALICE], no_acl=wildcard).holds
     found = verdict([ALICE | {"topic": "*", "allow": "All"}], no_acl=wildcard)
     assert advice(found) == [(False, "User:alice", "ALL", "*")]
-    assert not verdict([ALICE], no_acl={"topic": None}).held
-    assert verdict([ALICE], no_acl={"deny": None}).held
+    assert not verdict([ALICE], no_acl={"topic": None}).holds
+    assert verdict([ALICE], no_acl={"deny": None}).holds
 
 
 def test_an_asterisk_means_the_names_that_a_wildcard_covers() -> None:
-    assert verdict([EVERYONE], principal="User:x", may="Read", topic="*").held
+    assert verdict([EVERYONE], principal="User:x", may="Read", topic="*").holds
 
 
 def test_a_super_user_cannot_be_denied() -> None:
     root = StandardAuthorizer(super_users=("User:root",), store=AclStore())
     error_response = {"principal": "User:root", "may-not": "Write", "topic": "t"}
-    found = Judge(root).verdict(parse_expectation(error_response, "", NEWEST))
-    assert not found.held
+    found = ExpectationChecker(root).check_expectation(
+        parse_expectation(error_response, "", NEWEST)
+    )
+    assert not found.holds
     assert found.steps == ()
 
 
@@ -166,20 +168,23 @@ def test_profiles_agree_with_the_roles_of_kafka_acls(release: str) -> None:
     ]
     for acls, asked, held in cases:
         wanted = parse_expectation({"principal": "User:a", **asked}, "", release)
-        assert Judge(authorizer(acls)).verdict(wanted).held == held, asked
+        assert ExpectationChecker(authorizer(acls)).check_expectation(wanted).holds == held, asked
 
 
 @pytest.mark.parametrize("profile", PROFILES)
 def test_a_profile_holds_after_its_advice(profile: str) -> None:
-    given = {slot: "app" if slot == "application-id" else f"{slot}-*" for slot in slots(profile)}
+    given = {
+        slot: "app" if slot == "application-id" else f"{slot}-*"
+        for slot in name_keys_of_profile(profile)
+    }
     wanted = parse_expectation({"principal": "User:a", "can": profile, **given}, "", NEWEST)
-    found = Judge(authorizer([])).verdict(wanted)
-    assert not found.held
+    found = ExpectationChecker(authorizer([])).check_expectation(wanted)
+    assert not found.holds
     acls = [step.acl for step in found.steps]
-    assert Judge(authorizer(acls)).verdict(wanted).held
+    assert ExpectationChecker(authorizer(acls)).check_expectation(wanted).holds
     for missing in acls:
         fewer = authorizer(acl for acl in acls if acl != missing)
-        assert not Judge(fewer).verdict(wanted).held, missing
+        assert not ExpectationChecker(fewer).check_expectation(wanted).holds, missing
 
 
 # ------------------------------------------------------------------ invalid expectations
@@ -238,18 +243,18 @@ def test_verdicts_agree_with_the_decisions(
 ) -> None:
     entry = {"principal": principal, verb: operation, "topic": name, "host": host}
     wanted = parse_expectation(entry, "", NEWEST)
-    found = Judge(authorizer(acls)).verdict(wanted)
+    found = ExpectationChecker(authorizer(acls)).check_expectation(wanted)
     names = wanted.clauses[0].names
     assert names is not None
     asked = [Operation[operation.upper()]]
     responses = {
         naive(acls, Actor(principal, actor.host), action, False)
         for actor, action in questions(_with(acls, names, principal, host), asked, [TOPIC])
-        if names.covers(action.resource_name)
+        if names.contains_name(action.resource_name)
         and covers_host(host, actor.host, networks=True)
         and not (verb == "may" and name == "*" and action.resource_name[:1] == "*")
     }
-    assert found.held == (responses <= {verb == "may"})
+    assert found.holds == (responses <= {verb == "may"})
     check_advice(acls, found)
 
 
@@ -268,7 +273,7 @@ def test_nobody_but_checks_all_other_principals(
     if key == "only":
         named = ["User:a"]
     wanted = parse_expectation({key: named, "may": operation, "topic": name}, "", NEWEST)
-    found = Judge(authorizer(acls)).verdict(wanted)
+    found = ExpectationChecker(authorizer(acls)).check_expectation(wanted)
     names = wanted.clauses[0].names
     assert names is not None
     asked = [
@@ -276,7 +281,7 @@ def test_nobody_but_checks_all_other_principals(
         for question in questions(
             _with(acls, names, "User:a"), [Operation[operation.upper()]], [TOPIC]
         )
-        if names.covers(question[1].resource_name)
+        if names.contains_name(question[1].resource_name)
     ]
     others = any(naive(acls, *q, False) for q in asked if q[0].principal not in named)
     mine = [
@@ -284,7 +289,7 @@ def test_nobody_but_checks_all_other_principals(
         for q in asked
         if not (name == "*" and q[1].resource_name[:1] == "*")
     ]
-    assert found.held == (not others and (key == "nobody-but" or all(mine)))
+    assert found.holds == (not others and (key == "nobody-but" or all(mine)))
     check_advice(acls, found)
 
 
@@ -299,23 +304,25 @@ def test_nobody_but_checks_all_other_principals(
 def test_advice_about_a_request_is_complete_and_minimal(
     acls: list[Acl], verb: str, profile: str, name: str
 ) -> None:
-    given = dict.fromkeys(slots(profile), name)
+    given = dict.fromkeys(name_keys_of_profile(profile), name)
     wanted = parse_expectation({"principal": "User:a", verb: profile, **given}, "", NEWEST)
-    check_advice(acls, Judge(authorizer(acls)).verdict(wanted))
+    check_advice(acls, ExpectationChecker(authorizer(acls)).check_expectation(wanted))
 
 
 def check_advice(acls: list[Acl], found: Verdict) -> None:
     """Require that the advice makes the expectation hold, and that it needs every step."""
     wanted = found.expectation
-    assert Judge(authorizer(_after(acls, found.steps))).verdict(wanted).held
+    assert ExpectationChecker(authorizer(_after(acls, found.steps))).check_expectation(wanted).holds
     for step in found.steps:
         rest = [other for other in found.steps if other is not step]
-        assert not Judge(authorizer(_after(acls, rest))).verdict(wanted).held, step
+        assert (
+            not ExpectationChecker(authorizer(_after(acls, rest))).check_expectation(wanted).holds
+        ), step
 
 
-def _with(acls: list[Acl], names: Names, principal: str, host: str = "*") -> list[Acl]:
+def _with(acls: list[Acl], names: NameSet, principal: str, host: str = "*") -> list[Acl]:
     """Add an ACL for these names, so that they lie at the boundary of a pattern."""
-    name, pattern_type = pattern_of(names)
+    name, pattern_type = pattern_covering_names(names)
     read = Operation.READ
     return [*acls, Acl(TOPIC, name, pattern_type, principal, host, read, Permission.ALLOW)]
 
@@ -328,8 +335,8 @@ def _after(acls: list[Acl], steps: Sequence[Step]) -> list[Acl]:
 
 
 def test_advice_leaves_the_acls_as_they_were() -> None:
-    judge = Judge(authorizer(parse_rules([ALICE | {"topic": "team-a"}])))
+    judge = ExpectationChecker(authorizer(parse_rules([ALICE | {"topic": "team-a"}])))
     nobody = parse_expectation({"nobody-but": [], "may": "Write", "topic": "team-*"}, "1", NEWEST)
     refusal = {"principal": "User:alice", "may-not": "Write", "topic": "team-a"}
     for expectation in (nobody, parse_expectation(refusal, "2", NEWEST), nobody):
-        assert not judge.verdict(expectation).held
+        assert not judge.check_expectation(expectation).holds

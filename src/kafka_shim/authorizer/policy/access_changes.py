@@ -11,29 +11,35 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import around
-from kafka_shim.authorizer.policy.names import ALL_NAMES, Names, Region, names_of, regions
-from kafka_shim.authorizer.policy.questions import (
-    acls_about,
-    asked_by_type,
-    asked_operations,
-    asker,
-    check_exact,
-    hosts_of,
-    place,
+from kafka_shim.authorizer.policy.checked_accesses import (
+    acls_affecting_principal,
+    checked_operations,
+    hosts_in_acls_of_principal,
+    operations_checked_for_any_resource,
+    raise_if_prefixes_are_overlooked,
+    sample_host,
+    sample_principal,
+)
+from kafka_shim.authorizer.policy.name_sets import (
+    ALL_NAMES,
+    NameRegion,
+    NameSet,
+    divide_into_regions,
+    names_covered_by_acl,
 )
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-Bits = tuple[int, int]
+GainedAndLostBits = tuple[int, int]
 """Operations gained and lost, as bit fields by operation code."""
-Delta = Mapping[str, Bits]
+ChangedBitsByHost = Mapping[str, GainedAndLostBits]
 """What changes, by host; `*` is every other host."""
 
 
-_Changed = dict[str, list[Acl]]
+_ChangedAclsByPrincipal = dict[str, list[Acl]]
 """ACLs of one side only, by principal; all of them under the empty text."""
 
 
-class Change(msgspec.Struct, frozen=True):
+class AccessChange(msgspec.Struct, frozen=True):
     """Operations that principals gain or lose, on `names` without `except_names`.
 
     The principal `User:*` stands for all that are not in `except_principals`, the host `*` for all
@@ -45,24 +51,24 @@ class Change(msgspec.Struct, frozen=True):
     principal: str
     except_principals: tuple[str, ...]
     resource_type: ResourceType
-    names: Names | None
-    except_names: tuple[Names, ...]
+    names: NameSet | None
+    except_names: tuple[NameSet, ...]
     operations: tuple[Operation, ...]
     hosts: tuple[str, ...]
     except_hosts: tuple[str, ...]
 
-    def covers(self, actor: Actor, action: Action) -> bool:
+    def affects_access(self, actor: Actor, action: Action) -> bool:
         """Return whether the decision about an access to a named resource changes by this."""
         return (
             self.names is not None
             and self.resource_type is action.resource_type
             and action.operation in self.operations
-            and self.is_for(actor)
-            and self.names.covers(action.resource_name)
-            and not any(names.covers(action.resource_name) for names in self.except_names)
+            and self.applies_to_actor(actor)
+            and self.names.contains_name(action.resource_name)
+            and not any(names.contains_name(action.resource_name) for names in self.except_names)
         )
 
-    def is_for(self, actor: Actor) -> bool:
+    def applies_to_actor(self, actor: Actor) -> bool:
         if self.principal == ANY_USER:
             is_meant = actor.principal not in self.except_principals
         else:
@@ -72,43 +78,45 @@ class Change(msgspec.Struct, frozen=True):
         return is_meant and at in self.hosts
 
 
-def difference(
+def access_changes(
     old: StandardAuthorizer, new: StandardAuthorizer, release: str
-) -> tuple[Change, ...]:
+) -> tuple[AccessChange, ...]:
     """Return all decisions that differ in `new`, as few changes as possible.
 
     Both authorizers have the same super users, settings and rules, those of `release`. Raise
     OverlookingError for a release whose decisions cannot be computed for all names.
     """
-    check_exact(new)
+    raise_if_prefixes_are_overlooked(new)
     changed = set(old.store).symmetric_difference(new.store)
     by_type: dict[ResourceType, list[Acl]] = {}
     for acl in changed:
         by_type.setdefault(acl.resource_type, []).append(acl)
-    comparison = _Comparison(old, new, release)
-    found = [
+    comparison = _DecisionComparison(old, new, release)
+    changes = [
         change
         for resource_type in sorted(by_type)
-        for change in comparison.of_type(resource_type, by_type[resource_type])
+        for change in comparison.changes_on_resource_type(resource_type, by_type[resource_type])
     ]
-    return tuple(sorted(found, key=_order))
+    return tuple(sorted(changes, key=_change_sort_key))
 
 
-class _Comparison:
+class _DecisionComparison:
     def __init__(self, old: StandardAuthorizer, new: StandardAuthorizer, release: str) -> None:
         self._old, self._new = old, new
-        self._operations = asked_operations(release)
-        self._by_type = asked_by_type(release)
+        self._operations = checked_operations(release)
+        self._by_type = operations_checked_for_any_resource(release)
 
-    def of_type(self, resource_type: ResourceType, acls: list[Acl]) -> Iterator[Change]:
+    def changes_on_resource_type(
+        self, resource_type: ResourceType, changed_acls: list[Acl]
+    ) -> Iterator[AccessChange]:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
-        changed: _Changed = {"": acls}
-        for acl in acls:
+        changed: _ChangedAclsByPrincipal = {"": changed_acls}
+        for acl in changed_acls:
             changed.setdefault(acl.principal, []).append(acl)
         touched = set(changed) - {""}
-        everyone: list[Change] = []
+        everyone: list[AccessChange] = []
         if ANY_USER in touched or self._old.allow_everyone:
-            everyone = self._changes(ANY_USER, resource_type, changed)
+            everyone = self._changes_for_principal(ANY_USER, resource_type, changed)
             touched |= {
                 subject.principal
                 for side in (self._old, self._new)
@@ -116,48 +124,50 @@ class _Comparison:
                 for subject, _ in pattern.grants()
             }
         supers = self._new.super_users
-        others: dict[str, list[Change]] = {}
+        changes_by_principal: dict[str, list[AccessChange]] = {}
         for principal in sorted(touched - {ANY_USER} - supers):
-            changes = self._changes(principal, resource_type, changed)
-            if [_as_everyone(change) for change in changes] != everyone:
-                others[principal] = changes
-        excepted = tuple(sorted((*others, *supers)))
+            changes = self._changes_for_principal(principal, resource_type, changed)
+            if [_with_everyone_as_principal(change) for change in changes] != everyone:
+                changes_by_principal[principal] = changes
+        excepted = tuple(sorted((*changes_by_principal, *supers)))
         for change in everyone:
             yield msgspec.structs.replace(change, except_principals=excepted)
-        for changes in others.values():
+        for changes in changes_by_principal.values():
             yield from changes
 
-    def _changes(
-        self, principal: str, resource_type: ResourceType, changed: _Changed
-    ) -> list[Change]:
+    def _changes_for_principal(
+        self, principal: str, resource_type: ResourceType, changed: _ChangedAclsByPrincipal
+    ) -> list[AccessChange]:
         acls = {
             acl
             for side in (self._old, self._new)
-            for acl in acls_about(side, resource_type, principal)
+            for acl in acls_affecting_principal(side, resource_type, principal)
         }
-        hosts = hosts_of(acls, principal, self._new.rules)
+        hosts = hosts_in_acls_of_principal(acls, principal, self._new.rules)
         meant = (principal, ANY_USER)
         anybody = self._old.allow_everyone
-        touched = set(map(names_of, changed[""])) if anybody else set()
-        touched |= {names_of(acl) for who in meant for acl in changed.get(who, ())}
-        divided = regions(resource_type, set(map(names_of, acls)), self._new.rules, ALL_NAMES)
-        scope = _Scope(touched, whole=resource_type is ResourceType.CLUSTER)
+        touched = set(map(names_covered_by_acl, changed[""])) if anybody else set()
+        touched |= {names_covered_by_acl(acl) for who in meant for acl in changed.get(who, ())}
+        divided = divide_into_regions(
+            resource_type, set(map(names_covered_by_acl, acls)), self._new.rules, ALL_NAMES
+        )
+        scope = _NamesInChangedAcls(touched, covers_all_names=resource_type is ResourceType.CLUSTER)
         deltas = [
-            self._delta(principal, hosts, resource_type, region.sample)
-            if scope.touches(region.names)
+            self._operation_changes_by_host(principal, hosts, resource_type, region.sample_name)
+            if scope.include_region(region.names)
             else {}
             for region in divided
         ]
-        found = list(_folded(principal, resource_type, divided, deltas))
-        return [*found, *self._changes_by_type(principal, hosts, resource_type)]
+        changes = list(_changes_of_distinct_regions(principal, resource_type, divided, deltas))
+        return [*changes, *self._changes_on_any_resource(principal, hosts, resource_type)]
 
-    def _delta(
+    def _operation_changes_by_host(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
-    ) -> Delta:
-        delta: dict[str, Bits] = {}
+    ) -> ChangedBitsByHost:
+        delta: dict[str, GainedAndLostBits] = {}
         operations = self._operations.get(resource_type, ())
         for host in hosts:
-            actor = Actor(asker(principal), place(host))
+            actor = Actor(sample_principal(principal), sample_host(host))
             gained = lost = 0
             for operation in operations:
                 action = Action(operation, resource_type, name)
@@ -167,38 +177,38 @@ class _Comparison:
             delta[host] = gained, lost
         return delta if any(map(any, delta.values())) else {}
 
-    def _changes_by_type(
+    def _changes_on_any_resource(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType
-    ) -> Iterator[Change]:
+    ) -> Iterator[AccessChange]:
         for operation, kind in self._by_type:
             if kind is not resource_type:
                 continue
-            delta: dict[str, Bits] = {}
+            delta: dict[str, GainedAndLostBits] = {}
             for host in hosts:
-                asked = (Actor(asker(principal), place(host)), operation, kind)
-                was = self._old.authorize_by_resource_type(*asked).allowed
-                changes = was is not self._new.authorize_by_resource_type(*asked).allowed
+                access = (Actor(sample_principal(principal), sample_host(host)), operation, kind)
+                was = self._old.authorize_by_resource_type(*access).allowed
+                changes = was is not self._new.authorize_by_resource_type(*access).allowed
                 delta[host] = (
                     (changes and not was) << operation,
                     (changes and was) << operation,
                 )
-            yield from _told(principal, resource_type, None, (), delta)
+            yield from _changes_grouped_by_hosts(principal, resource_type, None, (), delta)
 
 
-class _Scope:
+class _NamesInChangedAcls:
     """The names in changed ACLs."""
 
-    def __init__(self, touched: set[Names], *, whole: bool) -> None:
-        self._whole = whole or ALL_NAMES in touched
+    def __init__(self, touched: set[NameSet], *, covers_all_names: bool) -> None:
+        self._covers_all_names = covers_all_names or ALL_NAMES in touched
         self._literals = {names.text for names in touched if not names.is_prefix}
         self._prefixes = {names.text for names in touched if names.is_prefix}
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
-    def touches(self, names: Names) -> bool:
+    def include_region(self, names: NameSet) -> bool:
         """Return whether a changed ACL is about a region, which is
         completely in a pattern or not.
         """
-        if self._whole or (not names.is_prefix and names.text in self._literals):
+        if self._covers_all_names or (not names.is_prefix and names.text in self._literals):
             return True
         return any(
             names.text[:length] in self._prefixes
@@ -207,17 +217,17 @@ class _Scope:
         )
 
 
-def _folded(
+def _changes_of_distinct_regions(
     principal: str,
     resource_type: ResourceType,
-    divided: Sequence[Region],
-    deltas: Sequence[Delta],
-) -> Iterator[Change]:
+    divided: Sequence[NameRegion],
+    deltas: Sequence[ChangedBitsByHost],
+) -> Iterator[AccessChange]:
     """Return changes by region; regions that change like the region around them are left out."""
     standing = [-1] * len(divided)  # the region whose change applies here
-    inside: dict[int, list[Names]] = {}
+    inside: dict[int, list[NameSet]] = {}
     for at, region in enumerate(divided):
-        around = standing[region.parent] if region.parent >= 0 else -1
+        around = standing[region.parent_position] if region.parent_position >= 0 else -1
         if around >= 0 and deltas[around] == deltas[at]:
             standing[at] = around
             continue
@@ -227,16 +237,18 @@ def _folded(
     for at, region in enumerate(divided):
         if standing[at] == at and deltas[at]:
             excepted = tuple(inside.get(at, ()))
-            yield from _told(principal, resource_type, region.names, excepted, deltas[at])
+            yield from _changes_grouped_by_hosts(
+                principal, resource_type, region.names, excepted, deltas[at]
+            )
 
 
-def _told(
+def _changes_grouped_by_hosts(
     principal: str,
     resource_type: ResourceType,
-    names: Names | None,
-    excepted: tuple[Names, ...],
-    delta: Delta,
-) -> Iterator[Change]:
+    names: NameSet | None,
+    except_names: tuple[NameSet, ...],
+    delta: ChangedBitsByHost,
+) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
     outer = {host: around(host, delta) for host in delta if host != WILDCARD}
     for side, gained in enumerate((True, False)):
@@ -248,24 +260,24 @@ def _told(
                 groups.setdefault(bits[host], []).append(host)
         for mask, hosts in groups.items():
             operations = tuple(operation for operation in Operation if mask >> operation & 1)
-            yield Change(
+            yield AccessChange(
                 gained,
                 principal,
                 (),
                 resource_type,
                 names,
-                excepted,
+                except_names,
                 operations,
                 tuple(hosts),
                 tuple(host for host in inner if bits[outer[host]] == mask),
             )
 
 
-def _as_everyone(change: Change) -> Change:
+def _with_everyone_as_principal(change: AccessChange) -> AccessChange:
     return msgspec.structs.replace(change, principal=ANY_USER)
 
 
-def _order(change: Change) -> tuple[object, ...]:
+def _change_sort_key(change: AccessChange) -> tuple[object, ...]:
     names = change.names or ALL_NAMES
     return (
         change.principal,

@@ -1,4 +1,4 @@
-"""The names and hosts between which a set of ACLs distinguishes.
+"""The names and hosts at which the decisions of an authorizer can change.
 
 Decisions about a principal can only differ at the names and hosts in the ACLs for that principal or
 `User:*`; with `allow.everyone.if.no.acl.found`, at the names in ACLs of all principals, since any
@@ -7,41 +7,46 @@ ACL closes a resource for everybody.
 
 from bisect import bisect_left
 from collections.abc import Iterator, Sequence
+from operator import itemgetter
 
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.policy.names import Names, names_of, names_of_pattern
+from kafka_shim.authorizer.policy.name_sets import (
+    NameSet,
+    names_covered_by_acl,
+    names_covered_by_pattern,
+)
 from kafka_shim.protocol.enums import ResourceType
 
 
-class PrincipalPatterns(msgspec.Struct):
+class PrincipalBoundaries(msgspec.Struct):
     """The names and hosts in the ACLs of one principal; the first search sorts the names."""
 
-    names: list[Names]
+    names: list[NameSet]
     hosts: set[str]
     is_sorted: bool = False
 
-    def names_within(self, region: Names) -> Iterator[Names]:
+    def names_in_region(self, region: NameSet) -> Iterator[NameSet]:
         """Yield the names that lie in the region."""
         if not self.is_sorted:
-            self.names.sort(key=_text)
+            self.names.sort(key=_name_set_text)
             self.is_sorted = True
-        at = bisect_left(self.names, region.text, key=_text)
+        at = bisect_left(self.names, region.text, key=_name_set_text)
         while at < len(self.names) and self.names[at].text.startswith(region.text):
-            if region.includes(self.names[at]):
+            if region.includes_all_of(self.names[at]):
                 yield self.names[at]
             at += 1
 
 
-_NO_PATTERNS = PrincipalPatterns([], set(), is_sorted=True)
+_NO_PATTERNS = PrincipalBoundaries([], set(), is_sorted=True)
 _ALL_PRINCIPALS = ""
 """Key of the names of all principals, which is only filled if any ACL closes a resource."""
 
 
-class DistinctRegions:
-    """Finds the names and hosts at which decisions of an authorizer can change.
+class DecisionBoundaries:
+    """The names and hosts that an authorizer may decide differently from all others.
 
     The ACLs of a resource type are read once, when it is first used. ACLs that are added later, to
     try them, must be in `trial_acls`; those that are removed only make the result finer.
@@ -52,100 +57,106 @@ class DistinctRegions:
         self._store = authorizer.store
         self._allow_everyone = authorizer.allow_everyone
         self._networks = authorizer.rules.host_networks
-        self._patterns: dict[ResourceType, dict[str, PrincipalPatterns]] = {}
+        self._patterns: dict[ResourceType, dict[str, PrincipalBoundaries]] = {}
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
         self._principals_by_name: dict[ResourceType, list[tuple[str, list[str]]]] = {}
 
-    def hosts(self, kind: ResourceType, principal: str) -> list[str]:
-        """Return the hosts for which decisions may differ; `*` stands for all others."""
-        hosts = self._hosts.get((kind, principal))
+    def hosts_decided_differently(self, resource_type: ResourceType, principal: str) -> list[str]:
+        """Return the hosts in ACLs of the principal; `*` stands for all others."""
+        hosts = self._hosts.get((resource_type, principal))
         if hosts is None:
             in_acls = {
                 host
-                for patterns in self._patterns_for(kind, principal)
+                for patterns in self._boundaries_of_principal_and_everyone(resource_type, principal)
                 for host in patterns.hosts
                 if self._networks or "/" not in host  # else no client has such a host
             }
             hosts = [WILDCARD, *sorted(in_acls - {WILDCARD})]
-            self._hosts[kind, principal] = hosts
+            self._hosts[resource_type, principal] = hosts
         in_trial = {
             acl.host
-            for acl in self._trial_acls_of_type(kind)
+            for acl in self._trial_acls_of_type(resource_type)
             if acl.principal in (principal, ANY_USER)
         }
         return [*hosts, *sorted(in_trial.difference(hosts))]
 
-    def names(self, kind: ResourceType, principal: str, within: Names) -> set[Names]:
-        """Return the names in `within` at which decisions about the principal may differ."""
+    def names_decided_differently(
+        self, resource_type: ResourceType, principal: str, within: NameSet
+    ) -> set[NameSet]:
+        """Return the names in `within` that ACLs bearing on the principal have."""
         key = _ALL_PRINCIPALS if self._allow_everyone else principal
         names = {
             part
-            for patterns in self._patterns_for(kind, key)
-            for part in patterns.names_within(within)
+            for patterns in self._boundaries_of_principal_and_everyone(resource_type, key)
+            for part in patterns.names_in_region(within)
         }
-        for acl in self._trial_acls_of_type(kind):
+        for acl in self._trial_acls_of_type(resource_type):
             if self._allow_everyone or acl.principal in (principal, ANY_USER):
-                names.add(names_of(acl))
+                names.add(names_covered_by_acl(acl))
         return names
 
-    def principals(self, kind: ResourceType, names: Names) -> set[str]:
+    def principals_with_acls_on(self, resource_type: ResourceType, names: NameSet) -> set[str]:
         """Return the principals of ACLs on any of the names."""
         principals = {
             subject.principal
-            for pattern in self._store.patterns_for(kind, names.text)
+            for pattern in self._store.patterns_for(resource_type, names.text)
             for subject, _ in pattern.grants()
         }
         if names.is_prefix:
-            principals |= {acl.principal for acl in self._trial_acls_of_type(kind)}
-            rows = self._sorted_principals_by_name(kind)
-            at = bisect_left(rows, names.text, key=_first)
+            principals |= {acl.principal for acl in self._trial_acls_of_type(resource_type)}
+            rows = self._principals_by_pattern_name(resource_type)
+            at = bisect_left(rows, names.text, key=itemgetter(0))
             while at < len(rows) and rows[at][0].startswith(names.text):
                 principals.update(rows[at][1])
                 at += 1
         return principals
 
-    def _trial_acls_of_type(self, kind: ResourceType) -> Iterator[Acl]:
-        return (acl for acl in self.trial_acls if acl.resource_type is kind)
+    def _trial_acls_of_type(self, resource_type: ResourceType) -> Iterator[Acl]:
+        return (acl for acl in self.trial_acls if acl.resource_type is resource_type)
 
-    def _patterns_for(self, kind: ResourceType, principal: str) -> Iterator[PrincipalPatterns]:
+    def _boundaries_of_principal_and_everyone(
+        self, resource_type: ResourceType, principal: str
+    ) -> Iterator[PrincipalBoundaries]:
         """Yield the patterns of the principal, and those of `User:*`."""
-        by_principal = self._patterns.get(kind)
+        by_principal = self._patterns.get(resource_type)
         if by_principal is None:
-            by_principal = self._patterns[kind] = self._read_patterns(kind)
+            by_principal = self._patterns[resource_type] = self._collect_boundaries_by_principal(
+                resource_type
+            )
         for key in dict.fromkeys((principal, ANY_USER)):
             yield by_principal.get(key, _NO_PATTERNS)
 
-    def _read_patterns(self, kind: ResourceType) -> dict[str, PrincipalPatterns]:
-        by_principal: dict[str, PrincipalPatterns] = {}
-        for pattern in self._store.patterns(kind):
-            names = names_of_pattern(pattern.resource_name, pattern.pattern_type)
+    def _collect_boundaries_by_principal(
+        self, resource_type: ResourceType
+    ) -> dict[str, PrincipalBoundaries]:
+        by_principal: dict[str, PrincipalBoundaries] = {}
+        for pattern in self._store.patterns(resource_type):
+            names = names_covered_by_pattern(pattern.resource_name, pattern.pattern_type)
             for subject, _ in pattern.grants():
                 keys = [subject.principal, *([_ALL_PRINCIPALS] if self._allow_everyone else [])]
                 for key in keys:
                     patterns = by_principal.get(key)
                     if patterns is None:
-                        patterns = by_principal[key] = PrincipalPatterns([], set())
+                        patterns = by_principal[key] = PrincipalBoundaries([], set())
                     patterns.names.append(names)
                     patterns.hosts.add(subject.host)
         return by_principal
 
-    def _sorted_principals_by_name(self, kind: ResourceType) -> list[tuple[str, list[str]]]:
+    def _principals_by_pattern_name(
+        self, resource_type: ResourceType
+    ) -> list[tuple[str, list[str]]]:
         """Return the name of each pattern with its principals, in lexical order."""
-        rows = self._principals_by_name.get(kind)
+        rows = self._principals_by_name.get(resource_type)
         if rows is None:
-            rows = self._principals_by_name[kind] = sorted(
+            rows = self._principals_by_name[resource_type] = sorted(
                 (
                     (pattern.resource_name, [subject.principal for subject, _ in pattern.grants()])
-                    for pattern in self._store.patterns(kind)
+                    for pattern in self._store.patterns(resource_type)
                 ),
-                key=_first,
+                key=itemgetter(0),
             )
         return rows
 
 
-def _first(row: tuple[str, list[str]]) -> str:
-    return row[0]
-
-
-def _text(names: Names) -> str:
+def _name_set_text(names: NameSet) -> str:
     return names.text

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.expectation import parse_expectation
-from kafka_shim.authorizer.policy.judge import Judge, Verdict
+from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker, Verdict
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, boundary_names
 from tests.authorizer.test_against_naive import ACL_SETS, naive
@@ -21,29 +21,31 @@ DENY = {"principal": "User:a", "deny": "Write", "topic": "team-x-", "pattern": "
 
 def verdict(rules: list[dict[str, Any]], like: object, **more: Any) -> Verdict:
     entry = {"principal": "User:a", "may": "Write", "topic": {"like": like}} | more
-    return Judge(authorizer(parse_rules(rules))).verdict(parse_expectation(entry, "1", NEWEST))
+    return ExpectationChecker(authorizer(parse_rules(rules))).check_expectation(
+        parse_expectation(entry, "1", NEWEST)
+    )
 
 
 def examples(found: Verdict) -> list[str]:
-    return [response.name for response in found.responses]
+    return [response.sample_name for response in found.accesses]
 
 
 def test_an_example_of_each_kind() -> None:
     found = verdict([TEAM], "team-*-events")
-    assert found.held
+    assert found.holds
     assert all(re.fullmatch("team-.*-events", name) for name in examples(found))
-    assert verdict([TEAM, DENY], "team-y-*").held
+    assert verdict([TEAM, DENY], "team-y-*").holds
     found = verdict([TEAM, DENY], "team-*-events")
-    assert not found.held
+    assert not found.holds
     assert examples(found) == ["team-x-events"]
-    assert not verdict([TEAM, DENY], "*-events").held
+    assert not verdict([TEAM, DENY], "*-events").holds
     assert examples(verdict([DENY], "*-events", may="Read"))[0].endswith("-events")
 
 
 def test_names_that_the_pattern_does_not_have_do_not_count() -> None:
     literal = DENY | {"topic": "team-x-commands", "pattern": "literal"}
-    assert verdict([TEAM, literal], "team-*-events").held
-    assert not verdict([TEAM, literal], ["team-*-events", "*-commands"]).held
+    assert verdict([TEAM, literal], "team-*-events").holds
+    assert not verdict([TEAM, literal], ["team-*-events", "*-commands"]).holds
 
 
 @pytest.mark.parametrize(
@@ -76,7 +78,9 @@ def test_verdicts_about_globs_agree_with_the_naive_engine(
     acls: list[Acl], glob: str, wanted: bool
 ) -> None:
     entry = {"principal": "User:a", "may" if wanted else "may-not": "Read", "topic": {"like": glob}}
-    found = Judge(authorizer(acls)).verdict(parse_expectation(entry, "1", NEWEST))
+    found = ExpectationChecker(authorizer(acls)).check_expectation(
+        parse_expectation(entry, "1", NEWEST)
+    )
     pattern = re.compile(".*".join(map(re.escape, glob.split("*"))), re.DOTALL)
     hosts = sorted(set(addresses(acl.host for acl in acls)))
 
@@ -84,11 +88,11 @@ def test_verdicts_about_globs_agree_with_the_naive_engine(
         action = Action(Operation.READ, ResourceType.TOPIC, name)
         return {naive(acls, Actor("User:a", host), action, False) for host in hosts}
 
-    assert all(pattern.fullmatch(response.name) for response in found.responses)
-    if found.held:
+    assert all(pattern.fullmatch(response.sample_name) for response in found.accesses)
+    if found.holds:
         names = [name for name in boundary_names(acls) if name and pattern.fullmatch(name)]
         starred = wanted and glob.startswith("*")  # an ALLOW on literal `*` may not cover these
         for name in names:
             assert (starred and name.startswith("*")) or responses(name) <= {wanted}, name
     else:
-        assert any((not wanted) in responses(response.name) for response in found.responses)
+        assert any((not wanted) in responses(response.sample_name) for response in found.accesses)

@@ -8,9 +8,13 @@ from kafka_shim.authorizer.acl_formats.rules import parse_rules
 from kafka_shim.authorizer.acl_releases import rules_of
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.policy.difference import Change, difference
-from kafka_shim.authorizer.policy.names import ALL_NAMES, STARRED, Names
-from kafka_shim.authorizer.policy.questions import OverlookingError, asked_by_type, asked_operations
+from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
+from kafka_shim.authorizer.policy.checked_accesses import (
+    InexactReleaseError,
+    checked_operations,
+    operations_checked_for_any_resource,
+)
+from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.authorizer.policy.naive import NEWEST, addresses, authorizer, questions
@@ -19,9 +23,9 @@ from tests.authorizer.test_against_naive import ACL_SETS, ACLS, NAMES, TYPES, na
 TOPIC = ResourceType.TOPIC
 
 
-def changes(old: str, new: str, *, everyone: bool = False) -> tuple[Change, ...]:
+def changes(old: str, new: str, *, everyone: bool = False) -> tuple[AccessChange, ...]:
     sides = [authorizer(parse_rules(load(text)), everyone=everyone) for text in (old, new)]
-    return difference(sides[0], sides[1], NEWEST)
+    return access_changes(sides[0], sides[1], NEWEST)
 
 
 ALICE = "- {principal: User:alice, allow: Read, topic: orders}\n"
@@ -37,15 +41,15 @@ def test_a_redundant_acl_changes_nothing() -> None:
 def test_an_implied_operation_is_gained_too() -> None:
     [change] = changes("[]", ALICE)
     assert change.gained
-    assert (change.principal, change.names) == ("User:alice", Names("orders"))
+    assert (change.principal, change.names) == ("User:alice", NameSet("orders"))
     assert change.operations == (Operation.READ, Operation.DESCRIBE)
     assert (change.hosts, change.except_hosts) == (("*",), ())
 
 
 def test_a_prefix_is_gained_except_for_existing_access() -> None:
     [named] = changes(TEAM.replace("team-, pattern: prefixed", "team-a"), TEAM)
-    assert named.names == Names("team-", is_prefix=True)
-    assert named.except_names == (Names("team-a"),)
+    assert named.names == NameSet("team-", is_prefix=True)
+    assert named.except_names == (NameSet("team-a"),)
     assert named.operations == (Operation.WRITE, Operation.DESCRIBE)
 
 
@@ -53,7 +57,7 @@ def test_a_deny_removes_a_part() -> None:
     deny = "- {principal: User:alice, deny: Write, topic: team-secret-, pattern: prefixed}\n"
     [change] = changes(TEAM, TEAM + deny)
     assert not change.gained
-    assert change.names == Names("team-secret-", is_prefix=True)
+    assert change.names == NameSet("team-secret-", is_prefix=True)
     assert change.operations == (Operation.WRITE,)  # DESCRIBE remains, by ALLOW WRITE
 
 
@@ -62,8 +66,8 @@ def test_everyone_gains_except_denied_principals() -> None:
     found = changes(deny, deny + ALL)
     assert {(c.principal, c.except_principals) for c in found} == {("User:*", ("User:eve",))}
     assert [(c.names, c.except_names) for c in found] == [
-        (ALL_NAMES, (STARRED,)),  # Kafka finds `*` for the name `*`, not for `*eu`
-        (Names("*"), ()),
+        (ALL_NAMES, (STARRED_NAMES,)),  # Kafka finds `*` for the name `*`, not for `*eu`
+        (NameSet("*"), ()),
     ]
 
 
@@ -94,8 +98,8 @@ def test_the_first_acl_of_a_resource_closes_it_for_everyone() -> None:
 
 def test_a_release_that_overlooks_acls_is_rejected() -> None:
     overlooking = StandardAuthorizer(rules=rules_of("3.2"), store=AclStore())
-    with pytest.raises(OverlookingError, match="choose another --kafka-version"):
-        difference(overlooking, overlooking, "3.2")
+    with pytest.raises(InexactReleaseError, match="choose another --kafka-version"):
+        access_changes(overlooking, overlooking, "3.2")
 
 
 @pytest.mark.deep
@@ -106,17 +110,17 @@ def test_differences_are_the_changed_decisions(
 ) -> None:
     removed = data.draw(st.sets(st.sampled_from(old))) if old else set()
     new = [acl for acl in old if acl not in removed] + added
-    found = difference(
+    found = access_changes(
         authorizer(old, everyone=everyone), authorizer(new, everyone=everyone), NEWEST
     )
     kind = data.draw(TYPES)
-    operations = asked_operations(NEWEST)[kind]
+    operations = checked_operations(NEWEST)[kind]
     wanted = data.draw(st.sets(st.sampled_from(operations), min_size=1, max_size=2))
     sample = data.draw(st.lists(NAMES, max_size=3))
     differs = False
     for actor, action in questions([*old, *new], wanted, [kind], sample):
         before, after = (naive(side, actor, action, everyone) for side in (old, new))
-        said = {change.gained for change in found if change.covers(actor, action)}
+        said = {change.gained for change in found if change.affects_access(actor, action)}
         assert said == ({after} if before != after else set()), (actor, action)
         differs |= before != after
     if not found:
@@ -129,8 +133,10 @@ def test_differences_are_the_changed_decisions(
 def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyone: bool) -> None:
     """Idempotent producers need such a right: WRITE on at least one topic (KIP-679)."""
     sides = [authorizer(side, everyone=everyone) for side in (old, new)]
-    found = [change for change in difference(sides[0], sides[1], NEWEST) if change.names is None]
-    for operation, kind in asked_by_type(NEWEST):
+    found = [
+        change for change in access_changes(sides[0], sides[1], NEWEST) if change.names is None
+    ]
+    for operation, kind in operations_checked_for_any_resource(NEWEST):
         for actor, action in questions([*old, *new], [operation], [kind], stems=False):
             before, after = (
                 naive(side, actor, action, everyone)
@@ -142,7 +148,7 @@ def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyo
                 for change in found
                 if change.resource_type is kind
                 and operation in change.operations
-                and change.is_for(actor)
+                and change.applies_to_actor(actor)
             }
             assert said == ({after} if before != after else set()), (actor, operation, kind)
 
@@ -153,7 +159,7 @@ def test_rights_on_any_resource_of_a_type(old: list[Acl], new: list[Acl], everyo
 def test_every_change_affects_a_decision(old: list[Acl], new: list[Acl], everyone: bool) -> None:
     """The naive engine decides differently about some name of each reported change."""
     sides = [authorizer(side, everyone=everyone) for side in (old, new)]
-    for change in difference(sides[0], sides[1], NEWEST):
+    for change in access_changes(sides[0], sides[1], NEWEST):
         if change.names is None:
             continue
         principal = "User:nobody" if change.principal == "User:*" else change.principal
@@ -168,7 +174,7 @@ def test_every_change_affects_a_decision(old: list[Acl], new: list[Acl], everyon
         seen = [
             naive(old, *question, everyone) != naive(new, *question, everyone)
             for question in asked
-            if change.covers(*question)
+            if change.affects_access(*question)
         ]
         assert seen
         assert all(seen)

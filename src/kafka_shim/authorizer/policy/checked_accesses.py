@@ -1,0 +1,90 @@
+"""The accesses that brokers check, and samples that stand for unnamed principals and hosts."""
+
+from collections.abc import Iterable
+from functools import cache
+
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import resource_types, supported_operations
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
+from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.protocol.enums import Operation, ResourceType
+
+UNNAMED_PRINCIPAL = "User:\0nobody in particular"
+"""A principal that no ACL names; stands for `User:*`."""
+
+UNNAMED_HOST = "\0nowhere in particular"
+"""A host that no ACL names; stands for `*`."""
+
+
+class InexactReleaseError(ValueError):
+    """The release overlooks some ACLs, depending on other names.
+
+    So no statement about all names holds.
+    """
+
+
+def raise_if_prefixes_are_overlooked(authorizer: StandardAuthorizer) -> None:
+    """Raise OverlookingError for the first release of StandardAuthorizer (see `early_search`)."""
+    if authorizer.rules.search_stops_early:
+        raise InexactReleaseError(
+            "this release overlooks prefixed ACLs when other names lie in between, so nothing"
+            " can be said about all names; choose another --kafka-version"
+        )
+
+
+@cache
+def checked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
+    """Return the operations that brokers of a release check, by resource type."""
+    rules = rules_of(release)
+    operations = {kind: set(supported_operations(kind, rules)) for kind in resource_types(rules)}
+    for bound in in_force(release):
+        for need in bound.needs:
+            operations.setdefault(need.resource_type, set()).add(need.operation)
+    return {kind: tuple(sorted(operations[kind])) for kind in sorted(operations)}
+
+
+@cache
+def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, ResourceType], ...]:
+    """Return the operations that brokers check for any resource of a type (KIP-679)."""
+    pairs = {
+        (need.operation, need.resource_type)
+        for bound in in_force(release)
+        for need in bound.needs
+        if need.any_name
+    }
+    return tuple(sorted(pairs))
+
+
+def acls_affecting_principal(
+    authorizer: StandardAuthorizer, resource_type: ResourceType, principal: str
+) -> list[Acl]:
+    """Return the ACLs that can affect decisions about the principal (`User:*`: about any other)."""
+    store = authorizer.store
+    if authorizer.allow_everyone:
+        return list(store.matching(AclFilter(resource_type)))
+    principals = dict.fromkeys((principal, ANY_USER))
+    return [
+        acl
+        for each in principals
+        for acl in store.matching(AclFilter(resource_type, principal=each))
+    ]
+
+
+def hosts_in_acls_of_principal(acls: Iterable[Acl], principal: str, rules: AclRules) -> list[str]:
+    """Return the hosts in these ACLs of the principal; `*` stands for all others."""
+    hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
+    if not rules.host_networks:  # no client has such a host in that case
+        hosts = {host for host in hosts if "/" not in host}
+    return [WILDCARD, *sorted(hosts - {WILDCARD})]
+
+
+def sample_principal(principal: str) -> str:
+    """Return the principal; for `User:*`, one that no ACL names."""
+    return UNNAMED_PRINCIPAL if principal == ANY_USER else principal
+
+
+def sample_host(host: str) -> str:
+    """Return the host; for `*`, one that no ACL names."""
+    return UNNAMED_HOST if host == WILDCARD else host

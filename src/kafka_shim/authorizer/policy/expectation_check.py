@@ -1,0 +1,344 @@
+"""Check expectations about a set of ACLs, for all names, hosts and principals."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor, Decision
+from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.policy.access_steps import (
+    PolicyAccess,
+    steps_to_allow_access,
+    steps_to_deny_access,
+)
+from kafka_shim.authorizer.policy.checked_accesses import (
+    raise_if_prefixes_are_overlooked,
+    sample_host,
+    sample_principal,
+)
+from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
+from kafka_shim.authorizer.policy.expectation import Expectation, ExpectationKind, ForbiddenAcls
+from kafka_shim.authorizer.policy.name_sets import (
+    ALL_NAMES,
+    STARRED_NAMES,
+    NameGlob,
+    NameRegion,
+    NameSet,
+    divide_into_regions,
+    names_covered_by_acl,
+)
+from kafka_shim.authorizer.policy.profiles import AccessClause
+from kafka_shim.authorizer.remedy import Step
+from kafka_shim.authorizer.requirement import Need
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+
+_ROUNDS_MAX = 4
+"""How often steps are looked for that earlier steps make necessary."""
+_TRIED_STEPS_MAX = 64
+"""Steps of which each is tried to be left out."""
+
+
+class CheckedAccess(msgspec.Struct, frozen=True):
+    """The decision about an access to `names`, one of which is `sample_name`."""
+
+    principal: str
+    host: str
+    clause: AccessClause
+    need: Need
+    names: NameSet | None
+    sample_name: str
+    decision: Decision
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """Whether an expectation holds; `accesses` are those that violate it, or else confirm
+    it.
+
+    The `steps` together make it hold; there are none if a super user prevents that. `acls` are ACLs
+    that must not exist.
+    """
+
+    expectation: Expectation
+    holds: bool
+    accesses: tuple[CheckedAccess, ...] = ()
+    acls: tuple[Acl, ...] = ()
+    steps: tuple[Step, ...] = ()
+
+
+class ExpectationChecker:
+    """Checks expectations about a set of ACLs that does not change meanwhile.
+
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    """
+
+    def __init__(self, authorizer: StandardAuthorizer) -> None:
+        raise_if_prefixes_are_overlooked(authorizer)
+        self._authorizer = authorizer
+        self._distinct = DecisionBoundaries(authorizer)
+
+    def check_expectation(self, expectation: Expectation) -> Verdict:
+        """Return whether the expectation holds, and otherwise the steps that make it hold."""
+        verdict = self._verdict_with_first_steps(expectation)
+        return (
+            verdict
+            if verdict.holds
+            else self._drop_unnecessary_steps(self._add_steps_made_necessary(verdict))
+        )
+
+    def _verdict_with_first_steps(self, expectation: Expectation) -> Verdict:
+        if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
+            acls = tuple(self._existing_forbidden_acls(expectation.forbidden_acls))
+            removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
+            return Verdict(expectation, holds=not acls, acls=acls, steps=removals)
+        all_violations: list[tuple[CheckedAccess, bool]] = []
+        confirmations: list[CheckedAccess] = []
+        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+            accesses = list(
+                self._decide_accesses(principal, expectation, expect_allowed=expect_allowed)
+            )
+            violations = _violating_accesses(accesses, expectation, expect_allowed=expect_allowed)
+            all_violations += [(access, expect_allowed) for access in violations]
+            confirmations += () if violations else accesses
+        if not all_violations:
+            return Verdict(expectation, holds=True, accesses=tuple(confirmations))
+        # WRITE on a topic includes WRITE on any topic, so that needs no step
+        named = [
+            (access, expect_allowed)
+            for access, expect_allowed in all_violations
+            if not access.need.any_name
+        ]
+        steps = {
+            step: None
+            for access, expect_allowed in named or all_violations
+            for step in self._steps_to_correct(access, expectation, expect_allowed=expect_allowed)
+        }
+        responses = tuple(access for access, _ in all_violations)
+        return Verdict(expectation, holds=False, accesses=responses, steps=tuple(steps))
+
+    def _add_steps_made_necessary(self, verdict: Verdict) -> Verdict:
+        """Add further steps that become necessary, such as a DENY in place of a removed broader
+        one.
+        """
+        steps = list(verdict.steps)
+        for _ in range(_ROUNDS_MAX):
+            with self._with_steps_applied(steps):
+                further = self._verdict_with_first_steps(verdict.expectation).steps
+            if not further:
+                break
+            for step in further:
+                opposite = Step(is_addition=not step.is_addition, acl=step.acl)
+                if opposite in steps:
+                    steps.remove(opposite)
+                else:
+                    steps.append(step)
+        return msgspec.structs.replace(verdict, steps=tuple(dict.fromkeys(steps)))
+
+    def _drop_unnecessary_steps(self, verdict: Verdict) -> Verdict:
+        """Remove unnecessary steps, such as Describe beside Write."""
+        steps = list(verdict.steps)
+        if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.acls:
+            return verdict
+        for step in verdict.steps:
+            rest = [other for other in steps if other != step]
+            with self._with_steps_applied(rest):
+                if self._holds(verdict.expectation):
+                    steps = rest
+        return msgspec.structs.replace(verdict, steps=tuple(steps))
+
+    def _holds(self, expectation: Expectation) -> bool:
+        """Return whether the expectation holds; stop at the first decision that violates it."""
+        if expectation.kind is ExpectationKind.NO_ACL:
+            return self._verdict_with_first_steps(expectation).holds
+        for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
+            accesses = self._decide_accesses(principal, expectation, expect_allowed=expect_allowed)
+            if expect_allowed or not expectation.is_one_request:
+                if any(response.decision.allowed != expect_allowed for response in accesses):
+                    return False
+            elif _violating_accesses(list(accesses), expectation, expect_allowed=expect_allowed):
+                return False
+        return True
+
+    @contextmanager
+    def _with_steps_applied(self, steps: Sequence[Step]) -> Iterator[None]:
+        """Apply the steps inside the `with` block, and undo them."""
+        store = self._authorizer.store
+        present = {step.acl for step in steps if step.acl in store}
+        try:
+            for step in steps:
+                (store.add if step.is_addition else store.remove)(step.acl)
+            self._distinct.trial_acls = [step.acl for step in steps if step.is_addition]
+            yield
+        finally:
+            self._distinct.trial_acls = []
+            for step in steps:
+                (store.add if step.acl in present else store.remove)(step.acl)
+
+    def _principals_with_expected_decisions(
+        self, expectation: Expectation
+    ) -> Iterator[tuple[str, bool]]:
+        """Yield principals, and whether each is expected to be allowed."""
+        if expectation.kind in (ExpectationKind.MAY, ExpectationKind.MAY_NOT, ExpectationKind.ONLY):
+            for principal in expectation.principals:
+                yield principal, expectation.kind is not ExpectationKind.MAY_NOT
+        if expectation.kind in (ExpectationKind.NOBODY_BUT, ExpectationKind.ONLY):
+            left_out = {*expectation.principals, *self._authorizer.super_users, ANY_USER}
+            for principal in sorted(
+                self._principals_with_acls_for_clauses(expectation.clauses) - left_out
+            ):
+                yield principal, False
+            if ANY_USER not in expectation.principals:
+                yield ANY_USER, False
+
+    def _decide_accesses(
+        self, principal: str, expectation: Expectation, *, expect_allowed: bool
+    ) -> Iterator[CheckedAccess]:
+        for clause in expectation.clauses:
+            hosts = self._hosts_to_check(clause, principal, expectation.hosts)
+            for host in hosts:
+                for region in self._regions_to_check(
+                    clause, principal, expect_allowed=expect_allowed
+                ):
+                    yield self._decide_clause_in_region(principal, host, clause, region)
+
+    def _hosts_to_check(
+        self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
+    ) -> list[str]:
+        """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
+        types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
+        every = set().union(
+            *(self._distinct.hosts_decided_differently(kind, principal) for kind in types)
+        )
+        if not expected_hosts:
+            return sorted(every)
+        networks = self._authorizer.rules.host_networks
+        inside = {
+            host
+            for host in every
+            for net in expected_hosts
+            if covers_host(net, host, networks=networks)
+        }
+        return sorted({*expected_hosts, *inside})
+
+    def _regions_to_check(
+        self, clause: AccessClause, principal: str, *, expect_allowed: bool
+    ) -> list[NameRegion]:
+        if clause.names is None:
+            return [NameRegion(NameSet(CLUSTER_NAME), CLUSTER_NAME, -1)]
+        if not clause.names.is_prefix:
+            return [NameRegion(clause.names, clause.names.text, -1)]
+        within = msgspec.structs.replace(clause.names, glob="")
+        distinct_names = self._distinct.names_decided_differently(
+            clause.resource_type, principal, within
+        )
+        name_regions = divide_into_regions(
+            clause.resource_type, distinct_names, self._authorizer.rules, within
+        )
+        if expect_allowed and not clause.names.text:  # all names that literal `*` covers
+            name_regions = [
+                region for region in name_regions if not STARRED_NAMES.includes_all_of(region.names)
+            ]
+        return (
+            NameGlob(clause.names.glob).regions_with_matching_samples(name_regions)
+            if clause.names.glob
+            else name_regions
+        )
+
+    def _decide_clause_in_region(
+        self, principal: str, host: str, clause: AccessClause, region: NameRegion
+    ) -> CheckedAccess:
+        """Decide the needs from left to right until one is met, as a broker does."""
+        actor = Actor(sample_principal(principal), sample_host(host))
+        need, decision = clause.needs[0], None
+        for need in clause.needs:
+            kind = need.resource_type
+            if need.any_name:
+                decision = self._authorizer.authorize_by_resource_type(actor, need.operation, kind)
+            else:
+                name = CLUSTER_NAME if kind is ResourceType.CLUSTER else region.sample_name
+                decision = self._authorizer.decide(actor, Action(need.operation, kind, name))
+            if decision.allowed:
+                break
+        assert decision is not None, "a clause has a need"
+        names = None if clause.names is None else region.names
+        if clause.names is not None and clause.names.glob:
+            names = NameSet(region.sample_name)
+        return CheckedAccess(principal, host, clause, need, names, region.sample_name, decision)
+
+    def _steps_to_correct(
+        self, access: CheckedAccess, expectation: Expectation, *, expect_allowed: bool
+    ) -> tuple[Step, ...]:
+        need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
+        names = msgspec.structs.replace(names, glob="")
+        if need.any_name:
+            need = access.clause.needs[0]
+        resource_type = need.resource_type
+        if resource_type is ResourceType.CLUSTER:
+            names = NameSet(CLUSTER_NAME)
+        elif need.any_name:
+            names = ALL_NAMES
+        elif access.names is not None and STARRED_NAMES.includes_all_of(access.names):
+            names = access.names  # ACLs on `*` do not apply to it
+        name = CLUSTER_NAME if resource_type is ResourceType.CLUSTER else access.sample_name
+        wrong_access = PolicyAccess(
+            access.principal, access.host, need.operation, resource_type, names
+        )
+        if not expect_allowed:
+            return steps_to_deny_access(self._authorizer, wrong_access, name)
+        host = access.host if expectation.hosts else WILDCARD
+        return steps_to_allow_access(self._authorizer, wrong_access, name, host)
+
+    def _principals_with_acls_for_clauses(self, clauses: Iterable[AccessClause]) -> set[str]:
+        """Return the principals of ACLs about any of the names."""
+        principals: set[str] = set()
+        for clause in clauses:
+            for need in clause.needs:
+                names = clause.names or ALL_NAMES
+                if need.resource_type is ResourceType.CLUSTER:
+                    names = NameSet(CLUSTER_NAME)
+                elif need.any_name:
+                    names = ALL_NAMES
+                principals |= self._distinct.principals_with_acls_on(need.resource_type, names)
+        return principals
+
+    def _existing_forbidden_acls(self, forbidden: ForbiddenAcls) -> Iterator[Acl]:
+        """Yield the selected ACLs, in the order of the store."""
+        filters = [
+            AclFilter(forbidden.resource_type or ResourceType.ANY, principal=principal, host=host)
+            for principal in forbidden.principals or (None,)
+            for host in forbidden.hosts or (None,)
+        ]
+        operations = {*forbidden.operations, Operation.ALL} if forbidden.operations else None
+        for acl_filter in filters:
+            for acl in self._authorizer.store.matching(acl_filter):
+                if (
+                    (forbidden.permission in (None, acl.permission))
+                    and (operations is None or acl.operation in operations)
+                    and (not forbidden.names or names_covered_by_acl(acl) in forbidden.names)
+                ):
+                    yield acl
+
+
+def _violating_accesses(
+    accesses: Sequence[CheckedAccess], expectation: Expectation, *, expect_allowed: bool
+) -> list[CheckedAccess]:
+    """Return the decisions that violate the expectation.
+
+    A whole request is impossible if one of its accesses is always denied.
+    """
+    if expect_allowed or not expectation.is_one_request:
+        return [response for response in accesses if response.decision.allowed != expect_allowed]
+    broken: list[CheckedAccess] = []
+    for host in dict.fromkeys(response.host for response in accesses):
+        there = [response for response in accesses if response.host == host]
+        refused = {
+            clause
+            for clause in dict.fromkeys(response.clause for response in there)
+            if not any(a.decision.allowed for a in there if a.clause == clause)
+        }
+        if not refused:  # denying the last access denies the request
+            topics = [a for a in there if a.clause.resource_type is ResourceType.TOPIC]
+            last = (topics or there)[-1].clause
+            broken += [a for a in there if a.clause == last and a.decision.allowed]
+    return broken

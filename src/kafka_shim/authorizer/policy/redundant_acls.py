@@ -1,0 +1,175 @@
+"""Find ACLs that could be removed without a change of any decision.
+
+`AclRemovalEffects` compares all decisions; `find_covering_acl` names one broader ACL.
+"""
+
+from collections.abc import Iterator
+
+from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.implied import allowing, denying
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor, Decision
+from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.policy.checked_accesses import (
+    checked_operations,
+    operations_checked_for_any_resource,
+    raise_if_prefixes_are_overlooked,
+    sample_host,
+    sample_principal,
+)
+from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
+from kafka_shim.authorizer.policy.name_sets import divide_into_regions, names_covered_by_acl
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, PatternType, Permission
+
+
+class AclRemovalEffects:
+    """Compares all decisions with and without an ACL, for a set that does not change meanwhile.
+
+    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    """
+
+    def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
+        raise_if_prefixes_are_overlooked(authorizer)
+        self._with = authorizer
+        self._without = StandardAuthorizer(
+            super_users=authorizer.super_users,
+            allow_everyone=authorizer.allow_everyone,
+            rules=authorizer.rules,
+            store=AclStore(authorizer.store),
+        )
+        self._distinct = DecisionBoundaries(authorizer)
+        self._operations = checked_operations(release)
+        self._by_type = operations_checked_for_any_resource(release)
+
+    def decisions_if_unchanged_without(self, acl: Acl) -> list[Decision] | None:
+        """Return the decisions without the ACL; None if any of them differs from that with it."""
+        self._without.store.remove(acl)
+        try:
+            return self._decisions_if_unchanged(acl)
+        finally:
+            self._without.store.add(acl)
+
+    def _decisions_if_unchanged(self, acl: Acl) -> list[Decision] | None:
+        decisions: dict[Decision, None] = {}
+        for actor, action in self._accesses_that_acl_may_decide(acl):
+            decision = self._without.decide(actor, action)
+            if decision.allowed is not self._with.decide(actor, action).allowed:
+                return None
+            decisions[decision] = None
+        for actor, operation in self._accesses_by_type_that_acl_may_decide(acl):
+            access = actor, operation, acl.resource_type
+            was = self._with.authorize_by_resource_type(*access).allowed
+            if self._without.authorize_by_resource_type(*access).allowed is not was:
+                return None
+        return list(decisions)
+
+    def _accesses_that_acl_may_decide(self, acl: Acl) -> Iterator[tuple[Actor, Action]]:
+        """Yield one access of every kind that the ACL may decide."""
+        kind, rules = acl.resource_type, self._with.rules
+        operations = self._operations_affected_by(acl)
+        for principal in self._principals_affected_by(acl):
+            hosts = self._hosts_affected_by(acl, principal)
+            distinct_names = self._distinct.names_decided_differently(
+                kind, principal, names_covered_by_acl(acl)
+            )
+            for region in divide_into_regions(
+                kind, distinct_names, rules, names_covered_by_acl(acl)
+            ):
+                for host in hosts:
+                    actor = Actor(sample_principal(principal), sample_host(host))
+                    for operation in operations:
+                        yield actor, Action(operation, kind, region.sample_name)
+
+    def _accesses_by_type_that_acl_may_decide(self, acl: Acl) -> Iterator[tuple[Actor, Operation]]:
+        for operation, kind in self._by_type:
+            if kind is acl.resource_type:
+                for principal in self._principals_affected_by(acl):
+                    for host in self._hosts_affected_by(acl, principal):
+                        yield Actor(sample_principal(principal), sample_host(host)), operation
+
+    def _operations_affected_by(self, acl: Acl) -> list[Operation]:
+        checked = self._operations.get(acl.resource_type, ())
+        if self._with.allow_everyone:  # without its last ACL, a resource is open for all operations
+            return list(checked)
+        deciding = allowing if acl.permission is Permission.ALLOW else denying
+        return [operation for operation in checked if acl.operation in deciding(operation)]
+
+    def _principals_affected_by(self, acl: Acl) -> Iterator[str]:
+        yield acl.principal
+        if acl.principal == ANY_USER:
+            principals = self._distinct.principals_with_acls_on(
+                acl.resource_type, names_covered_by_acl(acl)
+            )
+            yield from sorted(principals - {ANY_USER})
+        elif self._with.allow_everyone:
+            yield ANY_USER
+
+    def _hosts_affected_by(self, acl: Acl, principal: str) -> list[str]:
+        """Return the ACL's hosts; all hosts if resources without ACLs are open to everyone."""
+        hosts = self._distinct.hosts_decided_differently(acl.resource_type, principal)
+        if self._with.allow_everyone:
+            return hosts
+        networks = self._with.rules.host_networks
+        return [host for host in hosts if covers_host(acl.host, host, networks=networks)]
+
+
+def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
+    """Return another ACL of the store that covers this one, or overrides it completely.
+
+    Return None in a release that may overlook the other one.
+    """
+    rules = rules_of(release)
+    if rules.search_stops_early:
+        return None
+    starred = rules.wildcard_covers_starred
+    for pattern in store.patterns_for(acl.resource_type, acl.resource_name):
+        kind = (pattern.resource_name, pattern.pattern_type)
+        if not _pattern_contains(
+            kind, (acl.resource_name, acl.pattern_type), wildcard_covers_starred=starred
+        ):
+            continue
+        for principal in dict.fromkeys((acl.principal, ANY_USER)):
+            for host in dict.fromkeys(store.hosts_covering(principal, acl.host)):
+                for permission, operation in _permissions_and_operations_covering(acl):
+                    other = Acl(
+                        acl.resource_type,
+                        pattern.resource_name,
+                        pattern.pattern_type,
+                        principal,
+                        host,
+                        operation,
+                        permission,
+                    )
+                    if other != acl and other in store:
+                        return other
+    return None
+
+
+def _pattern_contains(
+    outer: tuple[str, PatternType], inner: tuple[str, PatternType], *, wildcard_covers_starred: bool
+) -> bool:
+    name, kind = outer
+    if kind is PatternType.PREFIXED:
+        return inner[0].startswith(name) and (
+            inner[0] != WILDCARD or inner[1] != PatternType.LITERAL
+        )
+    if name == WILDCARD:
+        return inner[0] == WILDCARD or wildcard_covers_starred or not inner[0].startswith(WILDCARD)
+    return outer == inner
+
+
+def _permissions_and_operations_covering(acl: Acl) -> list[tuple[Permission, Operation]]:
+    """Return (permission, operation) pairs that make the ACL redundant in a broader ACL, DENYs
+    last.
+    """
+    if acl.permission is Permission.DENY:
+        return [(Permission.DENY, op) for op in dict.fromkeys((acl.operation, Operation.ALL))]
+    operations = [acl.operation, *sorted(_operations_whose_allow_includes(acl.operation))]
+    pairs = [(Permission.ALLOW, op) for op in dict.fromkeys(operations)]
+    return [*pairs, (Permission.DENY, Operation.ALL)]
+
+
+def _operations_whose_allow_includes(operation: Operation) -> frozenset[Operation]:
+    """Return the operations whose ALLOW includes the ALLOW of this one."""
+    return allowing(operation) if operation is not Operation.ALL else frozenset({operation})
