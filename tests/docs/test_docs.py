@@ -12,6 +12,7 @@ from hatchling.plugin.manager import PluginManager
 from kafka_shim.shim.cli.man_page import man_page
 from kafka_shim.shim.cli.reference import reference
 from tests.docs.shown import ROOT, pages
+from tests.generated_files import outdated
 
 
 def test_links_have_targets() -> None:
@@ -70,14 +71,14 @@ def test_every_page_begins_with_its_audience() -> None:
 
 def test_the_commands_reference_is_current() -> None:
     """Line breaks in usage lines are ignored, since they depend on the Python version."""
-    assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), (
-        "run: python -m kafka_shim.shim.cli.reference > docs/commands.md"
+    assert (ROOT / "docs" / "commands.md").read_text().split() == reference().split(), outdated(
+        "docs/commands.md"
     )
 
 
 def test_the_manual_page_is_current() -> None:
-    assert (ROOT / "docs" / "kafka-shim.1").read_text().split() == man_page().split(), (
-        "run: python -m kafka_shim.shim.cli.man_page > docs/kafka-shim.1"
+    assert (ROOT / "docs" / "kafka-shim.1").read_text().split() == man_page().split(), outdated(
+        "docs/kafka-shim.1"
     )
 
 

@@ -5,11 +5,12 @@ from pathlib import Path
 from tests.docs.pictures import PICTURES, VIEWS, session
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT
+from tests.generated_files import outdated
 
 
 def test_the_picture_shows_the_printed_session(shell: Shell, demo: dict[str, str]) -> None:
     made = session(shell, demo)
-    assert (PICTURES / "session.svg").read_text() == made, "run: make pictures"
+    assert (PICTURES / "session.svg").read_text() == made, outdated("docs/pictures/session.svg")
     assert "url(http" not in made  # the picture loads nothing from other servers
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol import show
+from tests.generated_files import outdated
 
 GOLDEN = Path(__file__).parent / "generated"
 SHOWN = [
@@ -21,9 +22,9 @@ SHOWN = [
 
 @pytest.mark.parametrize(("name", "version"), SHOWN)
 def test_source_is_the_reviewed_one(name: str, version: int) -> None:
-    """If an emitter changed, run `protocol.show NAME VERSION` and review the difference."""
     reviewed = (GOLDEN / f"{name}_v{version}.txt").read_text()
-    assert show.source_text(name, version) == reviewed
+    hint = outdated(f"tests/protocol/generated/{name}_v{version}.txt")
+    assert show.source_text(name, version) == reviewed, hint
 
 
 def test_an_api_shows_both_its_messages(capsys: pytest.CaptureFixture[str]) -> None:

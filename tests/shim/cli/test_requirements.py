@@ -8,6 +8,7 @@ from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirements import TABLE, in_force
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_USAGE, main
+from tests.generated_files import outdated
 
 ROOT = Path(__file__).parents[3]
 GOLDEN = ROOT / "tests" / "golden" / "requirements.txt"
@@ -27,13 +28,11 @@ def ask(capsys: pytest.CaptureFixture[str]) -> Ask:
 
 
 def test_the_golden_table_is_up_to_date(ask: Ask) -> None:
-    """Update: `kafka-shim requirements > tests/golden/requirements.txt`, and review the changes."""
-    assert ask() == GOLDEN.read_text()
+    assert ask() == GOLDEN.read_text(), outdated("tests/golden/requirements.txt")
 
 
 def test_the_page_is_up_to_date(ask: Ask) -> None:
-    """Update: `kafka-shim requirements --markdown > docs/requirements.md`."""
-    assert ask("--markdown") == PAGE.read_text()
+    assert ask("--markdown") == PAGE.read_text(), outdated("docs/requirements.md")
 
 
 def test_every_row_and_every_api_without_checks_is_printed(ask: Ask) -> None:

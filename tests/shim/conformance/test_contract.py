@@ -19,6 +19,7 @@ from kafka_shim.shim.conformance.commands import COMMANDS
 from kafka_shim.shim.conformance.contract import CAPABILITIES, SETTINGS, contract_json_schema
 from kafka_shim.shim.conformance.contract_words import EXAMPLES
 from kafka_shim.shim.conformance.shapes import SHARED
+from tests.generated_files import outdated
 
 ROOT = Path(__file__).parents[3]
 
@@ -54,14 +55,15 @@ def test_the_examples_of_the_pages_satisfy_the_contract(name: str) -> None:
 
 
 def test_the_tables_of_the_pages_are_up_to_date() -> None:
-    """Update: `kafka-shim conformance suite --contract --format markdown`, and with `--list`."""
     contract = (ROOT / "docs" / "driver-contract.md").read_text()
-    assert contract.endswith("\n".join(contract_tables.contract_page_lines()) + "\n")
+    commands = "\n".join(contract_tables.contract_page_lines()) + "\n"
+    assert contract.endswith(commands), outdated("docs/driver-contract.md")
     assert EXAMPLES.keys() == COMMANDS.keys()
     told = re.findall(r"^(?:### |\| )`([\w.-]+)`", contract, re.MULTILINE)
     assert {*COMMANDS, *SHARED, *CAPABILITIES, *SETTINGS} <= set(told)
     page = (ROOT / "docs" / "conformance.md").read_text()
-    assert "\n".join(case_tables.real_cluster_coverage_tables(all_cases())) in page
+    tables = "\n".join(case_tables.real_cluster_coverage_tables(all_cases()))
+    assert tables in page, outdated("docs/conformance.md")
 
 
 def test_cases_that_cannot_run_on_a_real_broker_have_a_reason() -> None:

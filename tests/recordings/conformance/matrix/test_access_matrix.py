@@ -6,6 +6,7 @@ import pytest
 
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.api_versions import parse_release
+from tests.generated_files import outdated
 from tests.recordings.conformance.matrix.access_matrix import (
     GOLDEN,
     QUESTIONS,
@@ -21,8 +22,7 @@ CONFIRMED = [name for name in recordings() if name.endswith("-matrix")]
 
 
 def test_the_matrix_is_as_it_was_reviewed() -> None:
-    """If it fails, run `python -m tests.recordings.conformance.matrix.access_matrix` and review."""
-    assert printed() + "\n" == GOLDEN.read_text()
+    assert printed() + "\n" == GOLDEN.read_text(), outdated("tests/golden/access_matrix.txt")
 
 
 def test_every_row_of_the_table_has_a_question_or_a_reason() -> None:
