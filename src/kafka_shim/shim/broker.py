@@ -34,7 +34,7 @@ class Broker:
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
-        if self.cluster.policy.is_standard:
+        if self.cluster.policy.uses_standard_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         if config.data_dir is not None:
@@ -53,7 +53,7 @@ class Broker:
         except BaseException:
             storage.close()
             raise
-        self.cluster.policy.catch_up()
+        self.cluster.policy.apply_delayed_acls()
         self.cluster.settle()
 
     async def start(self) -> None:
@@ -108,7 +108,7 @@ class Broker:
             from kafka_shim.shim.initial_state import seed  # noqa: PLC0415 - imports take time
 
             seed(self.cluster)
-        self.cluster.policy.catch_up()
+        self.cluster.policy.apply_delayed_acls()
         for fault in self.cluster.config.faults:
             self.faults.add(fault)
 
@@ -124,7 +124,7 @@ class Broker:
 
         self._begin()
         put_back(snapshot, self.cluster)
-        self.cluster.policy.catch_up()
+        self.cluster.policy.apply_delayed_acls()
         self.cluster.settle()
 
     def _begin(self) -> None:

@@ -225,7 +225,7 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int]) -> None:
 
 def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
     """Return what the keys in the topic of groups begin with, and the number of all records."""
-    partitions = stage.cluster.coordinators.topic(KeyType.GROUP).partitions
+    partitions = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
     keys = [
         (record.key or b"")[:2]
         for partition in partitions
@@ -267,8 +267,8 @@ def test_replaced_records_of_the_topic_of_groups_are_not_made() -> None:
 def test_the_first_share_groups_have_no_records() -> None:
     stage = Stage("4.0")
     key = ("g", stage.topic("orders").topic_id, 0)
-    assert stage.cluster.share_states.initialise(key, 1, 0) == 0
-    partitions = stage.cluster.coordinators.topic(KeyType.SHARE).partitions
+    assert stage.cluster.share_states.create_or_reset_state(key, 1, 0) == 0
+    partitions = stage.cluster.coordinators.topic_or_create(KeyType.SHARE).partitions
     assert not any(partition.log.end_offset for partition in partitions)
 
 
@@ -287,7 +287,7 @@ def test_many_transactions_leave_a_small_log(monkeypatch: pytest.MonkeyPatch) ->
     request = InitProducerIdRequest(transactional_id="t", transaction_timeout_ms=1000)
     for _ in range(100):
         assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == 0
-    (partition,) = stage.cluster.coordinators.topic(KeyType.TRANSACTION).partitions
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
     assert partition.log.end_offset == 100
     assert len(partition.log.batches) < 20
 

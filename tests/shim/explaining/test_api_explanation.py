@@ -21,7 +21,7 @@ from kafka_shim.protocol.enums import (
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.explaining.api_explanation import Caller, RequirementOutcome, explain_api
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.state.authorization import Policy
+from kafka_shim.shim.state.authorization import AuthorizationPolicy
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
 TRANSACTIONAL_ID = ResourceType.TRANSACTIONAL_ID
@@ -169,7 +169,7 @@ ENTRIES = st.lists(
 def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None:
     """The handlers check each row and name with `Access`."""
     authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
-    policy = Policy(release, authorizer, rules_of(release))
+    policy = AuthorizationPolicy(release, authorizer, rules_of(release))
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
     names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
     for api, (_, high) in served_versions(release).items():

@@ -24,7 +24,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
 )
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.share_partitions.share_acquiring import ACQUIRED_MAX
-from kafka_shim.shim.state.share_partitions.share_values import Key, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey, ShareStateUpdate
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -45,7 +45,7 @@ class Sharing:
         for name in ("a", "b"):
             topic = self.stage.topic(name)
             self.ids[name] = topic.topic_id
-            self.cluster.share_states.initialise(("g", topic.topic_id, 0), 1, -1)
+            self.cluster.share_states.create_or_reset_state(("g", topic.topic_id, 0), 1, -1)
             self.produce(name, 3)
 
     def produce(self, topic: str, count: int) -> None:
@@ -213,13 +213,13 @@ def test_many_records_whose_locks_end_are_written_together(monkeypatch: pytest.M
     sharing.produce("a", 1_000)
     sharing.fetch(a)
     assert rows_of(sharing.acknowledge(a, 500))[a].error_code == 0
-    written, write = [], states.write
+    written, write = [], states.apply_update
 
-    def noted(key: Key, update: StateUpdate) -> ErrorCode:
-        written.append(update.deliveries)
+    def noted(key: SharePartitionKey, update: ShareStateUpdate) -> ErrorCode:
+        written.append(update.delivery_batches)
         return write(key, update)
 
-    monkeypatch.setattr(states, "write", noted)
+    monkeypatch.setattr(states, "apply_update", noted)
     sharing.stage.clock.advance(60_000)
     ((row,),) = written
-    assert (row.first, row.last) == (501, 1_002)
+    assert (row.first_offset, row.last_offset) == (501, 1_002)

@@ -112,7 +112,7 @@ def test_the_state_of_a_deleted_topic_is_deleted() -> None:
         assert share.initialise(0, 1, 0, topic.topic_id) == 0
         cluster.topics.delete(topic.name)
     assert share.initialise(0, 1, 5) == 0
-    assert len(cluster.share_states._partitions) == 1
+    assert len(cluster.share_states._states) == 1
 
 
 def test_states_survive_the_deletion_of_their_internal_topic() -> None:

@@ -34,23 +34,23 @@ from kafka_shim.shim.state.coordinators import KeyType
     ],
 )
 def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, configs: str) -> None:
-    topic = Cluster(Config(), ManualClock()).coordinators.topic(kind)
+    topic = Cluster(Config(), ManualClock()).coordinators.topic_or_create(kind)
     assert sorted(topic.configs.items()) == [tuple(text.split("=")) for text in configs.split()]
 
 
 def test_the_absolute_value_of_a_negative_hash_code_selects_the_partition() -> None:
     """DescribeTransactions of 4.4.0 showed the partition of this group's offsets."""
     coordinators = Cluster(Config(), ManualClock()).coordinators
-    assert coordinators.partition_of(KeyType.GROUP, "s54009-h").index == 46
+    assert coordinators.coordinator_partition(KeyType.GROUP, "s54009-h").index == 46
 
 
 def test_long_keys_are_not_kept() -> None:
     coordinators = Cluster(Config(), ManualClock()).coordinators
-    coordinators.partition_of(KeyType.GROUP, "short")
+    coordinators.coordinator_partition(KeyType.GROUP, "short")
     tracemalloc.start()
     try:
         for number in range(50):
-            coordinators.partition_of(KeyType.GROUP, f"{number:032000}")
+            coordinators.coordinator_partition(KeyType.GROUP, f"{number:032000}")
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

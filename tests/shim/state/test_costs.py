@@ -105,8 +105,8 @@ def test_finding_a_token_by_its_hmac_does_not_grow() -> None:
     counts = []
     for size in SIZES:
         tokens = DelegationTokens({}, random.Random(1), ManualClock(), facts=facts_of("4.4").users)
-        made = [tokens.create("User:a", "User:a", (), -1) for _ in range(size)]
-        counts.append(bytecodes(tokens.renew, made[-1].hmac, "User:a", 1000))
+        made = [tokens.create_token("User:a", "User:a", (), -1) for _ in range(size)]
+        counts.append(bytecodes(tokens.renew_token, made[-1].hmac, "User:a", 1000))
     assert counts[1] == counts[0]
 
 

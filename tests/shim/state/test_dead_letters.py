@@ -5,16 +5,16 @@ import pytest
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.records.batches import Record, batches
-from kafka_shim.shim.state.authorization import broker_permission_check
+from kafka_shim.shim.state.authorization import inter_broker_permission_check
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     COPIES,
     MAKES,
     QUEUE,
     REJECTED,
     TAKES,
-    Dead,
     DeadLetters,
-    _append,
+    GivenUpRecords,
+    _append_as_batch,
 )
 from tests.shim.play import Stage
 
@@ -25,7 +25,9 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
     cluster.configs.groups["g"] = {QUEUE: queue, COPIES: copies}
     stage.topic("orders")
     orders = stage.found("orders")
-    _append(orders.partitions[0], [Record(at, 5, b"k%d" % at, b"v%d" % at) for at in range(3)])
+    _append_as_batch(
+        orders.partitions[0], [Record(at, 5, b"k%d" % at, b"v%d" % at) for at in range(3)]
+    )
     writer = DeadLetters(
         cluster.topics,
         cluster.configs,
@@ -33,7 +35,7 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
         cluster.create_topic_with_defaults,
         lambda _: True,
     )
-    writer.write(("g", orders.topic_id, 0), Dead(1, 1, 2, REJECTED))
+    writer.write_to_queue_of_group(("g", orders.topic_id, 0), GivenUpRecords(1, 1, 2, REJECTED))
     found = cluster.topics.get(queue)
     if found is None:
         return []
@@ -84,5 +86,5 @@ def test_brokers_that_would_log_in_may_write_to_the_queue(
     told: dict[str, str], *, may: bool
 ) -> None:
     stage = Stage("4.4", properties=told)
-    asks = broker_permission_check(stage.cluster.config, stage.cluster.policy)
+    asks = inter_broker_permission_check(stage.cluster.config, stage.cluster.policy)
     assert asks(Action(Operation.WRITE, ResourceType.TOPIC, "dlq.q")) is may

@@ -11,7 +11,12 @@ from kafka_shim.protocol.messages.fetch_request import (
 )
 from kafka_shim.protocol.messages.fetch_response import PartitionData
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.fetch_sessions import EVICTION_MS, FetchRound, FetchSessions, Wanted
+from kafka_shim.shim.state.fetch_sessions import (
+    EVICTION_MS,
+    FetchSessions,
+    RequestedPartition,
+    SessionFetch,
+)
 from kafka_shim.shim.state.topics import Topics
 
 VERSION = 12
@@ -33,7 +38,7 @@ class Client:
 
     def begin(
         self, *indexes: int, forget: tuple[int, ...] = (), version: int = VERSION, offset: int = 0
-    ) -> FetchRound:
+    ) -> SessionFetch:
         name, topic_id = ("t", bytes(16)) if version < BY_ID else ("", self.topic_id)
         rows = [FetchPartition(partition=index, fetch_offset=offset) for index in indexes]
         request = FetchRequest(
@@ -42,16 +47,16 @@ class Client:
             topics=[FetchTopic(name, topic_id, rows)] if rows else [],
             forgotten_topics_data=[ForgottenTopic(name, topic_id, list(forget))] if forget else [],
         )
-        return self.sessions.begin(request, version)
+        return self.sessions.begin_fetch(request, version)
 
     def end(
-        self, fetch_round: FetchRound, high_watermark: int = 0, version: int = VERSION
-    ) -> list[tuple[Wanted, PartitionData]]:
+        self, fetch_round: SessionFetch, high_watermark: int = 0, version: int = VERSION
+    ) -> list[tuple[RequestedPartition, PartitionData]]:
         found = [
-            (position, PartitionData(position.partition.partition, 0, high_watermark, -1, 0))
-            for position in fetch_round.wanted
+            (position, PartitionData(position.fetch_partition.partition, 0, high_watermark, -1, 0))
+            for position in fetch_round.partitions
         ]
-        self.session_id, told = self.sessions.end(
+        self.session_id, told = self.sessions.end_fetch(
             fetch_round, found, uses_ids=version >= BY_ID, is_follower=False
         )
         self.epoch += 1
@@ -63,7 +68,7 @@ def test_a_session_keeps_the_requested_partitions() -> None:
     assert len(client.end(client.begin(0, 1))) == 2
     assert client.session_id > 0
     again = client.begin()
-    assert [position.partition.partition for position in again.wanted] == [0, 1]
+    assert [position.fetch_partition.partition for position in again.partitions] == [0, 1]
     assert client.end(again) == []  # unchanged partitions are omitted
 
 
@@ -78,10 +83,10 @@ def test_partitions_of_a_session_are_changed_and_forgotten() -> None:
     client = Client()
     client.end(client.begin(0, 1))
     changed = client.begin(0, forget=(1,), offset=9)
-    (wanted,) = changed.wanted
-    assert wanted.partition.fetch_offset == 9
+    (wanted,) = changed.partitions
+    assert wanted.fetch_partition.fetch_offset == 9
     client.end(changed)
-    assert client.begin(forget=(0,)).wanted == []
+    assert client.begin(forget=(0,)).partitions == []
     assert client.begin().error is ErrorCode.FETCH_SESSION_ID_NOT_FOUND
 
 
@@ -90,8 +95,8 @@ def test_an_error_is_returned_each_time_until_it_ends() -> None:
     client.end(client.begin(0))
     for _ in range(2):
         fetch_round = client.begin()
-        failed = [(position, PartitionData(0, 3, -1)) for position in fetch_round.wanted]
-        told = client.sessions.end(fetch_round, failed, uses_ids=False, is_follower=False)[1]
+        failed = [(position, PartitionData(0, 3, -1)) for position in fetch_round.partitions]
+        told = client.sessions.end_fetch(fetch_round, failed, uses_ids=False, is_follower=False)[1]
         client.epoch += 1
         assert len(told) == 1
     assert len(client.end(client.begin())) == 1
@@ -103,11 +108,11 @@ def test_partitions_with_records_move_to_the_end() -> None:
     fetch_round = client.begin()
     found = [
         (position, PartitionData(index, 0, 9, records=b"x" if index == 0 else b""))
-        for index, position in enumerate(fetch_round.wanted)
+        for index, position in enumerate(fetch_round.partitions)
     ]
-    client.sessions.end(fetch_round, found, uses_ids=False, is_follower=False)
+    client.sessions.end_fetch(fetch_round, found, uses_ids=False, is_follower=False)
     client.epoch += 1
-    assert [position.partition.partition for position in client.begin().wanted] == [1, 0]
+    assert [position.fetch_partition.partition for position in client.begin().partitions] == [1, 0]
 
 
 def test_wrong_epochs_and_session_ids_are_rejected() -> None:
@@ -129,18 +134,19 @@ def test_a_topic_id_is_resolved_once_the_topic_exists() -> None:
     client = Client()
     topic_id, client.topic_id = client.topic_id, b"\x55" * 16
     fetch_round = client.begin(0, version=BY_ID)
-    assert [position.topic for position in fetch_round.wanted] == [None]
+    assert [position.topic for position in fetch_round.partitions] == [None]
     client.topic_id = topic_id
-    assert [position.topic for position in client.begin(0, version=BY_ID).wanted] == ["t"]
+    assert [position.topic for position in client.begin(0, version=BY_ID).partitions] == ["t"]
 
 
 def test_the_last_entry_of_a_partition_counts_at_the_first_position() -> None:
     client = Client()
     rows = [FetchPartition(0, fetch_offset=1), FetchPartition(1), FetchPartition(0, fetch_offset=2)]
     request = FetchRequest(session_epoch=0, topics=[FetchTopic("t", bytes(16), rows)])
-    wanted = client.sessions.begin(request, VERSION).wanted
+    wanted = client.sessions.begin_fetch(request, VERSION).partitions
     offsets = [
-        (position.partition.partition, position.partition.fetch_offset) for position in wanted
+        (position.fetch_partition.partition, position.fetch_partition.fetch_offset)
+        for position in wanted
     ]
     assert offsets == [(0, 2), (1, 0)]
 
@@ -163,5 +169,5 @@ def test_a_client_can_end_its_session() -> None:
     client = Client()
     client.end(client.begin(0))
     client.epoch = -1
-    assert client.begin().wanted == []
+    assert client.begin().partitions == []
     assert len(client.sessions) == 0

@@ -100,7 +100,7 @@ def test_all_copies_are_equal_in_the_end(changes: list[Any]) -> None:
     clock.advance(500)
     expected = set(late.acls(AclFilter()))
     for node_id in (1, 2, 3):
-        assert set(late.copy_of(node_id).acls(AclFilter())) == expected
+        assert set(late.authorizer_copy_of(node_id).acls(AclFilter())) == expected
 
 
 def test_a_seed_repeats_the_delays() -> None:
@@ -112,7 +112,7 @@ def test_a_seed_repeats_the_delays() -> None:
         while -1 in found:
             clock.advance(1)
             for place, node_id in enumerate((1, 2)):
-                if found[place] < 0 and list(late.copy_of(node_id).acls(AclFilter())):
+                if found[place] < 0 and list(late.authorizer_copy_of(node_id).acls(AclFilter())):
                     found[place] = clock.now_ms()
         return found
 

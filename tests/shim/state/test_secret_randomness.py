@@ -19,7 +19,7 @@ def proofs(seed: int | None) -> list[bytes]:
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
     sasl_authentication.begin_sasl_exchange("SCRAM-SHA-256", session, cluster, Phase.AUTHENTICATE)
     first = sasl_authentication.process_sasl_message(b"n,,n=alice,r=client", session, cluster).reply
-    token = cluster.tokens.create("User:alice", "User:alice", (), -1)
+    token = cluster.tokens.create_token("User:alice", "User:alice", (), -1)
     return [first, token.token_id.encode(), token.hmac]
 
 

@@ -130,10 +130,10 @@ def test_records_of_groups_are_restored_once() -> None:
     found = broker()
     ends = []
     for _ in range(2):
-        partition = found.cluster.coordinators.partition_of(KeyType.GROUP, "billing")
+        partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
         ends.append(partition.log.end_offset)
         found.restore(found.snapshot())
     assert ends == [1, 1]
     found.reset()
-    partition = found.cluster.coordinators.partition_of(KeyType.GROUP, "billing")
+    partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
     assert partition.log.end_offset == 1  # of the seed

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.transaction_log_value import (
     TransactionLogValue,
 )
 from kafka_shim.protocol.records.batches import batches
-from kafka_shim.shim.state.coordinators import KeyType, versioned
+from kafka_shim.shim.state.coordinators import KeyType, encode_with_version
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import NO_TIME, State, Transaction
@@ -34,7 +34,7 @@ def begin(stage: Stage, transactional_id: str) -> None:
 
 
 def log_of(stage: Stage) -> Log:
-    (partition,) = stage.cluster.coordinators.topic(KeyType.TRANSACTION).partitions
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
     return partition.log
 
 
@@ -136,4 +136,4 @@ def test_a_record_is_what_the_general_writer_returns(found: Transaction, version
     if version:
         value.previous_producer_id = found.producer_id
         value.client_transaction_version = found.client_version
-    assert transaction_log.value_of(found, version) == versioned(value, version)
+    assert transaction_log.value_of(found, version) == encode_with_version(value, version)

@@ -9,7 +9,7 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import Commit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.share_partitions.share_values import Deliveries, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_values import DeliveryBatch, ShareStateUpdate
 from tests.shim.storage.kept import KeptStage
 
 MINUTE_MS = 60_000
@@ -17,7 +17,7 @@ NOBODY = CommitIdentity("", None, -1, 0)
 
 
 def written(stage: KeptStage, kind: KeyType) -> list[bytes]:
-    topic = stage.cluster.coordinators.topic(kind)
+    topic = stage.cluster.coordinators.topic_or_create(kind)
     return [batch.payload for partition in topic.partitions for batch in partition.log.batches]
 
 
@@ -37,24 +37,24 @@ def test_records_and_tombstones_of_transactions_are_restored(tmp_path: Path) -> 
 def test_snapshots_of_share_partitions_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     key = ("g", stage.topic("orders").topic_id, 0)
-    stage.cluster.share_states.initialise(key, 1, 0)
-    update = StateUpdate(1, 0, 0, 1, [Deliveries(0, 0, 2, 1)])
-    assert stage.cluster.share_states.write(key, update) is ErrorCode.NONE
+    stage.cluster.share_states.create_or_reset_state(key, 1, 0)
+    update = ShareStateUpdate(1, 0, 0, 1, [DeliveryBatch(0, 0, 2, 1)])
+    assert stage.cluster.share_states.apply_update(key, update) is ErrorCode.NONE
     before = written(stage, KeyType.SHARE)
     again = stage.again()
     assert written(again, KeyType.SHARE) == before
     again.clock.advance(11 * MINUTE_MS)
     last = again.again()
-    state = last.cluster.share_states.kept(key)
+    state = last.cluster.share_states.get_state(key)
     assert state is not None
-    assert (state.snapshot_epoch, state.updates, state.snapshot_offset) == (1, 0, 2)
+    assert (state.snapshot_epoch, state.updates_since_snapshot, state.snapshot_offset) == (1, 0, 2)
     assert len(written(last, KeyType.SHARE)) == 1
 
 
 def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     topic = stage.topic("orders", 2)
-    stage.cluster.coordinators.topic(KeyType.GROUP)
+    stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
 
     def commit(on: KeptStage, offset: int) -> None:
         commits = [Commit(topic.topic_id, at, CommittedOffset(offset)) for at in (0, 1)]
@@ -69,4 +69,4 @@ def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     assert again.cluster.groups.delete("g") is ErrorCode.NONE
     last = again.again()
     assert written(last, KeyType.GROUP)[:2] == before
-    assert last.cluster.coordinators.partition_of(KeyType.GROUP, "g").log.end_offset == 7
+    assert last.cluster.coordinators.coordinator_partition(KeyType.GROUP, "g").log.end_offset == 7

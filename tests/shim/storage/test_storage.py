@@ -193,7 +193,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
     cluster.users.add("dave", "secret")
-    token = cluster.tokens.create("User:a", "User:a", ["User:b"], -1)
+    token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)
     cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
     cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
     cluster.configs.groups["g"] = {"consumer.session.timeout.ms": "50000"}

@@ -190,9 +190,11 @@ class ControlGroups:
                 if topic is None or partition is None:
                     continue
                 key = (group.group_id, topic_id, index)
-                _, state = self._cluster.share_states.summary(key)
+                _, state = self._cluster.share_states.read_without_fencing(key)
                 if state is not None and state.start_offset >= 0:
-                    left = partition.log.end_offset - state.start_offset - max(state.complete, 0)
+                    left = (
+                        partition.log.end_offset - state.start_offset - max(state.finished_count, 0)
+                    )
                     yield _offset_row(topic, partition, state.start_offset, max(left, 0), "")
 
 

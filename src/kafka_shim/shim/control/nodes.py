@@ -107,7 +107,7 @@ class Nodes:
 
     def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
         """Move a group's coordinator, and with it those of all groups in its partition."""
-        partition = self._cluster.coordinators.partition_of(KeyType.GROUP, group_id)
+        partition = self._cluster.coordinators.coordinator_partition(KeyType.GROUP, group_id)
         return self._move(partition, node_id)
 
     def _move(self, partition: Partition, node_id: int) -> dict[str, Any]:

@@ -40,7 +40,7 @@ def request_remedy(context: RequestContext) -> RequestRemedy | None:
 def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     denied = dict.fromkeys(_denied_requirements(context.access.records))
     policy = context.cluster.policy
-    authorizer = policy.authorizer_for(context.node_id)
+    authorizer = policy.authorizer_of_node(context.node_id)
     if not denied or authorizer is None:
         return None
     covered = tuple(islice(denied, DENIALS_MAX))

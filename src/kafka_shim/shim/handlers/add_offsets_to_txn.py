@@ -27,8 +27,8 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     coordinators = context.cluster.coordinators
-    offsets = coordinators.topic(KeyType.GROUP).name
-    index = coordinators.partition_of(KeyType.GROUP, request.group_id).index
+    offsets = coordinators.topic_or_create(KeyType.GROUP).name
+    index = coordinators.coordinator_partition(KeyType.GROUP, request.group_id).index
     error = context.cluster.transactions.add_partitions(
         request.transactional_id, request.producer_id, request.producer_epoch, [(offsets, index)]
     )

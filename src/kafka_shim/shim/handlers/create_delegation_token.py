@@ -50,7 +50,7 @@ def _create_token(
         context.access.require(CREATE_DELEGATION_TOKEN_OWNER, owner)
     if any(renewer.principal_type != USER for renewer in request.renewers):
         raise RequestRejected(ErrorCode.INVALID_PRINCIPAL_TYPE)
-    token = context.cluster.tokens.create(
+    token = context.cluster.tokens.create_token(
         owner,
         requester,
         [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers],

@@ -72,7 +72,7 @@ def _add_partitions_to_topics(
         for name, count in context.time_sliced(counts.items())
         if count > 1
     ]
-    error = context.cluster.policy.bound(CREATE_PARTITIONS_TOPIC).error
+    error = context.cluster.policy.bind_requirement_to_release(CREATE_PARTITIONS_TOPIC).error
     is_said = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if is_said else None
     results.extend(

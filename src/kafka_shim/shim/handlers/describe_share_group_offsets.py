@@ -187,10 +187,10 @@ def _partition_offset_row(
     partition = None if topic is None else topic.partition(index)
     if topic is None or partition is None:
         return row
-    _, state = context.cluster.share_states.summary((group_id, topic.topic_id, index))
+    _, state = context.cluster.share_states.read_without_fencing((group_id, topic.topic_id, index))
     if state is None or state.start_offset < 0:
         return row
     row.start_offset = state.start_offset
-    if context.version >= LAG_SINCE and state.complete >= 0:
-        row.lag = partition.log.end_offset - state.start_offset - state.complete
+    if context.version >= LAG_SINCE and state.finished_count >= 0:
+        row.lag = partition.log.end_offset - state.start_offset - state.finished_count
     return row

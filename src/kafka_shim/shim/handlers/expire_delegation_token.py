@@ -34,7 +34,7 @@ def _expire_token(
     request: ExpireDelegationTokenRequest, context: RequestContext
 ) -> ExpireDelegationTokenResponse:
     require_authentication_without_token(context)
-    expiry_ms = context.cluster.tokens.expire(
+    expiry_ms = context.cluster.tokens.set_token_expiry(
         request.hmac, context.session.principal, request.expiry_time_period_ms
     )
     return ExpireDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)

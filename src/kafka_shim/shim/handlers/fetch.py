@@ -37,7 +37,7 @@ from kafka_shim.shim.handlers.common.fetching import (
 )
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, FetchRound, Wanted
+from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, RequestedPartition, SessionFetch
 from kafka_shim.shim.state.topics import NO_ID, Partition
 from kafka_shim.shim.wait import Wait, Watching
 
@@ -53,7 +53,7 @@ def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wa
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
     sessions = context.cluster.fetch_sessions[context.node_id]
-    fetch_round = sessions.begin(request, context.version)
+    fetch_round = sessions.begin_fetch(request, context.version)
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
@@ -118,7 +118,7 @@ class _Fetch:
     """One request: checked at once, answered when enough can be read or the wait times out."""
 
     def __init__(
-        self, request: FetchRequest, context: RequestContext, fetch_round: FetchRound
+        self, request: FetchRequest, context: RequestContext, fetch_round: SessionFetch
     ) -> None:
         replica_id = request.replica_id
         if context.version >= REPLICA_STATE_SINCE:
@@ -162,8 +162,8 @@ class _Fetch:
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
         """Return the answer with this error for the whole request and each partition."""
         rows = (
-            (wanted, failed_partition_data(wanted.partition.partition, error, self.reader))
-            for wanted in self._round.wanted
+            (wanted, failed_partition_data(wanted.fetch_partition.partition, error, self.reader))
+            for wanted in self._round.partitions
         )
         return FetchResponse(error_code=error, responses=_group_adjacent_rows_by_topic(rows))
 
@@ -172,13 +172,13 @@ class _Fetch:
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
-        for at, wanted in enumerate(self._context.time_sliced(self._round.wanted)):
+        for at, wanted in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
             if error is ErrorCode.NONE:
                 error = self._topic_error(wanted.topic)
             partition = None
             if error is ErrorCode.NONE and wanted.topic is not None:
-                index = wanted.partition.partition
+                index = wanted.fetch_partition.partition
                 partition = self._context.cluster.topics.partition(wanted.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
@@ -192,20 +192,20 @@ class _Fetch:
                 self._errors[at] = self._error_of_release(error, wanted)
             self._partitions.append(partition)
 
-    def _topic_was_recreated(self, wanted: Wanted) -> bool:
+    def _topic_was_recreated(self, wanted: RequestedPartition) -> bool:
         """Return whether a topic of that name was created again after a session resolved its id."""
         if self.reader.version < IDS_SINCE:
             return False
         return self._context.cluster.topics.by_id(wanted.topic_id) is None
 
-    def _error_of_release(self, error: ErrorCode, wanted: Wanted) -> ErrorCode:
+    def _error_of_release(self, error: ErrorCode, wanted: RequestedPartition) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
         if (
             self.reader.version >= ZSTD_SINCE
             or not self.reader.facts.missing_partition_is_unsupported_compression
         ):
             return error
-        topic, index = wanted.topic or "", wanted.partition.partition
+        topic, index = wanted.topic or "", wanted.fetch_partition.partition
         is_missing = self._context.cluster.topics.partition(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
@@ -234,15 +234,18 @@ class _Fetch:
         if request.max_wait_ms <= 0 or not any(True for _ in self._readable_partitions()):
             return True
         bytes_ready = 0
-        rows = zip(self._round.wanted, self._partitions, strict=True)
+        rows = zip(self._round.partitions, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(rows):
             if partition is None:
                 continue
             if partition.log.is_closed or at in self._errors:
                 return True
-            if partition_read_error(partition, wanted.partition, self.reader) is not ErrorCode.NONE:
+            if (
+                partition_read_error(partition, wanted.fetch_partition, self.reader)
+                is not ErrorCode.NONE
+            ):
                 return True
-            bytes_ready += readable_bytes(partition, wanted.partition, self.reader)
+            bytes_ready += readable_bytes(partition, wanted.fetch_partition, self.reader)
         return bytes_ready >= min(request.min_bytes, self.reader.bytes_max)
 
     def _finish_if_ready(self) -> None:
@@ -256,7 +259,7 @@ class _Fetch:
 
     def _response(self) -> FetchResponse:
         rows = self._read_until_full()
-        session_id, session_rows = self._sessions.end(
+        session_id, session_rows = self._sessions.end_fetch(
             self._round,
             rows,
             uses_ids=self.reader.version >= IDS_SINCE,
@@ -270,34 +273,40 @@ class _Fetch:
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 
-    def _read_until_full(self) -> list[tuple[Wanted, PartitionData]]:
+    def _read_until_full(self) -> list[tuple[RequestedPartition, PartitionData]]:
         """Read partitions until the answer is full; return their rows, then the failed ones."""
         reader = self.reader
-        read_rows: list[tuple[Wanted, PartitionData]] = []
-        failures: list[tuple[Wanted, PartitionData]] = []
+        read_rows: list[tuple[RequestedPartition, PartitionData]] = []
+        failures: list[tuple[RequestedPartition, PartitionData]] = []
         bytes_left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
-        rows = zip(self._round.wanted, self._partitions, strict=True)
+        rows = zip(self._round.partitions, self._partitions, strict=True)
         for at, (wanted, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
-                data = failed_partition_data(wanted.partition.partition, self._errors[at], reader)
+                data = failed_partition_data(
+                    wanted.fetch_partition.partition, self._errors[at], reader
+                )
                 is_in_place = self._missing_topic_keeps_position(wanted.topic)
                 (read_rows if is_in_place else failures).append((wanted, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=bytes_left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                data = failed_partition_data(wanted.partition.partition, error, reader, partition)
+                data = failed_partition_data(
+                    wanted.fetch_partition.partition, error, reader, partition
+                )
             elif at in self._errors:
                 data = failed_partition_data(
-                    wanted.partition.partition, self._errors[at], reader, partition
+                    wanted.fetch_partition.partition, self._errors[at], reader, partition
                 )
             else:
-                data = read_partition(partition, wanted.partition, within, whole_first=whole_first)
+                data = read_partition(
+                    partition, wanted.fetch_partition, within, whole_first=whole_first
+                )
             if data.records:
                 whole_first = False
                 bytes_left = max(0, bytes_left - len(data.records))
-            offset = wanted.partition.fetch_offset
+            offset = wanted.fetch_partition.fetch_offset
             read_rows.append(
                 (wanted, convert_records_to_fetch_version(data, partition, offset, reader))
             )
@@ -315,7 +324,7 @@ class _Fetch:
 
 
 def _group_adjacent_rows_by_topic(
-    rows: Iterable[tuple[Wanted, PartitionData]],
+    rows: Iterable[tuple[RequestedPartition, PartitionData]],
 ) -> list[FetchableTopicResponse]:
     """Group adjacent rows of one topic into one entry."""
     topics: list[FetchableTopicResponse] = []

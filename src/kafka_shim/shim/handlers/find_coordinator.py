@@ -81,7 +81,7 @@ def error_response(
 def _find_coordinator(key_type: int, key: str, context: RequestContext) -> Coordinator:
     error = _coordinator_access_error(key_type, key, context)
     if error is NO_ERROR:
-        node_id = context.cluster.coordinators.node_of(_KEY_TYPES[key_type], key)
+        node_id = context.cluster.coordinators.coordinator_node_id(_KEY_TYPES[key_type], key)
         for broker_id, host, port, _ in context.brokers():
             if broker_id == node_id:
                 return Coordinator(key, node_id, host, port)

@@ -47,7 +47,7 @@ error_response = mirrored_error(ListGroupsResponse)
 
 
 def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]:
-    if context.cluster.policy.bound(LIST_GROUPS).error is not ErrorCode.NONE:
+    if context.cluster.policy.bind_requirement_to_release(LIST_GROUPS).error is not ErrorCode.NONE:
         context.access.require(LIST_GROUPS)
         return groups
     return context.access.visible(LIST_GROUPS, groups, lambda group: group.group_id)
@@ -58,7 +58,8 @@ def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[G
         return groups
     by_id = {group.group_id: group for group in groups}
     return [
-        by_id[group_id] for group_id in context.cluster.coordinators.listed(by_id, context.node_id)
+        by_id[group_id]
+        for group_id in context.cluster.coordinators.listed_group_ids(by_id, context.node_id)
     ]
 
 

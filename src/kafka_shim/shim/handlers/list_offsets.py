@@ -56,7 +56,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         for partition in topic.partitions
     ]
     twice = _duplicate_partitions(named) if len(set(named)) < len(named) else _NONE_TWICE
-    denial = context.cluster.policy.bound(LIST_OFFSETS_TOPIC).error
+    denial = context.cluster.policy.bind_requirement_to_release(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
     listing = _OffsetLookup(request, twice, context)
     listed = [listing.look_up_topic(topic) for topic in context.time_sliced(allowed)]

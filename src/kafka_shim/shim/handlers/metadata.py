@@ -131,7 +131,7 @@ def _describe_topics_by_name(
             missing.append(_missing_topic_row(name, request, context, auto_creates=auto_creates))
     if not denied:
         return [*described, *missing, *create_denied]
-    error = context.cluster.policy.bound(METADATA_TOPIC).error
+    error = context.cluster.policy.bind_requirement_to_release(METADATA_TOPIC).error
     unasked = _unrequested_operations_value(context)
     return [
         *described,
@@ -300,8 +300,8 @@ def _auto_create_topic(cluster: Cluster, name: str) -> Topic | None:
     assert name not in cluster.topics
     if cluster.topics.colliding(name):
         return None
-    if name in cluster.topics.internal_names and cluster.coordinators.has_settings(name):
-        return cluster.coordinators.make_topic(name)
+    if name in cluster.topics.internal_names and cluster.coordinators.uses_broker_settings(name):
+        return cluster.coordinators.create_internal_topic(name)
     return _create_topic_from_settings(
         cluster, name, "num.partitions", "default.replication.factor", {}
     )

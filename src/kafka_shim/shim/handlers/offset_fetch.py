@@ -179,7 +179,9 @@ def _fetch_group_offsets(
 ) -> _GroupResponse:
     error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
-        effect = context.cluster.policy.bound(OFFSET_FETCH_GROUP).effect(context.version)
+        effect = context.cluster.policy.bind_requirement_to_release(OFFSET_FETCH_GROUP).effect(
+            context.version
+        )
         each = effect is Effect.EACH and context.version < MANY_SINCE
         return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
     if (

@@ -32,7 +32,7 @@ def handle(
     allowed, denied = context.access.split(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
-    denial = context.cluster.policy.bound(OFFSET_FOR_LEADER_EPOCH).error
+    denial = context.cluster.policy.bind_requirement_to_release(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
             *(_end_offsets_of_topic(topic, context) for topic in context.time_sliced(allowed)),

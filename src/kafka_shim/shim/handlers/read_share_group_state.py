@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
-from kafka_shim.shim.state.share_partitions.share_values import Key
+from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey
 
 
 def handle(
@@ -41,8 +41,10 @@ error_response = mirrored_error(
 )
 
 
-def _read_state(key: Key, leader_epoch: int, context: RequestContext) -> PartitionResult:
-    error, state = context.cluster.share_states.read(key, leader_epoch)
+def _read_state(
+    key: SharePartitionKey, leader_epoch: int, context: RequestContext
+) -> PartitionResult:
+    error, state = context.cluster.share_states.read_and_fence_older_leaders(key, leader_epoch)
     if state is None:
         return PartitionResult(
             partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
@@ -53,11 +55,11 @@ def _read_state(key: Key, leader_epoch: int, context: RequestContext) -> Partiti
         start_offset=state.start_offset,
         state_batches=[
             StateBatch(
-                first_offset=delivery.first,
-                last_offset=delivery.last,
-                delivery_state=delivery.state,
-                delivery_count=delivery.count,
+                first_offset=delivery.first_offset,
+                last_offset=delivery.last_offset,
+                delivery_state=delivery.delivery_state,
+                delivery_count=delivery.delivery_count,
             )
-            for delivery in state.deliveries
+            for delivery in state.delivery_batches
         ],
     )

@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
-from kafka_shim.shim.state.share_partitions.share_values import Key
+from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey
 
 
 def handle(
@@ -43,8 +43,8 @@ error_response = mirrored_error(
 )
 
 
-def _state_summary(key: Key, context: RequestContext) -> PartitionResult:
-    error, state = context.cluster.share_states.summary(key)
+def _state_summary(key: SharePartitionKey, context: RequestContext) -> PartitionResult:
+    error, state = context.cluster.share_states.read_without_fencing(key)
     if error is not ErrorCode.NONE:
         return PartitionResult(
             partition=key[2], error_code=error, error_message=ERROR_MESSAGES[error]
@@ -56,5 +56,5 @@ def _state_summary(key: Key, context: RequestContext) -> PartitionResult:
         state_epoch=state.state_epoch,
         leader_epoch=state.leader_epoch,
         start_offset=state.start_offset,
-        delivery_complete_count=state.complete if context.version >= 1 else -1,
+        delivery_complete_count=state.finished_count if context.version >= 1 else -1,
     )

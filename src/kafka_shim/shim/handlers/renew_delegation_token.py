@@ -30,7 +30,7 @@ def _renew_token(
     request: RenewDelegationTokenRequest, context: RequestContext
 ) -> RenewDelegationTokenResponse:
     require_authentication_without_token(context)
-    expiry_ms = context.cluster.tokens.renew(
+    expiry_ms = context.cluster.tokens.renew_token(
         request.hmac, context.session.principal, request.renew_period_ms
     )
     return RenewDelegationTokenResponse(expiry_timestamp_ms=expiry_ms)

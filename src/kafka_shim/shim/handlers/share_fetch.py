@@ -33,7 +33,11 @@ from kafka_shim.shim.handlers.for_share_groups.share_requests import (
     topic_errors_by_name,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.share_partitions.share_sessions import END, ShareRound, TopicPartition
+from kafka_shim.shim.state.share_partitions.share_sessions import (
+    END,
+    ShareFetchPartitions,
+    TopicPartition,
+)
 from kafka_shim.shim.wait import Wait
 
 ACQUIRE_MODES = (0, STRICT)
@@ -52,7 +56,9 @@ def handle(
     )
     sessions = context.cluster.share_sessions[context.node_id]
     try:
-        share_round = sessions.begin(request, context.session, acknowledges=acknowledges)
+        share_round = sessions.update_from_fetch(
+            request, context.session, has_acknowledgements=acknowledges
+        )
     except RequestRejected as refusal:
         if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             raise
@@ -82,7 +88,7 @@ class _ShareFetch:
         self,
         request: ShareFetchRequest,
         context: RequestContext,
-        share_round: ShareRound,
+        share_round: ShareFetchPartitions,
         *,
         acknowledges: bool,
     ) -> None:
@@ -94,8 +100,8 @@ class _ShareFetch:
 
     def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
         request, context = self._request, self._context
-        named = context.cluster.share_sessions[context.node_id].topics_named(request)
-        partitions = context.time_sliced(self._round.wanted)
+        named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
+        partitions = context.time_sliced(self._round.partitions)
         topics = [*(partition.topic for partition in partitions), *named]
         denials = topic_errors_by_name(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
@@ -122,7 +128,7 @@ class _ShareFetch:
             if wait is not None:
                 wait.complete(response)
 
-        stop = ShareFetchReading(request, context, denials).start(self._round.wanted, done)
+        stop = ShareFetchReading(request, context, denials).start(self._round.partitions, done)
         if responses:
             return responses[0]
         wait = Wait(stop)
@@ -132,8 +138,8 @@ class _ShareFetch:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         outcomes_left = dict(self._outcomes)
-        for shared, data in self._round.told(rows):
-            outcome = outcomes_left.pop(shared.place, AcknowledgementOutcome())
+        for shared, data in self._round.returned_rows(rows):
+            outcome = outcomes_left.pop(shared.topic_partition, AcknowledgementOutcome())
             data.acknowledge_error_code = outcome.error
             data.acknowledge_error_message = outcome.message
             self._add_partition_row(topics, shared.topic_id, data)
@@ -148,7 +154,7 @@ class _ShareFetch:
         group_id = request.group_id or ""
         if request.share_session_epoch == END:
             sessions = context.cluster.share_sessions[context.node_id]
-            sessions.end(group_id, request.member_id or "")
+            sessions.end_session(group_id, request.member_id or "")
         settings = context.cluster.groups.settings
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),

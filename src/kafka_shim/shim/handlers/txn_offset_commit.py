@@ -194,8 +194,8 @@ def _offsets_topic_log(
 ) -> tuple[TopicPartition, Log]:
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
-    offsets = coordinators.topic(KeyType.GROUP)
-    partition = coordinators.partition_of(KeyType.GROUP, request.group_id)
+    offsets = coordinators.topic_or_create(KeyType.GROUP)
+    partition = coordinators.coordinator_partition(KeyType.GROUP, request.group_id)
     return (offsets.name, partition.index), partition.log
 
 

@@ -24,7 +24,11 @@ from kafka_shim.shim.state.share_partitions.share_state import (
     IN_FLIGHT_MAX,
     NOT_A_BROKER,
 )
-from kafka_shim.shim.state.share_partitions.share_values import Deliveries, Key, StateUpdate
+from kafka_shim.shim.state.share_partitions.share_values import (
+    DeliveryBatch,
+    SharePartitionKey,
+    ShareStateUpdate,
+)
 
 
 def handle(
@@ -44,19 +48,21 @@ error_response = mirrored_error(
 )
 
 
-def _write_state(key: Key, partition: PartitionData, context: RequestContext) -> PartitionResult:
-    update = StateUpdate(
+def _write_state(
+    key: SharePartitionKey, partition: PartitionData, context: RequestContext
+) -> PartitionResult:
+    update = ShareStateUpdate(
         state_epoch=partition.state_epoch,
         leader_epoch=partition.leader_epoch,
         start_offset=partition.start_offset,
-        complete=partition.delivery_complete_count,
-        deliveries=[
-            Deliveries(row.first_offset, row.last_offset, row.delivery_state, row.delivery_count)
+        finished_count=partition.delivery_complete_count,
+        delivery_batches=[
+            DeliveryBatch(row.first_offset, row.last_offset, row.delivery_state, row.delivery_count)
             for row in partition.state_batches
         ],
     )
     states = context.cluster.share_states
-    error = states.write(key, update, in_flight_max=IN_FLIGHT_MAX)
+    error = states.apply_update(key, update, in_flight_max=IN_FLIGHT_MAX)
     return PartitionResult(
         partition=partition.partition, error_code=error, error_message=ERROR_MESSAGES.get(error)
     )

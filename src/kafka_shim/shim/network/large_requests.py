@@ -61,7 +61,7 @@ class LargeRequests:
         """
         return (
             self._dispatcher.recorder is None
-            and self._dispatcher.cluster.policy.is_standard
+            and self._dispatcher.cluster.policy.uses_standard_authorizer
             and not asyncio.get_running_loop().get_debug()
         )
 

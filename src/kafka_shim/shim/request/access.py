@@ -18,7 +18,7 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Perm
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.time_slices import TimeSlices
-from kafka_shim.shim.state.authorization import Policy
+from kafka_shim.shim.state.authorization import AuthorizationPolicy
 
 Item = TypeVar("Item")
 
@@ -61,7 +61,7 @@ class Access(msgspec.Struct, eq=False):
     After `records_max` allowed ones, and as many denied ones, further ones are only counted.
     """
 
-    _policy: Policy
+    _policy: AuthorizationPolicy
     _node_id: int
     actor: Actor
     records: list[AccessRecord] = []
@@ -81,19 +81,19 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """Return NONE, or the error of a denial in the emulated release."""
-        bound = self._policy.bound(requirement)
+        bound = self._policy.bind_requirement_to_release(requirement)
         return NO_ERROR if self.meets(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Whether one need is met; also for rows whose denial shows no error."""
-        return self.meets(self._policy.bound(requirement), name, count)
+        return self.meets(self._policy.bind_requirement_to_release(requirement), name, count)
 
     def meets(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Do the same for a requirement that was looked up."""
         self.asked = True
         if self.slices is not None:
             self.slices.check()
-        authorizer = self._policy.authorizer_for(self._node_id, bound.row)
+        authorizer = self._policy.authorizer_of_node(self._node_id, bound.row)
         if authorizer is None or not bound.needs:
             return True
         is_alone = count == 1 and self.denied is None
@@ -116,8 +116,8 @@ class Access(msgspec.Struct, eq=False):
     def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
         """Check a row whose needs concern different resources: one name for each need, in order."""
         self.asked = True
-        bound = self._policy.bound(requirement)
-        authorizer = self._policy.authorizer_for(self._node_id, requirement)
+        bound = self._policy.bind_requirement_to_release(requirement)
+        authorizer = self._policy.authorizer_of_node(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
@@ -169,7 +169,7 @@ class Access(msgspec.Struct, eq=False):
         if self.slices is not None:
             self.slices.check()
         bits = 0
-        authorizer = self._policy.authorizer_for(self._node_id)
+        authorizer = self._policy.authorizer_of_node(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
             if authorizer is None or self._probe(authorizer, action).allowed:
@@ -194,7 +194,7 @@ class Access(msgspec.Struct, eq=False):
     @property
     def known_acls(self) -> Authorizer | None:
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
-        return self._policy.authorizer_for(self._node_id)
+        return self._policy.authorizer_of_node(self._node_id)
 
     def _first_records(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str

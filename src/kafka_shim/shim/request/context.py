@@ -79,9 +79,12 @@ class RequestContext(msgspec.Struct, eq=False):
     def coordinator_error(self, group_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the group."""
         if len(self.cluster.nodes) == 1:
-            is_lost = self.cluster.topics.deletions and self.cluster.coordinators.have_no_groups()
+            is_lost = (
+                self.cluster.topics.deletions
+                and self.cluster.coordinators.group_topic_was_deleted()
+            )
             return ErrorCode.NOT_COORDINATOR if is_lost else NO_ERROR
-        return self.cluster.coordinators.error_at(self.node_id, group_id)
+        return self.cluster.coordinators.group_coordinator_error(self.node_id, group_id)
 
     def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the transactional id."""
@@ -89,7 +92,9 @@ class RequestContext(msgspec.Struct, eq=False):
             return NO_ERROR
         from kafka_shim.shim.state.coordinators import KeyType  # noqa: PLC0415 - of several brokers
 
-        node_id = self.cluster.coordinators.node_of(KeyType.TRANSACTION, transactional_id)
+        node_id = self.cluster.coordinators.coordinator_node_id(
+            KeyType.TRANSACTION, transactional_id
+        )
         if node_id < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if node_id == self.node_id else ErrorCode.NOT_COORDINATOR

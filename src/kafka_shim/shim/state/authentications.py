@@ -56,11 +56,11 @@ class AuthenticationLog:
         return iter(self._kept)
 
 
-def claimed_name(mechanism: str, message: bytes) -> str | None:
+def claimed_user_name(mechanism: str, first_message: bytes) -> str | None:
     """Return the user that a client's first message names; None if there is no such name."""
     name = b""
-    if mechanism == "PLAIN" and message.count(b"\0") == 2:
-        name = message.split(b"\0")[1]
-    elif mechanism.startswith("SCRAM-") and (match := _SCRAM_NAME.match(message)):
+    if mechanism == "PLAIN" and first_message.count(b"\0") == 2:
+        name = first_message.split(b"\0")[1]
+    elif mechanism.startswith("SCRAM-") and (match := _SCRAM_NAME.match(first_message)):
         name = match[1].replace(b"=2C", b",").replace(b"=3D", b"=")
     return name.decode(errors="replace")[:NAME_MAX] or None

@@ -32,7 +32,7 @@ FORWARDED = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 _STANDARD = (StandardAuthorizer, PropagatingAuthorizer)
 
 
-class Policy:
+class AuthorizationPolicy:
     """The authorization side of a cluster; `authorizer` None means that every check passes."""
 
     __slots__ = ("_bound", "authorizer", "release", "rules")
@@ -43,7 +43,7 @@ class Policy:
         self.rules = rules
         self._bound: dict[Requirement, BoundRequirement] = {}
 
-    def authorizer_for(
+    def authorizer_of_node(
         self, node_id: int, requirement: Requirement | None = None
     ) -> Authorizer | None:
         """Return a broker's authorizer: its own copy of the ACLs, if copies are delayed.
@@ -56,19 +56,19 @@ class Policy:
             requirement.source == CONTROLLER or requirement.api in FORWARDED
         ):
             return self.authorizer
-        return self.authorizer.copy_of(node_id)
+        return self.authorizer.authorizer_copy_of(node_id)
 
     @property
-    def is_standard(self) -> bool:
+    def uses_standard_authorizer(self) -> bool:
         """Whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
-    def catch_up(self) -> None:
+    def apply_delayed_acls(self) -> None:
         """Bring every broker's ACLs up to date immediately."""
         if isinstance(self.authorizer, PropagatingAuthorizer):
-            self.authorizer.catch_up()
+            self.authorizer.apply_delayed_acls()
 
-    def bound(self, requirement: Requirement) -> BoundRequirement:
+    def bind_requirement_to_release(self, requirement: Requirement) -> BoundRequirement:
         """Return the requirement as bound to this release."""
         bound = self._bound.get(requirement)
         if bound is None:
@@ -76,16 +76,16 @@ class Policy:
         return bound
 
 
-def _delay_ms(text: str) -> int:
+def _parse_propagation_delay_ms(text: str) -> int:
     delay_ms = whole_number(text)
     if delay_ms is None:
         raise ValueError(f"invalid {PROPAGATION_DELAY} `{text}`: expected 0 or more milliseconds")
     return delay_ms
 
 
-def policy_of(
-    config: Config, release: str, nodes: Iterable[int], clock: Clock, rng: random.Random
-) -> Policy:
+def configured_policy(
+    config: Config, release: str, node_ids: Iterable[int], clock: Clock, rng: random.Random
+) -> AuthorizationPolicy:
     """Create the configured policy; raise ConfigError if the configuration is invalid."""
     rules = rules_of(release)
     settings = dict(config.properties)
@@ -94,12 +94,14 @@ def policy_of(
     if config.allow_everyone_if_no_acl_found:
         settings[ALLOW_EVERYONE] = "true"
     try:
-        delay_ms = _delay_ms(settings.get(PROPAGATION_DELAY, "0"))
+        delay_ms = _parse_propagation_delay_ms(settings.get(PROPAGATION_DELAY, "0"))
         if delay_ms > 0 and config.authorizer in OURS:
-            late = PropagatingAuthorizer(rules, nodes, delay_ms, clock, rng.getrandbits(32))
+            late = PropagatingAuthorizer(rules, node_ids, delay_ms, clock, rng.getrandbits(32))
             late.configure(settings)
-            return Policy(release, late, rules)
-        return Policy(release, load_authorizer(config.authorizer, settings, rules), rules)
+            return AuthorizationPolicy(release, late, rules)
+        return AuthorizationPolicy(
+            release, load_authorizer(config.authorizer, settings, rules), rules
+        )
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
@@ -121,13 +123,15 @@ def inter_broker_actor(config: Config) -> Actor | None:
     return None
 
 
-def broker_permission_check(config: Config, policy: Policy) -> Callable[[Action], bool]:
+def inter_broker_permission_check(
+    config: Config, policy: AuthorizationPolicy
+) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""
     actor = inter_broker_actor(config)
 
-    def may(action: Action) -> bool:
+    def is_allowed(action: Action) -> bool:
         if policy.authorizer is None or actor is None:
             return True
         return policy.authorizer.authorize(actor, action).allowed
 
-    return may
+    return is_allowed

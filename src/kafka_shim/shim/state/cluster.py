@@ -24,7 +24,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.authentications import AuthenticationLog
-from kafka_shim.shim.state.authorization import policy_of
+from kafka_shim.shim.state.authorization import configured_policy
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.lazy_partition import PartitionFactory
 from kafka_shim.shim.state.leadership import Elections, settle
@@ -173,11 +173,11 @@ def _make_share_states(cluster: "Cluster") -> "ShareStates":
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
-    from kafka_shim.shim.state.authorization import broker_permission_check
+    from kafka_shim.shim.state.authorization import inter_broker_permission_check
     from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
-    may = broker_permission_check(cluster.config, cluster.policy)
+    may = inter_broker_permission_check(cluster.config, cluster.policy)
     return SharePartitions(
         cluster.share_states,
         cluster.groups.settings,
@@ -282,8 +282,10 @@ class Cluster:
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(_make_transactions, stop=lambda transactions: transactions.stop())
     quotas = LazyStore(_make_quotas)
-    share_states = LazyStore(_make_share_states, stop=lambda states: states.stop())
-    share_partitions = LazyStore(_make_share_partitions, stop=lambda partitions: partitions.stop())
+    share_states = LazyStore(_make_share_states, stop=lambda states: states.stop_log_timers())
+    share_partitions = LazyStore(
+        _make_share_partitions, stop=lambda partitions: partitions.stop_lock_timers()
+    )
     share_sessions = LazyStore(_make_share_sessions)
     fetch_sessions = LazyStore(_make_fetch_sessions)
     telemetry = LazyStore(_make_telemetry)
@@ -329,7 +331,7 @@ class Cluster:
             self.clock,
             facts=self.facts.users,
         )
-        self.policy = policy_of(config, self.release, self.nodes, self.clock, self.random)
+        self.policy = configured_policy(config, self.release, self.nodes, self.clock, self.random)
         self.topics = Topics(self.random, self.clock, self.facts.topics.internal_topics)
         self.partition_factory = PartitionFactory()
         self.topics.make_partition = self.partition_factory.make
@@ -392,7 +394,7 @@ class Cluster:
         """Handle the end of a connection to a broker."""
         self.state_version.note()
         if node_id in self.share_sessions:
-            self.share_sessions[node_id].disconnected(connection)
+            self.share_sessions[node_id].end_session_of_connection(connection)
 
     def _live_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]

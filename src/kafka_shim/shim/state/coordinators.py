@@ -83,36 +83,36 @@ class Coordinators:
         self._configs = configs
         self._random = rng
         self._live_nodes = live_nodes
-        self._made = set[str]()
+        self._created_names = set[str]()
 
-    def node_of(self, key_type: KeyType, key: str) -> int:
+    def coordinator_node_id(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
-        partitions = self.topic(key_type).partitions
+        partitions = self.topic_or_create(key_type).partitions
         return partitions[_positive_hash(key) % len(partitions)].leader_id
 
-    def have_no_groups(self) -> bool:
+    def group_topic_was_deleted(self) -> bool:
         """Whether the groups' topic was deleted and has not been created again."""
         name = _TOPICS[KeyType.GROUP]
-        return name in self._made and name not in self._topics
+        return name in self._created_names and name not in self._topics
 
-    def error_at(self, node_id: int, group_id: str) -> ErrorCode:
+    def group_coordinator_error(self, node_id: int, group_id: str) -> ErrorCode:
         """Return NONE if the node coordinates the group, else the error for the request."""
-        if self.have_no_groups():
+        if self.group_topic_was_deleted():
             return ErrorCode.NOT_COORDINATOR
-        coordinator = self.node_of(KeyType.GROUP, group_id)
+        coordinator = self.coordinator_node_id(KeyType.GROUP, group_id)
         if coordinator < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
-    def partition_of(self, key_type: KeyType, key: str) -> Partition:
+    def coordinator_partition(self, key_type: KeyType, key: str) -> Partition:
         """Return the partition of the internal topic for a key, of which many are asked again."""
-        partitions = self.topic(key_type).partitions
+        partitions = self.topic_or_create(key_type).partitions
         hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
         return partitions[hashed(key) % len(partitions)]
 
-    def group_partition(self, group_id: str) -> int:
+    def group_partition_index(self, group_id: str) -> int:
         """Return a group's partition; of the topic that will be, if there is none."""
-        topic = self.known_topic(KeyType.GROUP)
+        topic = self.topic_if_exists(KeyType.GROUP)
         if topic is None:
             prefix = _SETTINGS[_TOPICS[KeyType.GROUP]]
             count = self._configs.broker_int(f"{prefix}.num.partitions")
@@ -120,13 +120,13 @@ class Coordinators:
             count = len(topic.partitions)
         return _positive_hash(group_id) % count
 
-    def known_topic(self, key_type: KeyType) -> Topic | None:
+    def topic_if_exists(self, key_type: KeyType) -> Topic | None:
         """Return the internal topic; None if it does not exist."""
         return self._topics.get(_TOPICS[key_type])
 
-    def listed(self, group_ids: Iterable[str], node_id: int) -> list[str]:
+    def listed_group_ids(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
-        topic = self.topic(KeyType.GROUP)
+        topic = self.topic_or_create(KeyType.GROUP)
         by_partition: dict[int, list[str]] = {}
         for group_id in group_ids:
             at = _positive_hash(group_id) % len(topic.partitions)
@@ -140,24 +140,26 @@ class Coordinators:
             for group_id in timeline_ordered(by_partition.get(at, ()))
         ]
 
-    def topic(self, key_type: KeyType) -> Topic:
+    def topic_or_create(self, key_type: KeyType) -> Topic:
         """Return the internal topic; create it if it does not exist."""
         name = _TOPICS[key_type]
-        return self._topics.get(name) or self.make_topic(name)
+        return self._topics.get(name) or self.create_internal_topic(name)
 
-    def has_settings(self, name: str) -> bool:
+    def uses_broker_settings(self, internal_topic_name: str) -> bool:
         """Return whether an internal topic uses broker settings: in 3.9 that of share groups does
         not.
         """
-        return f"{_SETTINGS[name]}.num.partitions" in self._configs.broker_definitions
+        return (
+            f"{_SETTINGS[internal_topic_name]}.num.partitions" in self._configs.broker_definitions
+        )
 
-    def make_topic(self, name: str) -> Topic:
+    def create_internal_topic(self, name: str) -> Topic:
         """Create an internal topic as Kafka does on first use.
 
         The replication factor is at most the number of brokers, since a test cluster is smaller
         than the defaults expect.
         """
-        self._made.add(name)
+        self._created_names.add(name)
         prefix = _SETTINGS[name]
         segment_bytes = self._configs.broker_value(f"{prefix}.segment.bytes")
         configs = {**_CONFIGS[name], "segment.bytes": segment_bytes or ""}
@@ -198,7 +200,7 @@ def _is_int32(text: str) -> bool:
     return _INT_TEXT.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31
 
 
-def versioned(message: msgspec.Struct, version: int, number: int | None = None) -> bytes:
+def encode_with_version(message: msgspec.Struct, version: int, number: int | None = None) -> bytes:
     """Return a key or a value with the number before it: its version, or `number`."""
     before = version if number is None else number
     return before.to_bytes(2, "big") + codecs.write_message(message, version)

@@ -17,7 +17,7 @@ DAY_MS = 86_400_000
 _LONGEST = 2**63 - 1
 
 
-def wrapped(number: int) -> int:
+def wrap_to_int64(number: int) -> int:
     """Return a sum as Java's `long` has it after an overflow."""
     return (number + 2**63) % 2**64 - 2**63
 
@@ -75,24 +75,24 @@ class DelegationTokens:
         self._by_hmac: dict[bytes, DelegationToken] = {}
 
     def __iter__(self) -> Iterator[DelegationToken]:
-        self._forget_old()
+        self._remove_expired_at_interval()
         return iter(list(self._by_id.values()))
 
     def require_enabled(self) -> None:
         if not self._secret:
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_AUTH_DISABLED)
 
-    def create(
+    def create_token(
         self, owner: str, requester: str, renewers: Iterable[str], max_lifetime_ms: int
     ) -> DelegationToken:
         """Create a token; a lifetime of 0 or less means the maximum."""
         self.require_enabled()
-        self._forget_old()
+        self._remove_expired_at_interval()
         now_ms = self._clock.now_ms()
         lifetime_ms = self._max_lifetime_ms
         if max_lifetime_ms > 0:
             lifetime_ms = min(lifetime_ms, max_lifetime_ms)
-        max_ms = self._after(lifetime_ms)
+        max_ms = self._time_after_period(lifetime_ms)
         token_id = base64.urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
         token = DelegationToken(
             token_id=token_id,
@@ -102,87 +102,89 @@ class DelegationTokens:
             renewers=tuple(renewers),
             issued_ms=now_ms,
             max_ms=max_ms,
-            expires_ms=min(max_ms, self._after(self._renewal_ms)),
+            expires_ms=min(max_ms, self._time_after_period(self._renewal_ms)),
         )
-        self.put_back(token)
+        self.store_token(token)
         return token
 
-    def put_back(self, token: DelegationToken) -> None:
+    def store_token(self, token: DelegationToken) -> None:
         """Store a token."""
         self._by_id[token.token_id] = self._by_hmac[token.hmac] = token
 
-    def valid(self, token_id: str) -> DelegationToken | None:
+    def find_unexpired(self, token_id: str) -> DelegationToken | None:
         """Return the token for a log-in; None if it does not exist or has expired."""
         token = self._by_id.get(token_id)
-        return None if token is None or self._is_over(token) else token
+        return None if token is None or self._is_expired(token) else token
 
-    def renew(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
+    def renew_token(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry; raise RequestRejected with 61, 62, 63 or 66."""
-        token = self._find(token_hmac)
+        token = self._require_token(token_hmac)
         if self._facts.renew_token_checks_owner_before_expiry:
-            self._require_own(token, principal)
-        self._require_alive(token)
-        self._require_own(token, principal)
+            self._require_owner_or_renewer(token, principal)
+        self._require_unexpired(token)
+        self._require_owner_or_renewer(token, principal)
         if period_ms < 0 or (
             self._facts.token_renewal_is_capped_by_default_period
             and not 0 < period_ms < self._renewal_ms
         ):
             period_ms = self._renewal_ms
         # this sum overflows in every release
-        token.expires_ms = min(token.max_ms, wrapped(self._clock.now_ms() + period_ms))
+        token.expires_ms = min(token.max_ms, wrap_to_int64(self._clock.now_ms() + period_ms))
         return token.expires_ms
 
-    def expire(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
+    def set_token_expiry(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry, immediately for a negative period.
 
         Raise RequestRejected as `renew` does.
         """
-        token = self._find(token_hmac)
+        token = self._require_token(token_hmac)
         if self._facts.expire_token_checks_owner_before_expiry:
-            self._require_own(token, principal)
+            self._require_owner_or_renewer(token, principal)
         ends = period_ms < 0
         if not (ends and self._facts.expire_token_removes_expired_tokens):
-            self._require_alive(token)
-        self._require_own(token, principal)
+            self._require_unexpired(token)
+        self._require_owner_or_renewer(token, principal)
         if ends:
-            self._remove(token)
+            self._remove_token(token)
             return (
                 period_ms
                 if self._facts.removed_token_returns_requested_period
                 else self._clock.now_ms()
             )
-        token.expires_ms = min(token.max_ms, self._after(period_ms))
+        token.expires_ms = min(token.max_ms, self._time_after_period(period_ms))
         return token.expires_ms
 
-    def _after(self, period_ms: int) -> int:
+    def _time_after_period(self, period_ms: int) -> int:
         """Return the time after a period, as the release computes what no long can hold."""
         end_ms = self._clock.now_ms() + period_ms
         return (
-            min(end_ms, _LONGEST) if self._facts.token_expiry_never_overflows else wrapped(end_ms)
+            min(end_ms, _LONGEST)
+            if self._facts.token_expiry_never_overflows
+            else wrap_to_int64(end_ms)
         )
 
-    def _find(self, token_hmac: bytes) -> DelegationToken:
+    def _require_token(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()
-        self._forget_old()
+        self._remove_expired_at_interval()
         token = self._by_hmac.get(token_hmac)
         if token is None:
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_NOT_FOUND)
         return token
 
-    def _remove(self, token: DelegationToken) -> None:
+    def _remove_token(self, token: DelegationToken) -> None:
         del self._by_id[token.token_id]
         del self._by_hmac[token.hmac]
 
-    def _require_alive(self, token: DelegationToken) -> None:
-        if self._is_over(token):
+    def _require_unexpired(self, token: DelegationToken) -> None:
+        if self._is_expired(token):
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_EXPIRED)
 
-    def _require_own(self, token: DelegationToken, principal: str) -> None:
+    def _require_owner_or_renewer(self, token: DelegationToken, principal: str) -> None:
         """Raise DELEGATION_TOKEN_OWNER_MISMATCH unless it is the owner or a renewer (KIP-373)."""
         if principal not in {token.owner, *token.renewers}:
             raise RequestRejected(ErrorCode.DELEGATION_TOKEN_OWNER_MISMATCH)
 
-    def _forget_old(self) -> None:
+    def _remove_expired_at_interval(self) -> None:
         """Remove expired tokens at the brokers' check interval, until which they are kept."""
         now_ms = self._clock.now_ms()
         if now_ms < self._next_check_ms:
@@ -190,10 +192,10 @@ class DelegationTokens:
         late_ms = (now_ms - self._next_check_ms) % self._check_interval_ms
         self._next_check_ms = now_ms - late_ms + self._check_interval_ms
         for token in list(self._by_id.values()):
-            if self._is_over(token):
-                self._remove(token)
+            if self._is_expired(token):
+                self._remove_token(token)
 
-    def _is_over(self, token: DelegationToken) -> bool:
+    def _is_expired(self, token: DelegationToken) -> bool:
         """Return whether the time is over; brokers compare with `<`, which later requests cannot
         notice.
         """

@@ -27,7 +27,7 @@ IDS_SINCE = 13
 TopicRef = str | bytes
 
 
-class Wanted(msgspec.Struct):
+class RequestedPartition(msgspec.Struct):
     """One partition of a fetch request, and the offsets last returned for it.
 
     `topic` is None while no topic with this id exists.
@@ -35,24 +35,24 @@ class Wanted(msgspec.Struct):
 
     topic: str | None
     topic_id: bytes
-    partition: FetchPartition
-    high_watermark: int = -1
-    log_start_offset: int = -1
+    fetch_partition: FetchPartition
+    returned_high_watermark: int = -1
+    returned_log_start_offset: int = -1
 
-    def is_news(self, row: PartitionData) -> bool:
+    def is_changed(self, row: PartitionData) -> bool:
         """Return whether `row` differs from the last response, and remember it."""
         is_news = (
             bool(row.records)
-            or row.high_watermark != self.high_watermark
-            or row.log_start_offset != self.log_start_offset
+            or row.high_watermark != self.returned_high_watermark
+            or row.log_start_offset != self.returned_log_start_offset
             or row.preferred_read_replica >= 0
             or row.error_code != ErrorCode.NONE
             or row.diverging_epoch.epoch >= 0
         )
         # an error may be gone at the next fetch; if it is not, it must be returned again
         failed = row.error_code != ErrorCode.NONE
-        self.high_watermark = -1 if failed else row.high_watermark
-        self.log_start_offset = row.log_start_offset
+        self.returned_high_watermark = -1 if failed else row.high_watermark
+        self.returned_log_start_offset = row.log_start_offset
         return is_news
 
 
@@ -75,16 +75,16 @@ class FetchSession:
         self.uses_ids = uses_ids
         self.is_follower = is_follower
         self.used_ms = now_ms
-        self.partitions: dict[tuple[TopicRef, int], Wanted] = {}
+        self.partitions: dict[tuple[TopicRef, int], RequestedPartition] = {}
 
-    def advance(self) -> None:
+    def advance_epoch(self) -> None:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
 
 
-class FetchRound(msgspec.Struct):
+class SessionFetch(msgspec.Struct):
     """The outcome of one request's session fields: an error, or the partitions to fetch."""
 
-    wanted: list[Wanted] = []
+    partitions: list[RequestedPartition] = []
     error: ErrorCode = ErrorCode.NONE
     session: FetchSession | None = None
     is_incremental: bool = False
@@ -104,88 +104,98 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin(self, request: FetchRequest, version: int) -> FetchRound:
+    def begin_fetch(self, request: FetchRequest, version: int) -> SessionFetch:
         """Update the session from a request; return its partitions or the session's error."""
         if request.session_epoch in (FULL, SESSIONLESS):
             self._sessions.pop(request.session_id, None)
-            wanted = _distinct(self._wanted(request, version))
+            partitions = _deduplicate_partitions(self._requested_partitions(request, version))
             begins = request.session_epoch == FULL
-            return FetchRound(list(wanted.values()), begins_session=begins)
+            return SessionFetch(list(partitions.values()), begins_session=begins)
         session = self._sessions.get(request.session_id)
         if session is None:
-            return FetchRound(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
+            return SessionFetch(error=ErrorCode.FETCH_SESSION_ID_NOT_FOUND)
         if session.epoch != request.session_epoch:
-            return FetchRound(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
+            return SessionFetch(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.uses_ids != (version >= IDS_SINCE):
-            return FetchRound(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        return self._resume(session, request, version)
+            return SessionFetch(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
+        return self._update_incremental_session(session, request, version)
 
-    def end(
+    def end_fetch(
         self,
-        fetch_round: FetchRound,
-        rows: Iterable[tuple[Wanted, PartitionData]],
+        session_fetch: SessionFetch,
+        rows: Iterable[tuple[RequestedPartition, PartitionData]],
         *,
         uses_ids: bool,
         is_follower: bool,
-    ) -> tuple[int, list[tuple[Wanted, PartitionData]]]:
+    ) -> tuple[int, list[tuple[RequestedPartition, PartitionData]]]:
         """Return the session id and the rows to include in the response."""
-        told = list(rows)
-        session = fetch_round.session
-        if fetch_round.is_incremental and session is not None:
-            told = [(wanted, data) for wanted, data in told if wanted.is_news(data)]
-            for wanted, data in told:
+        returned_rows = list(rows)
+        session = session_fetch.session
+        if session_fetch.is_incremental and session is not None:
+            returned_rows = [
+                (wanted, data) for wanted, data in returned_rows if wanted.is_changed(data)
+            ]
+            for wanted, data in returned_rows:
                 if data.records:  # move to the end, so that other partitions are read first
                     ref = wanted.topic_id if session.uses_ids else wanted.topic or ""
-                    key = (ref, wanted.partition.partition)
+                    key = (ref, wanted.fetch_partition.partition)
                     session.partitions[key] = session.partitions.pop(key, wanted)
-            return session.session_id, told
-        if not fetch_round.begins_session:
-            return NO_SESSION, told
-        session = self._create(uses_ids=uses_ids, is_follower=is_follower)
+            return session.session_id, returned_rows
+        if not session_fetch.begins_session:
+            return NO_SESSION, returned_rows
+        session = self._create_session(uses_ids=uses_ids, is_follower=is_follower)
         if session is None:
-            return NO_SESSION, told
-        for wanted, data in told:
-            wanted.is_news(data)
+            return NO_SESSION, returned_rows
+        for wanted, data in returned_rows:
+            wanted.is_changed(data)
             ref = wanted.topic_id if uses_ids else wanted.topic or ""
-            session.partitions[ref, wanted.partition.partition] = wanted
-        return session.session_id, told
+            session.partitions[ref, wanted.fetch_partition.partition] = wanted
+        return session.session_id, returned_rows
 
-    def _resume(self, session: FetchSession, request: FetchRequest, version: int) -> FetchRound:
-        for key, wanted in _distinct(self._wanted(request, version)).items():
+    def _update_incremental_session(
+        self, session: FetchSession, request: FetchRequest, version: int
+    ) -> SessionFetch:
+        for key, wanted in _deduplicate_partitions(
+            self._requested_partitions(request, version)
+        ).items():
             known = session.partitions.get(key)
             if known is None:
                 session.partitions[key] = wanted
             else:
-                known.partition = wanted.partition
+                known.fetch_partition = wanted.fetch_partition
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 ref = topic.topic_id if session.uses_ids else topic.topic
                 session.partitions.pop((ref, index), None)
         if not session.partitions:
             del self._sessions[session.session_id]
-            return FetchRound()
-        self._touch(session)
-        session.advance()
+            return SessionFetch()
+        self._mark_session_used(session)
+        session.advance_epoch()
         for known in session.partitions.values():
             if session.uses_ids and known.topic is None:
-                known.topic = self._name_of(known.topic_id)
+                known.topic = self._topic_name(known.topic_id)
         wanted_now = list(session.partitions.values())
-        return FetchRound(wanted_now, session=session, is_incremental=True)
+        return SessionFetch(wanted_now, session=session, is_incremental=True)
 
-    def _wanted(self, request: FetchRequest, version: int) -> Iterator[Wanted]:
+    def _requested_partitions(
+        self, request: FetchRequest, version: int
+    ) -> Iterator[RequestedPartition]:
         for topic in request.topics:
-            name = self._name_of(topic.topic_id) if version >= IDS_SINCE else topic.topic
+            name = self._topic_name(topic.topic_id) if version >= IDS_SINCE else topic.topic
             for partition in topic.partitions:
-                yield Wanted(name, topic.topic_id, partition)
+                yield RequestedPartition(name, topic.topic_id, partition)
 
-    def _name_of(self, topic_id: bytes) -> str | None:
+    def _topic_name(self, topic_id: bytes) -> str | None:
         topic = self._topics.by_id(topic_id)
         return None if topic is None else topic.name
 
-    def _create(self, *, uses_ids: bool, is_follower: bool) -> FetchSession | None:
+    def _create_session(self, *, uses_ids: bool, is_follower: bool) -> FetchSession | None:
         """Create a session; return None if all slots are taken by sessions in use."""
         now_ms = self._clock.now_ms()
-        if len(self._sessions) >= self._slots and not self._evict(now_ms, is_follower=is_follower):
+        if len(self._sessions) >= self._slots and not self._evict_idle_or_client_session(
+            now_ms, is_follower=is_follower
+        ):
             return None
         session_id = self._random.randint(1, EPOCH_MAX)
         while session_id in self._sessions:
@@ -194,7 +204,7 @@ class FetchSessions:
         self._sessions[session_id] = session
         return session
 
-    def _evict(self, now_ms: int, *, is_follower: bool) -> bool:
+    def _evict_idle_or_client_session(self, now_ms: int, *, is_follower: bool) -> bool:
         """Remove the least recently used session if it is idle, or a client's for a follower."""
         for session in self._sessions.values():
             is_idle = now_ms - session.used_ms > EVICTION_MS
@@ -203,16 +213,18 @@ class FetchSessions:
                 return True
         return False
 
-    def _touch(self, session: FetchSession) -> None:
+    def _mark_session_used(self, session: FetchSession) -> None:
         session.used_ms = self._clock.now_ms()
         self._sessions[session.session_id] = self._sessions.pop(session.session_id)
 
 
-def _distinct(wanted: Iterable[Wanted]) -> dict[tuple[TopicRef, int], Wanted]:
+def _deduplicate_partitions(
+    partitions: Iterable[RequestedPartition],
+) -> dict[tuple[TopicRef, int], RequestedPartition]:
     """Deduplicate by topic and partition: keep the last entry at the first one's position."""
-    found: dict[tuple[TopicRef, int], Wanted] = {}
-    for position in wanted:
+    by_topic_partition: dict[tuple[TopicRef, int], RequestedPartition] = {}
+    for position in partitions:
         # a topic requested by id keeps that id as its key, even if no topic has it
         ref: TopicRef = position.topic_id if any(position.topic_id) else position.topic or ""
-        found[ref, position.partition.partition] = position
-    return found
+        by_topic_partition[ref, position.fetch_partition.partition] = position
+    return by_topic_partition

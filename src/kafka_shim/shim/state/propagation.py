@@ -31,7 +31,7 @@ class PropagatingAuthorizer(StandardAuthorizer):
         self._random = random.Random(seed)  # noqa: S311 - repeatable on purpose
         self._copies = {node_id: StandardAuthorizer(rules=rules) for node_id in nodes}
 
-    def copy_of(self, node_id: int) -> StandardAuthorizer:
+    def authorizer_copy_of(self, node_id: int) -> StandardAuthorizer:
         """Return this broker's current copy."""
         return self._copies[node_id]
 
@@ -45,7 +45,7 @@ class PropagatingAuthorizer(StandardAuthorizer):
         results = super().create_acls(actor, acls)
         for acl, result in zip(acls, results, strict=True):
             if result.error is None:
-                self._spread(acl)
+                self._schedule_copy_updates(acl)
         return results
 
     def delete_acls(
@@ -53,16 +53,16 @@ class PropagatingAuthorizer(StandardAuthorizer):
     ) -> list[AclDeleteResult]:
         results = super().delete_acls(actor, filters, over)
         for acl in {acl for result in results for acl in result.matches}:
-            self._spread(acl)
+            self._schedule_copy_updates(acl)
         return results
 
-    def catch_up(self) -> None:
+    def apply_delayed_acls(self) -> None:
         """Update every copy immediately, for the ACLs of the start."""
         for copy in self._copies.values():
             for acl in self.store:
                 copy.store.add(acl)
 
-    def _spread(self, acl: Acl) -> None:
+    def _schedule_copy_updates(self, acl: Acl) -> None:
         """Update every copy for this ACL, each after its own delay.
 
         The copy then gets the controller's state of that moment, so that a removal which arrives
@@ -70,14 +70,14 @@ class PropagatingAuthorizer(StandardAuthorizer):
         """
         for copy in self._copies.values():
             delay_ms = self._random.uniform(0, self._delay_ms_max)
-            learn = partial(self._learn, copy.store, acl)
+            learn = partial(self._sync_copied_acl, copy.store, acl)
             try:
                 self._clock.call_later(delay_ms, learn)
             except RuntimeError:  # no event loop yet
                 learn()
 
-    def _learn(self, store: AclStore, acl: Acl) -> None:
+    def _sync_copied_acl(self, copied_store: AclStore, acl: Acl) -> None:
         if acl in self.store:
-            store.add(acl)
+            copied_store.add(acl)
         else:
-            store.remove(acl)
+            copied_store.remove(acl)

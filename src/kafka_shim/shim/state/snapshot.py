@@ -165,7 +165,7 @@ def _quotas_and_features(cluster: Cluster) -> Callable[[Cluster], None]:
         other.quotas.put_back(quotas)
         other.features = features
         for token in tokens:
-            other.tokens.put_back(copy(token))
+            other.tokens.store_token(copy(token))
         other.transactions.next_producer_id = producer_id
 
     return restore

@@ -14,7 +14,10 @@ from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
-from kafka_shim.shim.state.share_partitions.share_values import Key as ShareKey, ShareState
+from kafka_shim.shim.state.share_partitions.share_values import (
+    SharePartitionKey as ShareKey,
+    ShareState,
+)
 from kafka_shim.shim.storage import member_rows
 from kafka_shim.shim.storage.settings_rows import Kept, text
 
@@ -187,7 +190,7 @@ def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
 
 def share_text(cluster: Cluster, key: ShareKey) -> str | None:
     """Return the row of a share partition; None if it has no state."""
-    found = cluster.share_states.kept(key)
+    found = cluster.share_states.get_state(key)
     return None if found is None else text(found)
 
 
@@ -195,4 +198,6 @@ def put_shares(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore the states of share partitions."""
     for key, value in rows.get("share-partition", {}).items():
         state = msgspec.json.decode(value, type=ShareState)
-        cluster.share_states.put_back(msgspec.json.decode(key, type=tuple[str, bytes, int]), state)
+        cluster.share_states.restore_state(
+            msgspec.json.decode(key, type=tuple[str, bytes, int]), state
+        )

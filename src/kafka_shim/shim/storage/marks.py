@@ -5,7 +5,7 @@ from collections.abc import Callable
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.logs.log import StoredBatch
-from kafka_shim.shim.state.share_partitions.share_values import Key as ShareKey
+from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey as ShareKey
 from kafka_shim.shim.storage.kept_log import PersistedLog
 
 

@@ -55,7 +55,7 @@ def tokens(cluster: Cluster) -> Rows:
 
 def _put_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     for value in rows.get("token", {}).values():
-        cluster.tokens.put_back(msgspec.json.decode(value, type=DelegationToken))
+        cluster.tokens.store_token(msgspec.json.decode(value, type=DelegationToken))
 
 
 def quotas(cluster: Cluster) -> Rows:

@@ -67,7 +67,7 @@ class Storage:
         groups.offsets.when_changed = marks.offset
         groups.offsets.when_held = marks.held_back
         groups.zookeeper_offsets.when_changed = self._zookeeper_offset
-        cluster.share_states.note_changes(marks.share)
+        cluster.share_states.set_change_listener(marks.share)
         cluster.transactions.when_touched = marks.transaction
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):

@@ -36,7 +36,7 @@ def stage(monkeypatch: pytest.MonkeyPatch) -> Stage:
     monkeypatch.setattr(group_log, "RECORDS_MAX", 300)
     stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
     stage.topic("orders", 50)
-    stage.cluster.coordinators.topic(KeyType.GROUP)
+    stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
     return stage
 
 
@@ -50,7 +50,7 @@ def commit(stage: Stage, group: str, *offsets: tuple[int, int], **more: Any) -> 
 
 
 def partition_of(stage: Stage) -> LazyPartition:
-    (partition,) = stage.cluster.coordinators.topic(KeyType.GROUP).partitions
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
     assert isinstance(partition, LazyPartition)
     return partition
 
@@ -272,7 +272,7 @@ def test_commits_before_the_topic_exists_are_written_when_it_does() -> None:
     stage.topic("orders")
     commit(stage, "g", (0, 1))
     assert TOPIC not in stage.cluster.topics
-    partition = stage.cluster.coordinators.partition_of(KeyType.GROUP, "g")
+    partition = stage.cluster.coordinators.coordinator_partition(KeyType.GROUP, "g")
     assert last_values(partition.log) == {("g", "orders", 0): 1}
 
 

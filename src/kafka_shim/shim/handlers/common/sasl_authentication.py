@@ -10,7 +10,7 @@ from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslStep
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
-from kafka_shim.shim.state.authentications import NAME_MAX, claimed_name
+from kafka_shim.shim.state.authentications import NAME_MAX, claimed_user_name
 from kafka_shim.shim.state.cluster import Cluster
 
 if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
@@ -78,7 +78,7 @@ def _delegation_token_account(
     kind: ScramMechanism, token_id: str, cluster: Cluster
 ) -> "ScramAccount | None":
     """Return the owner of a delegation token, which is the principal of its log-in (KIP-48)."""
-    token = cluster.tokens.valid(token_id)
+    token = cluster.tokens.find_unexpired(token_id)
     if token is None:
         return None
     from kafka_shim.shim.sasl.scram import ScramAccount  # noqa: PLC0415 - see above
@@ -92,7 +92,7 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
     exchange = cast("SaslExchange", session.sasl)
     mechanism = str(session.mechanism)
     if session.claimed_name is None:
-        session.claimed_name = claimed_name(mechanism, message)
+        session.claimed_name = claimed_user_name(mechanism, message)
     try:
         step = exchange.step(message)
         if step.principal is not None:

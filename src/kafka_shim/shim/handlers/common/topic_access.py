@@ -15,7 +15,7 @@ def denied_or_unknown_topic_error(
     first: a missing topic is unknown to all callers, and so is one that the caller may not
     DESCRIBE.
     """
-    bound = context.cluster.policy.bound(requirement)
+    bound = context.cluster.policy.bind_requirement_to_release(requirement)
     if bound.hidden_as is None:
         if not context.access.meets(bound, name):
             return bound.error

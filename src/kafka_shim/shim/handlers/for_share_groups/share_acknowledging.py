@@ -98,7 +98,9 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
     def _acknowledge_partition(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
     ) -> AcknowledgementOutcome:
-        partition = self.context.cluster.share_partitions.find((self.group_id, *partition_key))
+        partition = self.context.cluster.share_partitions.find_loaded(
+            (self.group_id, *partition_key)
+        )
         if partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         else:

@@ -10,28 +10,31 @@ from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, P
 from kafka_shim.protocol.records.batches import Batch, batches
 from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.share_partitions.in_flight import wire_count
+from kafka_shim.shim.state.share_partitions.in_flight import delivery_count_as_int16
 from kafka_shim.shim.state.share_partitions.share_acquiring import (
-    Acquired,
-    Offsets,
-    Taking,
-    acquire,
+    AcquiredRange,
+    AcquireRequest,
+    OffsetRange,
+    acquire_records,
 )
 from kafka_shim.shim.state.share_partitions.share_partition import SharePartition
-from kafka_shim.shim.state.share_partitions.share_sessions import Shared, rotated
+from kafka_shim.shim.state.share_partitions.share_sessions import (
+    SessionPartition,
+    rotate_partitions,
+)
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.wait import Watching
 
 STRICT = 1
 """As an acquire mode: not one record more than wanted (KIP-1206)."""
 
-Rows = list[tuple[Shared, PartitionData]]
+Rows = list[tuple[SessionPartition, PartitionData]]
 
 
 class ReadableSharePartition(msgspec.Struct, frozen=True):
     """A permitted partition with its share partition in the group."""
 
-    shared: Shared
+    shared: SessionPartition
     partition: Partition
     sharing: SharePartition
 
@@ -57,13 +60,15 @@ class ShareFetchReading:
         self._watching = Watching()
 
     def start(
-        self, wanted: Sequence[Shared], done: Callable[[Rows | None], None]
+        self, wanted: Sequence[SessionPartition], done: Callable[[Rows | None], None]
     ) -> Callable[[], None]:
         """Read, at once or later, and give the rows to `done`; returns how to stop waiting.
 
         None in place of rows: the whole request fails.
         """
-        for shared in self._context.time_sliced(rotated(wanted, self._request.share_session_epoch)):
+        for shared in self._context.time_sliced(
+            rotate_partitions(wanted, self._request.share_session_epoch)
+        ):
             self._check_partition(shared)
         if self._is_ready_to_respond() or self._request.max_wait_ms <= 0:
             done(self._read_or_fail())
@@ -84,39 +89,48 @@ class ShareFetchReading:
         self._watching.until(clock.call_later(self._request.max_wait_ms, finish))
         return self._watching.stop
 
-    def _check_partition(self, shared: Shared) -> None:
+    def _check_partition(self, shared: SessionPartition) -> None:
         error = self._topic_error(shared)
         partition = None
         if error is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
             self._fail_deleted(shared)
             return
         if error is ErrorCode.NONE:
-            partition = self._context.cluster.topics.partition(shared.topic or "", shared.index)
+            partition = self._context.cluster.topics.partition(
+                shared.topic or "", shared.partition_index
+            )
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
         if partition is not None and self._wants_records:
             if partition.leader_id != self._context.node_id:
                 error = ErrorCode.NOT_LEADER_OR_FOLLOWER
             else:
-                key = (self._request.group_id or "", shared.topic_id, shared.index)
-                error, sharing = self._context.cluster.share_partitions.load(key, partition)
+                key = (self._request.group_id or "", shared.topic_id, shared.partition_index)
+                error, sharing = self._context.cluster.share_partitions.find_or_load(key, partition)
                 if sharing is not None:
                     self._sources.append(ReadableSharePartition(shared, partition, sharing))
         if error is not ErrorCode.NONE:
-            self._failures.append((shared, failed_partition_data(shared.index, error)))
+            self._failures.append((shared, failed_partition_data(shared.partition_index, error)))
 
-    def _topic_error(self, shared: Shared) -> ErrorCode:
+    def _topic_error(self, shared: SessionPartition) -> ErrorCode:
         if shared.topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         return self._denials[shared.topic]
 
-    def _fail_deleted(self, shared: Shared) -> None:
+    def _fail_deleted(self, shared: SessionPartition) -> None:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
-        if self._context.cluster.topics.partition(shared.topic or "", shared.index) is None:
+        if (
+            self._context.cluster.topics.partition(shared.topic or "", shared.partition_index)
+            is None
+        ):
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            self._deleted_rows.append((shared, failed_partition_data(shared.index, error)))
+            self._deleted_rows.append(
+                (shared, failed_partition_data(shared.partition_index, error))
+            )
         else:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
-            self._replaced_rows.append((shared, failed_partition_data(shared.index, error)))
+            self._replaced_rows.append(
+                (shared, failed_partition_data(shared.partition_index, error))
+            )
 
     @property
     def _wants_records(self) -> bool:
@@ -127,7 +141,7 @@ class ShareFetchReading:
             source
             for source in self._sources
             if not source.sharing.is_fenced and not source.partition.log.is_closed
-            if source.sharing.can_acquire
+            if source.sharing.can_acquire_records
         ]
 
     def _readable_end_offset(self, partition: Partition) -> int:
@@ -143,13 +157,17 @@ class ShareFetchReading:
             return not self._replaced_rows
         sources = self._acquirable_partitions()
         fresh = [
-            source for source in sources if source.sharing.seen_offset != source.sharing.next_offset
+            source
+            for source in sources
+            if source.sharing.last_read_offset != source.sharing.next_fetch_offset
         ]
         known = [
-            source for source in sources if source.sharing.seen_offset == source.sharing.next_offset
+            source
+            for source in sources
+            if source.sharing.last_read_offset == source.sharing.next_fetch_offset
         ]
         for source in fresh:
-            source.sharing.seen_offset = source.sharing.next_offset
+            source.sharing.last_read_offset = source.sharing.next_fetch_offset
         is_enough = self._has_min_bytes(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
@@ -158,7 +176,10 @@ class ShareFetchReading:
         request = self._request
         ready = 0
         for source in sources:
-            offset, end = source.sharing.next_offset, self._readable_end_offset(source.partition)
+            offset, end = (
+                source.sharing.next_fetch_offset,
+                self._readable_end_offset(source.partition),
+            )
             if not source.partition.log.start_offset <= offset <= end:
                 return True
             limit = max(0, self._bytes_max) // len(sources)
@@ -195,38 +216,42 @@ class ShareFetchReading:
     ) -> tuple[PartitionData, int, int]:
         """Return a partition's row, its number of records, and the number of read bytes."""
         log, sharing = source.partition.log, source.sharing
-        data = PartitionData(partition_index=source.shared.index, records=b"")
-        offset, end = sharing.next_offset, self._readable_end_offset(source.partition)
+        data = PartitionData(partition_index=source.shared.partition_index, records=b"")
+        offset, end = sharing.next_fetch_offset, self._readable_end_offset(source.partition)
         if not log.start_offset <= offset <= log.end_offset:
-            sharing.trim(log.start_offset)
+            sharing.advance_to_log_start(log.start_offset)
             data.error_message = "NONE"
             return data, 0, 0
         payloads = log.read(offset, end, bytes_max, whole_first=whole_first)
         read_batches = [batch for payload in payloads for batch in batches(payload)]
-        taking = Taking(
+        taking = AcquireRequest(
             member_id=self._request.member_id or "",
             records_max=records_max,
-            batch_size=self._request.batch_size,
-            is_strict=self._request.share_acquire_mode == STRICT,
-            throttles=self._context.facts.groups.share_limits_redelivered_records,
+            records_per_batch=self._request.batch_size,
+            records_max_is_strict=self._request.share_acquire_mode == STRICT,
+            throttles_often_delivered=self._context.facts.groups.share_limits_redelivered_records,
         )
         aborted = (
             self._aborted_offset_ranges(source.partition, offset, read_batches)
             if read_batches
             else []
         )
-        acquired = acquire(sharing, taking, offset, read_batches, aborted)
+        acquired = acquire_records(sharing, taking, offset, read_batches, aborted)
         if acquired:
             data.records = _batches_with_acquired_records(payloads, read_batches, acquired)
             data.acquired_records = [
-                AcquiredRecords(records.first, records.last, wire_count(records.count))
+                AcquiredRecords(
+                    records.first_offset,
+                    records.last_offset,
+                    delivery_count_as_int16(records.delivery_count),
+                )
                 for records in acquired
             ]
-        return data, sum(records.size for records in acquired), sum(map(len, payloads))
+        return data, sum(records.record_count for records in acquired), sum(map(len, payloads))
 
     def _aborted_offset_ranges(
         self, partition: Partition, offset: int, batches: Sequence[Batch]
-    ) -> list[Offsets]:
+    ) -> list[OffsetRange]:
         """Return the batches of aborted transactions, for readers of committed records."""
         if not self._reads_committed:
             return []
@@ -250,10 +275,10 @@ def failed_partition_data(index: int, error: ErrorCode) -> PartitionData:
 
 
 def _batches_with_acquired_records(
-    payloads: Iterable[bytes], batches: Sequence[Batch], acquired: Sequence[Acquired]
+    payloads: Iterable[bytes], batches: Sequence[Batch], acquired: Sequence[AcquiredRange]
 ) -> bytes:
     """Return the batches from the first to the last acquired record."""
-    first, last = acquired[0].first, acquired[-1].last
+    first, last = acquired[0].first_offset, acquired[-1].last_offset
     rows = zip(payloads, batches, strict=True)
     overlapping = [
         payload

@@ -14,7 +14,7 @@ from kafka_shim.protocol.records.batches import DEFAULT_OPTIONS, BatchOptions, R
 from kafka_shim.protocol.records.record_codec import wrap_int64
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.coordinators import Coordinators, KeyType, versioned
+from kafka_shim.shim.state.coordinators import Coordinators, KeyType, encode_with_version
 from kafka_shim.shim.state.groups.group_records import (
     DEFAULT_RETENTION,
     Generation,
@@ -66,7 +66,7 @@ class GroupLog:
 
     @property
     def _topic(self) -> Topic | None:
-        return self._coordinators.known_topic(KeyType.GROUP)
+        return self._coordinators.topic_if_exists(KeyType.GROUP)
 
     @property
     def exists(self) -> bool:
@@ -114,7 +114,7 @@ class GroupLog:
 
     def write_held(self, note: Note, producer: tuple[int, int]) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
-        partition = self._coordinators.partition_of(KeyType.GROUP, note.group_id)
+        partition = self._coordinators.coordinator_partition(KeyType.GROUP, note.group_id)
         assert isinstance(partition, LazyPartition)
         options = BatchOptions(
             partition_leader_epoch=partition.leader_epoch,
@@ -163,7 +163,7 @@ class GroupLog:
     def _records(self, rows: Iterable[tuple[Key, Row]]) -> Iterator[Record]:
         for key, (offset, time_ms, value, retention_ms) in rows:
             if isinstance(key, str):
-                name = versioned(GroupMetadataKey(key), 0, GROUP)
+                name = encode_with_version(GroupMetadataKey(key), 0, GROUP)
                 assert not isinstance(value, CommittedOffset)
                 content = None if value is None else self._group(value)
             else:
@@ -171,7 +171,7 @@ class GroupLog:
                 topic = stray_name(topic_id) or self._topics.name_of(topic_id)
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
-                name = versioned(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
+                name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
                 assert not isinstance(value, tuple)
                 content = (
                     None if value is None else self._offset(topic_id, value, time_ms, retention_ms)
@@ -179,7 +179,9 @@ class GroupLog:
             yield Record(offset, time_ms, name, content)
 
     def _group(self, generation: Generation) -> bytes:
-        return versioned(group_value(generation), self._facts.classic_group_record_value_version)
+        return encode_with_version(
+            group_value(generation), self._facts.classic_group_record_value_version
+        )
 
     def _offset(
         self, topic_id: bytes, committed: CommittedOffset, time_ms: int, retention_ms: Retention
@@ -201,7 +203,7 @@ class GroupLog:
         if retention_ms not in (None, DEFAULT_RETENTION):
             version = EXPIRING_VERSION
             value.expire_timestamp = wrap_int64(time_ms + retention_ms)
-        return versioned(value, version)
+        return encode_with_version(value, version)
 
 
 def group_value(generation: Generation) -> GroupMetadataValue:

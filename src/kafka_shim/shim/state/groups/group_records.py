@@ -300,7 +300,7 @@ class GroupRecords:
             unread.add(note)
 
     def _unread_of(self, group_id: str) -> Unread:
-        index = self._coordinators.group_partition(group_id)
+        index = self._coordinators.group_partition_index(group_id)
         unread = self._unread.get(index)
         if unread is None:
             unread = self._unread[index] = Unread(self.log.end_offset(index))

@@ -24,7 +24,7 @@ from kafka_shim.protocol.records.record_codec import Headers, write_records
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.settings.configs import Configs
-from kafka_shim.shim.state.share_partitions.share_values import Key
+from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
@@ -37,13 +37,13 @@ REJECTED = "Offset rejected by client."
 WORN_OUT = "Offset delivery count exceeded the threshold."
 
 
-class Dead(msgspec.Struct, frozen=True):
+class GivenUpRecords(msgspec.Struct, frozen=True):
     """Records `first` to `last`, archived after `count` deliveries, and the reason."""
 
-    first: int
-    last: int
-    count: int
-    why: str
+    first_offset: int
+    last_offset: int
+    delivery_count: int
+    reason: str
 
 
 class DeadLetters:
@@ -55,51 +55,55 @@ class DeadLetters:
         configs: Configs,
         clock: Clock,
         make_topic: Callable[[str, Mapping[str, str]], Topic],
-        may: Callable[[Action], bool],
+        is_allowed: Callable[[Action], bool],
     ) -> None:
         self._topics = topics
         self._configs = configs
         self._clock = clock
         self._make_topic = make_topic
-        self._may = may
+        self._is_allowed = is_allowed
 
-    def write(self, key: Key, dead: Dead) -> None:
+    def write_to_queue_of_group(self, key: SharePartitionKey, given_up: GivenUpRecords) -> None:
         """Write one record per archived record, if the group has a usable queue."""
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
         source = self._topics.by_id(topic_id)
-        queue = self._queue(settings.get(QUEUE, ""))
+        queue = self._usable_queue_topic(settings.get(QUEUE, ""))
         if queue is None or source is None:
             return
-        if not self._may(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
+        if not self._is_allowed(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
             return
-        copied: dict[int, Record] = {}
+        originals: dict[int, Record] = {}
         if settings.get(COPIES) == "true":
-            copied = dict(_records(source.partitions[index].log, dead.first, dead.last))
+            originals = dict(
+                _records_between(
+                    source.partitions[index].log, given_up.first_offset, given_up.last_offset
+                )
+            )
         partition = queue.partitions[index % len(queue.partitions)]
         bytes_max = int(self._configs.topic_value(queue.configs, "max.message.bytes") or 0)
         now_ms = self._clock.now_ms()
         rows: list[Record] = []
-        taken = HEADER_BYTES
-        for offset in range(dead.first, dead.last + 1):
-            original = copied.get(offset)
+        batch_bytes = HEADER_BYTES
+        for offset in range(given_up.first_offset, given_up.last_offset + 1):
+            original = originals.get(offset)
             row = Record(
                 len(rows),
                 now_ms,
                 original.key if original is not None else None,
                 original.value if original is not None else None,
-                _headers(source.name, index, offset, group_id, dead),
+                _origin_headers(source.name, index, offset, group_id, given_up),
             )
-            if rows and taken + _size(row) > bytes_max:
-                _append(partition, rows)
-                row.offset, rows, taken = 0, [], HEADER_BYTES
-            if taken + _size(row) > bytes_max:
+            if rows and batch_bytes + _single_record_batch_size(row) > bytes_max:
+                _append_as_batch(partition, rows)
+                row.offset, rows, batch_bytes = 0, [], HEADER_BYTES
+            if batch_bytes + _single_record_batch_size(row) > bytes_max:
                 return  # too large; the following records are not written either
             rows.append(row)
-            taken += _size(row)
-        _append(partition, rows)
+            batch_bytes += _single_record_batch_size(row)
+        _append_as_batch(partition, rows)
 
-    def _queue(self, name: str) -> Topic | None:
+    def _usable_queue_topic(self, name: str) -> Topic | None:
         prefix = self._configs.broker_value(PREFIX) or ""
         if not name or name.startswith("__") or not name.startswith(prefix):
             return None
@@ -107,13 +111,13 @@ class DeadLetters:
         if topic is not None:
             return topic if self._configs.topic_value(topic.configs, TAKES) == "true" else None
         is_possible = name_error(name) is None and not self._topics.colliding(name)
-        if not (is_possible and self._configs.broker_bool(MAKES) and self._may_make(name)):
+        if not (is_possible and self._configs.broker_bool(MAKES) and self._may_create_topic(name)):
             return None
         return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
 
-    def _may_make(self, name: str) -> bool:
+    def _may_create_topic(self, name: str) -> bool:
         return any(
-            self._may(Action(Operation.CREATE, resource_type, resource_name))
+            self._is_allowed(Action(Operation.CREATE, resource_type, resource_name))
             for resource_type, resource_name in (
                 (ResourceType.CLUSTER, CLUSTER_NAME),
                 (ResourceType.TOPIC, name),
@@ -121,39 +125,43 @@ class DeadLetters:
         )
 
 
-def _size(row: Record) -> int:
+def _single_record_batch_size(record: Record) -> int:
     """Return the size in bytes of a batch with only this record."""
-    return len(write_records([row], 0, row.timestamp))
+    return len(write_records([record], 0, record.timestamp))
 
 
-def _headers(topic: str, index: int, offset: int, group_id: str, dead: Dead) -> Headers:
-    told = {
+def _origin_headers(
+    topic: str, index: int, offset: int, group_id: str, given_up: GivenUpRecords
+) -> Headers:
+    values = {
         "topic": topic,
         "partition": str(index),
         "offset": str(offset),
         "group": group_id,
-        "delivery.count": str(dead.count),
-        "message": dead.why,
+        "delivery.count": str(given_up.delivery_count),
+        "message": given_up.reason,
     }
-    return tuple((f"__dlq.errors.{name}", text.encode()) for name, text in told.items())
+    return tuple((f"__dlq.errors.{name}", text.encode()) for name, text in values.items())
 
 
-def _records(log: Log, first: int, last: int) -> Iterator[tuple[int, Record]]:
-    at = max(first, log.start_offset)
-    while at <= last and (found := log.read(at, log.end_offset, 1, whole_first=True)):
-        (batch,) = batches(found[0])
+def _records_between(log: Log, first_offset: int, last_offset: int) -> Iterator[tuple[int, Record]]:
+    at = max(first_offset, log.start_offset)
+    while at <= last_offset and (
+        encoded_batches := log.read(at, log.end_offset, 1, whole_first=True)
+    ):
+        (batch,) = batches(encoded_batches[0])
         for record in batch.records():
-            if first <= record.offset <= last:
+            if first_offset <= record.offset <= last_offset:
                 yield record.offset, record
         at = batch.last_offset + 1
 
 
-def _append(partition: Partition, rows: list[Record]) -> None:
-    if not rows:
+def _append_as_batch(partition: Partition, records: list[Record]) -> None:
+    if not records:
         return
-    (batch,) = batches(encode_batch(rows))
+    (batch,) = batches(encode_batch(records))
     log, epoch = partition.log, partition.leader_epoch
     payload = assign_offsets(batch, log.end_offset, partition_leader_epoch=epoch)
-    last_offset = log.end_offset + len(rows) - 1
-    stored = StoredBatch(log.end_offset, last_offset, rows[0].timestamp, payload)
+    last_offset = log.end_offset + len(records) - 1
+    stored = StoredBatch(log.end_offset, last_offset, records[0].timestamp, payload)
     log.append(stored, epoch)

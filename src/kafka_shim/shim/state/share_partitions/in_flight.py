@@ -24,85 +24,89 @@ class RecordState(IntEnum):
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
-def wire_count(count: int) -> int:
+def delivery_count_as_int16(count: int) -> int:
     """Return a number of deliveries as 16 bits, as brokers send and store it: after 32767 comes
     -32768.
     """
     return (count + (1 << 15)) % (1 << 16) - (1 << 15)
 
 
-class InFlight(msgspec.Struct):
+class InFlightState(msgspec.Struct):
     """The state of a record, or of all records of a batch; the lock ends at `locked_until_ms`."""
 
     state: RecordState
-    count: int  # deliveries
+    delivery_count: int  # deliveries
     member_id: str = ""
     locked_until_ms: float = 0
 
-    def acquire(self, member_id: str, locked_until_ms: float) -> None:
+    def acquire_for_member(self, member_id: str, locked_until_ms: float) -> None:
         """Lock it for a member and count the delivery."""
         self.state = RecordState.ACQUIRED
-        self.count += 1
+        self.delivery_count += 1
         self.member_id = member_id
         self.locked_until_ms = locked_until_ms
 
-    def give_up(self, state: RecordState, count_max: int) -> None:
+    def end_lock(self, new_state: RecordState, delivery_count_max: int) -> None:
         """End the lock with a new state; ARCHIVED instead of AVAILABLE after `count_max`
         deliveries.
         """
-        wears_out = state is RecordState.AVAILABLE and self.count >= count_max
-        self.state = RecordState.ARCHIVED if wears_out else state
+        wears_out = new_state is RecordState.AVAILABLE and self.delivery_count >= delivery_count_max
+        self.state = RecordState.ARCHIVED if wears_out else new_state
         self.member_id = ""
 
-    def is_held_by(self, member_id: str) -> bool:
+    def is_acquired_by(self, member_id: str) -> bool:
         return self.state is RecordState.ACQUIRED and self.member_id == member_id
 
 
-class Piece(msgspec.Struct, frozen=True):
+class SameStateRecords(msgspec.Struct, frozen=True):
     """Records `first` to `last`, which share one state."""
 
-    first: int
-    last: int
-    held: InFlight
+    first_offset: int
+    last_offset: int
+    in_flight_state: InFlightState
 
     @property
-    def size(self) -> int:
-        return self.last - self.first + 1
+    def record_count(self) -> int:
+        return self.last_offset - self.first_offset + 1
 
 
 class InFlightBatch:
     """Records `first` to `last`; `whole` is None once each record has its own state."""
 
-    __slots__ = ("_records", "first", "last", "whole")
+    __slots__ = ("_record_states", "common_state", "first_offset", "last_offset")
 
-    def __init__(self, first: int, last: int, whole: InFlight) -> None:
-        self.first = first
-        self.last = last
-        self.whole: InFlight | None = whole
-        self._records: list[InFlight] = []
+    def __init__(self, first_offset: int, last_offset: int, common_state: InFlightState) -> None:
+        self.first_offset = first_offset
+        self.last_offset = last_offset
+        self.common_state: InFlightState | None = common_state
+        self._record_states: list[InFlightState] = []
 
     @property
-    def size(self) -> int:
-        return self.last - self.first + 1
+    def record_count(self) -> int:
+        return self.last_offset - self.first_offset + 1
 
-    def split(self) -> None:
+    def split_into_records(self) -> None:
         """Give every record its own state."""
-        if self.whole is not None:
-            self._records = [msgspec.structs.replace(self.whole) for _ in range(self.size)]
-            self.whole = None
+        if self.common_state is not None:
+            self._record_states = [
+                msgspec.structs.replace(self.common_state) for _ in range(self.record_count)
+            ]
+            self.common_state = None
 
-    def pieces(self, first: int | None = None, last: int | None = None) -> Iterator[Piece]:
+    def same_state_records(
+        self, first_offset: int | None = None, last_offset: int | None = None
+    ) -> Iterator[SameStateRecords]:
         """Yield the whole batch, or, if it is split, its records between the two offsets."""
-        if self.whole is not None:
-            yield Piece(self.first, self.last, self.whole)
+        if self.common_state is not None:
+            yield SameStateRecords(self.first_offset, self.last_offset, self.common_state)
             return
-        begin = self.first if first is None else max(first, self.first)
-        end = self.last if last is None else min(last, self.last)
+        begin = self.first_offset if first_offset is None else max(first_offset, self.first_offset)
+        end = self.last_offset if last_offset is None else min(last_offset, self.last_offset)
         for offset in range(begin, end + 1):
-            yield Piece(offset, offset, self._records[offset - self.first])
+            yield SameStateRecords(offset, offset, self._record_states[offset - self.first_offset])
 
-    def is_within(self, first: int, last: int) -> bool:
-        return first <= self.first and self.last <= last
+    def is_within_offsets(self, first_offset: int, last_offset: int) -> bool:
+        return first_offset <= self.first_offset and self.last_offset <= last_offset
 
 
 class InFlightBatches:
@@ -119,47 +123,61 @@ class InFlightBatches:
         return (self._by_first[first] for first in self._firsts)
 
     @property
-    def oldest(self) -> InFlightBatch:
+    def oldest_batch(self) -> InFlightBatch:
         return self._by_first[self._firsts[0]]
 
     @property
-    def newest(self) -> InFlightBatch:
+    def newest_batch(self) -> InFlightBatch:
         return self._by_first[self._firsts[-1]]
 
-    def put(self, batch: InFlightBatch) -> None:
+    def put_batch(self, batch: InFlightBatch) -> None:
         """Add a batch, replacing one with the same first offset."""
-        if batch.first not in self._by_first:
-            insort(self._firsts, batch.first)
-        self._by_first[batch.first] = batch
+        if batch.first_offset not in self._by_first:
+            insort(self._firsts, batch.first_offset)
+        self._by_first[batch.first_offset] = batch
 
-    def at_or_before(self, offset: int) -> InFlightBatch | None:
+    def last_batch_starting_by(self, offset: int) -> InFlightBatch | None:
         """Return the last batch whose first offset is at most `offset`."""
         at = bisect_right(self._firsts, offset)
         return self._by_first[self._firsts[at - 1]] if at else None
 
-    def beginning_in(self, first: int, last: int) -> list[InFlightBatch]:
+    def batches_starting_between(self, first_offset: int, last_offset: int) -> list[InFlightBatch]:
         """Return the batches whose first offset is between `first` and `last`."""
-        begin, end = bisect_left(self._firsts, first), bisect_right(self._firsts, last)
+        begin, end = (
+            bisect_left(self._firsts, first_offset),
+            bisect_right(self._firsts, last_offset),
+        )
         return [self._by_first[at] for at in self._firsts[begin:end]]
 
-    def drop_before(self, offset: int) -> None:
+    def drop_batches_starting_before(self, offset: int) -> None:
         """Drop the batches whose first offset is below `offset`."""
         end = bisect_left(self._firsts, offset)
         for first in self._firsts[:end]:
             del self._by_first[first]
         del self._firsts[:end]
 
-    def archive(self, first: int, last: int, state: RecordState) -> list[Piece]:
+    def archive_records_in_state(
+        self, first_offset: int, last_offset: int, state: RecordState
+    ) -> list[SameStateRecords]:
         """Archive the records from `first` to `last` that are in `state`; return them."""
-        begin = self.at_or_before(first)
-        found = []
-        for batch in self.beginning_in(first if begin is None else begin.first, last):
-            if batch.whole is not None and batch.whole.state is not state:
+        begin = self.last_batch_starting_by(first_offset)
+        archived = []
+        for batch in self.batches_starting_between(
+            first_offset if begin is None else begin.first_offset, last_offset
+        ):
+            if batch.common_state is not None and batch.common_state.state is not state:
                 continue
-            if not batch.is_within(first, last):
-                batch.split()
-            pieces = [piece for piece in batch.pieces(first, last) if piece.held.state is state]
+            if not batch.is_within_offsets(first_offset, last_offset):
+                batch.split_into_records()
+            pieces = [
+                piece
+                for piece in batch.same_state_records(first_offset, last_offset)
+                if piece.in_flight_state.state is state
+            ]
             for piece in pieces:
-                piece.held.state, piece.held.member_id = RecordState.ARCHIVED, ""
-            found += pieces
-        return found
+                piece.in_flight_state.state, piece.in_flight_state.member_id = (
+                    RecordState.ARCHIVED,
+                    "",
+                )
+            archived += pieces
+        return archived

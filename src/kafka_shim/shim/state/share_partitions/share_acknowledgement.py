@@ -8,13 +8,13 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
 from kafka_shim.shim.state.share_partitions.in_flight import (
-    InFlight,
     InFlightBatch,
     InFlightBatches,
-    Piece,
+    InFlightState,
     RecordState,
+    SameStateRecords,
 )
-from kafka_shim.shim.state.share_partitions.share_values import Deliveries
+from kafka_shim.shim.state.share_partitions.share_values import DeliveryBatch
 
 Acknowledgement = (
     share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch
@@ -31,84 +31,99 @@ STATES = {
 """The state of a record after each acknowledge type."""
 
 
-class Acknowledged(Protocol):
+class AcknowledgeablePartition(Protocol):
     """The part of a share partition that acknowledgements need."""
 
     batches: InFlightBatches
     start_offset: int
 
     @property
-    def renews(self) -> bool: ...
-    def renew(self, held: InFlight) -> None: ...
-    def leave(
-        self, piece: Piece, state: RecordState, *, is_rejected: bool = False
-    ) -> Deliveries: ...
+    def allows_lock_renewal(self) -> bool: ...
+    def renew_lock(self, in_flight_state: InFlightState) -> None: ...
+    def end_lock(
+        self, records: SameStateRecords, new_state: RecordState, *, is_rejected: bool = False
+    ) -> DeliveryBatch: ...
 
 
-class Acknowledging:
-    """One member's acknowledgements in a request; `told` is for the share coordinator."""
+class UndoableAcknowledgements:
+    """One member's acknowledgements in a request; `changed_batches` are for the share
+    coordinator.
+    """
 
-    def __init__(self, partition: Acknowledged, member_id: str) -> None:
+    def __init__(self, partition: AcknowledgeablePartition, member_id: str) -> None:
         self._partition = partition
         self._member_id = member_id
-        self._before: list[tuple[InFlight, InFlight]] = []
-        self.told: list[Deliveries] = []
+        self._states_before: list[tuple[InFlightState, InFlightState]] = []
+        self.changed_batches: list[DeliveryBatch] = []
 
-    def take(self, given: Iterable[Acknowledgement]) -> ErrorCode:
-        """Apply acknowledgements; return the first error, after which the caller must `undo`."""
-        for acknowledgement in given:
+    def apply_all(self, acknowledgements: Iterable[Acknowledgement]) -> ErrorCode:
+        """Apply acknowledgements, and return the first error, after which the caller must call
+        `undo_applied`.
+        """
+        for acknowledgement in acknowledgements:
             if acknowledgement.last_offset < self._partition.start_offset:
                 continue  # already final
-            error = self._take(acknowledgement)
+            error = self._apply(acknowledgement)
             if error is not ErrorCode.NONE:
                 return error
         return ErrorCode.NONE
 
-    def undo(self) -> None:
-        for held, before in self._before:
+    def undo_applied(self) -> None:
+        for held, before in self._states_before:
             held.state, held.member_id = before.state, before.member_id
 
-    def _take(self, given: Acknowledgement) -> ErrorCode:
+    def _apply(self, acknowledgement: Acknowledgement) -> ErrorCode:
         batches, start = self._partition.batches, self._partition.start_offset
-        first, last = given.first_offset, given.last_offset
-        begin = batches.at_or_before(first)
+        first, last = acknowledgement.first_offset, acknowledgement.last_offset
+        begin = batches.last_batch_starting_by(first)
         if begin is None and first < start:
-            begin = batches.at_or_before(start)
+            begin = batches.last_batch_starting_by(start)
         if begin is None:
             return ErrorCode.INVALID_RECORD_STATE
-        meant = batches.beginning_in(begin.first, last)
-        if not first <= meant[-1].last or last > meant[-1].last:
+        acknowledged_batches = batches.batches_starting_between(begin.first_offset, last)
+        if (
+            not first <= acknowledged_batches[-1].last_offset
+            or last > acknowledged_batches[-1].last_offset
+        ):
             return ErrorCode.INVALID_REQUEST
-        for batch in meant:
-            if batch.last >= start:
-                error = self._take_of(batch, given)
+        for batch in acknowledged_batches:
+            if batch.last_offset >= start:
+                error = self._apply_to_batch(batch, acknowledgement)
                 if error is not ErrorCode.NONE:
                     return error
         return ErrorCode.NONE
 
-    def _take_of(self, batch: InFlightBatch, given: Acknowledgement) -> ErrorCode:
+    def _apply_to_batch(self, batch: InFlightBatch, acknowledgement: Acknowledgement) -> ErrorCode:
         """Acknowledge records of one batch; split it unless all get the same state."""
         start = self._partition.start_offset
-        first, last = given.first_offset, given.last_offset
-        if batch.whole is not None and not batch.whole.is_held_by(self._member_id):
+        first, last = acknowledgement.first_offset, acknowledgement.last_offset
+        if batch.common_state is not None and not batch.common_state.is_acquired_by(
+            self._member_id
+        ):
             return ErrorCode.INVALID_RECORD_STATE
-        is_mixed = len(given.acknowledge_types) > 1
-        if is_mixed or batch.first < start or not batch.is_within(first, last):
-            batch.split()
-        for piece in batch.pieces(max(first, start), last):
-            kind = _kind(given, piece)
-            is_refused = kind == RENEW and not self._partition.renews
-            if is_refused or not piece.held.is_held_by(self._member_id):
+        is_mixed = len(acknowledgement.acknowledge_types) > 1
+        if is_mixed or batch.first_offset < start or not batch.is_within_offsets(first, last):
+            batch.split_into_records()
+        for records in batch.same_state_records(max(first, start), last):
+            acknowledge_type = _acknowledge_type(acknowledgement, records)
+            is_refused = acknowledge_type == RENEW and not self._partition.allows_lock_renewal
+            if is_refused or not records.in_flight_state.is_acquired_by(self._member_id):
                 return ErrorCode.INVALID_RECORD_STATE
-            if kind == RENEW:
-                self._partition.renew(piece.held)
+            if acknowledge_type == RENEW:
+                self._partition.renew_lock(records.in_flight_state)
                 continue
-            self._before.append((piece.held, msgspec.structs.replace(piece.held)))
-            is_rejected = kind == REJECT
-            self.told.append(self._partition.leave(piece, STATES[kind], is_rejected=is_rejected))
+            self._states_before.append(
+                (records.in_flight_state, msgspec.structs.replace(records.in_flight_state))
+            )
+            is_rejected = acknowledge_type == REJECT
+            self.changed_batches.append(
+                self._partition.end_lock(records, STATES[acknowledge_type], is_rejected=is_rejected)
+            )
         return ErrorCode.NONE
 
 
-def _kind(given: Acknowledgement, piece: Piece) -> int:
-    types = given.acknowledge_types
-    return types[piece.first - given.first_offset] if len(types) > 1 else types[0]
+def _acknowledge_type(acknowledgement: Acknowledgement, records: SameStateRecords) -> int:
+    types = acknowledgement.acknowledge_types
+    return (
+        types[records.first_offset - acknowledgement.first_offset] if len(types) > 1 else types[0]
+    )

@@ -11,10 +11,10 @@ import msgspec
 
 from kafka_shim.protocol.records.batches import Batch
 from kafka_shim.shim.state.share_partitions.in_flight import (
-    InFlight,
     InFlightBatch,
-    Piece,
+    InFlightState,
     RecordState,
+    SameStateRecords,
 )
 from kafka_shim.shim.state.share_partitions.share_partition import SharePartition
 
@@ -26,23 +26,23 @@ ACQUIRED_MAX = 10_000
 brokers acquire any batch as a whole.
 """
 
-Offsets = tuple[int, int]
+OffsetRange = tuple[int, int]
 """First and last offset."""
 
 
-class Acquired(msgspec.Struct, frozen=True):
+class AcquiredRange(msgspec.Struct, frozen=True):
     """Records `first` to `last`; `count` deliveries include this one."""
 
-    first: int
-    last: int
-    count: int
+    first_offset: int
+    last_offset: int
+    delivery_count: int
 
     @property
-    def size(self) -> int:
-        return self.last - self.first + 1
+    def record_count(self) -> int:
+        return self.last_offset - self.first_offset + 1
 
 
-class Taking(msgspec.Struct, frozen=True):
+class AcquireRequest(msgspec.Struct, frozen=True):
     """The acquiring member and its limits; `batch_size` is in records.
 
     `is_strict`: `records_max` is a strict limit, even within a batch.
@@ -50,133 +50,161 @@ class Taking(msgspec.Struct, frozen=True):
 
     member_id: str
     records_max: int
-    batch_size: int
-    is_strict: bool = False
-    throttles: bool = True
+    records_per_batch: int
+    records_max_is_strict: bool = False
+    throttles_often_delivered: bool = True
 
 
-def acquire(
+def acquire_records(
     partition: SharePartition,
-    taking: Taking,
+    request: AcquireRequest,
     fetch_offset: int,
     batches: Sequence[Batch],
-    aborted: Sequence[Offsets],
-) -> list[Acquired]:
+    aborted_ranges: Sequence[OffsetRange],
+) -> list[AcquiredRange]:
     """Acquire records found from `fetch_offset` on for a member, except aborted ones."""
     if not batches or batches[-1].last_offset < partition.start_offset:
         return []
     last = batches[-1].last_offset
-    room = min(taking.records_max, partition.room)
-    if room <= 0:  # only released records can be acquired
+    acquirable_count = min(request.records_max, partition.acquirable_record_count)
+    if acquirable_count <= 0:  # only released records can be acquired
         last = min(last, partition.end_offset)
-        room = min(taking.records_max, last - fetch_offset + 1)
-    if room <= 0:
+        acquirable_count = min(request.records_max, last - fetch_offset + 1)
+    if acquirable_count <= 0:
         return []
-    _skip_to(partition, fetch_offset, batches[0].base_offset)
-    taken = _Acquisition(partition, taking, batches, last, room).run()
-    return _without_aborted(partition, taken, aborted)
+    _archive_records_missing_in_log(partition, fetch_offset, batches[0].base_offset)
+    acquired = _RecordAcquisition(
+        partition, request, batches, last, acquirable_count
+    ).acquire_from_batches()
+    return _archive_aborted_records(partition, acquired, aborted_ranges)
 
 
-def _skip_to(partition: SharePartition, fetch_offset: int, first: int) -> None:
+def _archive_records_missing_in_log(
+    partition: SharePartition, fetch_offset: int, first_log_offset: int
+) -> None:
     """Archive records that are no longer in the log."""
-    if fetch_offset < first:
-        gone = partition.batches.archive(fetch_offset, first - 1, RecordState.AVAILABLE)
-        partition.complete += sum(piece.size for piece in gone)
-        partition.looks_back = partition.looks_back or bool(gone)
+    if fetch_offset < first_log_offset:
+        archived = partition.batches.archive_records_in_state(
+            fetch_offset, first_log_offset - 1, RecordState.AVAILABLE
+        )
+        partition.finished_count += sum(piece.record_count for piece in archived)
+        partition.may_have_released_records = partition.may_have_released_records or bool(archived)
 
 
-class _Acquisition:
+class _RecordAcquisition:
     """The acquisition from one read of the log."""
 
     def __init__(
         self,
         partition: SharePartition,
-        taking: Taking,
+        request: AcquireRequest,
         batches: Sequence[Batch],
-        last: int,
-        room: int,
+        last_offset: int,
+        acquirable_count: int,
     ) -> None:
         self._partition = partition
-        self._taking = taking
-        self._found = batches
-        self._first = batches[0].base_offset
-        self._last = last
-        self._room = room
-        self._taken: list[Acquired] = []
-        self._count = 0
+        self._request = request
+        self._log_batches = batches
+        self._first_offset = batches[0].base_offset
+        self._last_offset = last_offset
+        self._acquirable_count = acquirable_count
+        self._acquired: list[AcquiredRange] = []
+        self._acquired_count = 0
         limit = partition.delivery_count_max
         self._throttle_from = max(THROTTLED_FROM, -(-limit // 2))
 
-    def run(self) -> list[Acquired]:
+    def acquire_from_batches(self) -> list[AcquiredRange]:
         batches = self._partition.batches
-        begin = self._first
-        known = batches.at_or_before(begin)
+        begin = self._first_offset
+        known = batches.last_batch_starting_by(begin)
         if known is None:
             begin = max(begin, self._partition.start_offset)
-        elif known.last >= begin:
-            begin = known.first
-        held = batches.beginning_in(min(self._first, begin), self._last)
-        if not held:
-            self._take_new(begin)
-            return self._taken
-        for batch in held:
-            if self._count >= self._room or not self._take_again(batch):
+        elif known.last_offset >= begin:
+            begin = known.first_offset
+        in_flight = batches.batches_starting_between(
+            min(self._first_offset, begin), self._last_offset
+        )
+        if not in_flight:
+            self._acquire_new_records(begin)
+            return self._acquired
+        for batch in in_flight:
+            if self._acquired_count >= self._acquirable_count or not self._acquire_released_records(
+                batch
+            ):
                 break
-        if self._count < self._room and held[-1].last < self._last:
-            self._take_new(held[-1].last + 1)
-        return self._taken
+        if (
+            self._acquired_count < self._acquirable_count
+            and in_flight[-1].last_offset < self._last_offset
+        ):
+            self._acquire_new_records(in_flight[-1].last_offset + 1)
+        return self._acquired
 
     # records in flight
 
-    def _take_again(self, batch: InFlightBatch) -> bool:
+    def _acquire_released_records(self, batch: InFlightBatch) -> bool:
         """Acquire a batch's available records; return False if no other batch may follow."""
-        throttles = self._taking.throttles and self._is_worn(batch)
-        if throttles and self._count:
-            self._room = 0
+        throttles = self._request.throttles_often_delivered and self._was_delivered_often(batch)
+        if throttles and self._acquired_count:
+            self._acquirable_count = 0
             return False
-        if batch.whole is not None:
-            if batch.whole.state is not RecordState.AVAILABLE:
+        if batch.common_state is not None:
+            if batch.common_state.state is not RecordState.AVAILABLE:
                 return True
-            too_many = self._taking.is_strict and batch.size > self._room - self._count
-            if batch.is_within(self._first, self._last) and not throttles and not too_many:
-                self._partition.lock(batch.whole, self._taking.member_id)
-                self._took(Acquired(batch.first, batch.last, batch.whole.count))
+            too_many = (
+                self._request.records_max_is_strict
+                and batch.record_count > self._acquirable_count - self._acquired_count
+            )
+            if (
+                batch.is_within_offsets(self._first_offset, self._last_offset)
+                and not throttles
+                and not too_many
+            ):
+                self._partition.lock_records(batch.common_state, self._request.member_id)
+                self._add_acquired(
+                    AcquiredRange(
+                        batch.first_offset, batch.last_offset, batch.common_state.delivery_count
+                    )
+                )
                 return True
-            batch.split()
-        some = self._some_of(batch)
+            batch.split_into_records()
+        some = self._records_to_acquire_singly(batch)
         for piece in some:
-            self._partition.lock(piece.held, self._taking.member_id)
-        for acquired in _joined(some):
-            self._took(acquired)
+            self._partition.lock_records(piece.in_flight_state, self._request.member_id)
+        for acquired in _join_by_delivery_count(some):
+            self._add_acquired(acquired)
         if throttles and some:
-            self._room = 0
+            self._acquirable_count = 0
             return False
         return True
 
-    def _is_worn(self, batch: InFlightBatch) -> bool:
-        counts = (piece.held.count for piece in self._available(batch))
+    def _was_delivered_often(self, batch: InFlightBatch) -> bool:
+        counts = (piece.in_flight_state.delivery_count for piece in self._available_records(batch))
         return max(counts, default=0) >= self._throttle_from
 
-    def _available(self, batch: InFlightBatch) -> Iterable[Piece]:
-        for piece in batch.pieces(self._first, self._last):
-            if piece.held.state is RecordState.AVAILABLE:
+    def _available_records(self, batch: InFlightBatch) -> Iterable[SameStateRecords]:
+        for piece in batch.same_state_records(self._first_offset, self._last_offset):
+            if piece.in_flight_state.state is RecordState.AVAILABLE:
                 yield piece
 
-    def _some_of(self, batch: InFlightBatch) -> list[Piece]:
+    def _records_to_acquire_singly(self, batch: InFlightBatch) -> list[SameStateRecords]:
         """Return the records to acquire one by one: fewer the more often they were delivered."""
         limit = self._partition.delivery_count_max
-        throttles = self._taking.throttles
-        at_most: int | None = self._room - self._count if self._taking.is_strict else None
-        some: list[Piece] = []
+        throttles = self._request.throttles_often_delivered
+        at_most: int | None = (
+            self._acquirable_count - self._acquired_count
+            if self._request.records_max_is_strict
+            else None
+        )
+        some: list[SameStateRecords] = []
         is_halved = False
-        for piece in self._available(batch):
-            count = piece.held.count
+        for piece in self._available_records(batch):
+            count = piece.in_flight_state.delivery_count
             is_last_time = throttles and limit > THROTTLED_FROM and count == limit - 1
             if is_last_time and some:
                 break
             if throttles and count >= self._throttle_from and not is_halved:
                 is_halved = True
-                part = max(1, batch.size >> (count - self._throttle_from + 1))
+                part = max(1, batch.record_count >> (count - self._throttle_from + 1))
                 at_most = part if at_most is None else min(at_most, part)
             some.append(piece)
             if is_last_time or len(some) == at_most:
@@ -185,78 +213,100 @@ class _Acquisition:
 
     # records never delivered before
 
-    def _take_new(self, first: int) -> None:
-        partition, room = self._partition, self._room - self._count
-        if not partition.batches and partition.end_offset > first:
-            first = partition.end_offset
-        last = self._last
-        if room < last - first + 1:
-            last = min(self._end_of_batch(first + room - 1), first + ACQUIRED_MAX - 1)
-        is_strict = self._taking.is_strict
-        for begin, end in [(first, last)] if is_strict else self._in_batches(first, last):
-            batch = InFlightBatch(begin, end, InFlight(RecordState.AVAILABLE, 0))
-            partition.batches.put(batch)
-            wanted = min(end, begin + room - 1) if is_strict else end
-            if wanted < end:
-                batch.split()
-                partition.looks_back = True
-            for piece in batch.pieces(begin, wanted):
-                partition.lock(piece.held, self._taking.member_id)
-            self._took(Acquired(begin, wanted, 1))
-        if partition.batches.oldest.first == first:
-            partition.start_offset = first
+    def _acquire_new_records(self, first_offset: int) -> None:
+        partition, acquirable_count = self._partition, self._acquirable_count - self._acquired_count
+        if not partition.batches and partition.end_offset > first_offset:
+            first_offset = partition.end_offset
+        last = self._last_offset
+        if acquirable_count < last - first_offset + 1:
+            last = min(
+                self._last_offset_of_log_batch(first_offset + acquirable_count - 1),
+                first_offset + ACQUIRED_MAX - 1,
+            )
+        is_strict = self._request.records_max_is_strict
+        for begin, end in (
+            [(first_offset, last)] if is_strict else self._split_at_log_batches(first_offset, last)
+        ):
+            batch = InFlightBatch(begin, end, InFlightState(RecordState.AVAILABLE, 0))
+            partition.batches.put_batch(batch)
+            last_acquired = min(end, begin + acquirable_count - 1) if is_strict else end
+            if last_acquired < end:
+                batch.split_into_records()
+                partition.may_have_released_records = True
+            for piece in batch.same_state_records(begin, last_acquired):
+                partition.lock_records(piece.in_flight_state, self._request.member_id)
+            self._add_acquired(AcquiredRange(begin, last_acquired, 1))
+        if partition.batches.oldest_batch.first_offset == first_offset:
+            partition.start_offset = first_offset
         partition.end_offset = max(partition.end_offset, last)
 
-    def _end_of_batch(self, offset: int) -> int:
+    def _last_offset_of_log_batch(self, offset: int) -> int:
         """Return the last offset of the log's batch that contains this offset."""
-        for batch in self._found:
+        for batch in self._log_batches:
             if batch.base_offset <= offset <= batch.last_offset:
                 return batch.last_offset
         return offset
 
-    def _in_batches(self, first: int, last: int) -> Iterable[Offsets]:
+    def _split_at_log_batches(self, first_offset: int, last_offset: int) -> Iterable[OffsetRange]:
         """Yield ranges of at least `batch_size` records that end at ends of the log's batches."""
-        size = self._taking.batch_size
-        if last - first + 1 > size:
-            for batch in self._found:
-                if batch.base_offset > last:
+        size = self._request.records_per_batch
+        if last_offset - first_offset + 1 > size:
+            for batch in self._log_batches:
+                if batch.base_offset > last_offset:
                     break
-                if batch.base_offset - first >= size:
-                    yield first, batch.base_offset - 1
-                    first = batch.base_offset
-        yield first, last
+                if batch.base_offset - first_offset >= size:
+                    yield first_offset, batch.base_offset - 1
+                    first_offset = batch.base_offset
+        yield first_offset, last_offset
 
-    def _took(self, acquired: Acquired) -> None:
-        self._taken.append(acquired)
-        self._count += acquired.size
+    def _add_acquired(self, acquired: AcquiredRange) -> None:
+        self._acquired.append(acquired)
+        self._acquired_count += acquired.record_count
 
 
-def _joined(pieces: Iterable[Piece]) -> list[Acquired]:
+def _join_by_delivery_count(records: Iterable[SameStateRecords]) -> list[AcquiredRange]:
     """Join adjacent records with equal delivery counts."""
-    rows: list[Acquired] = []
-    for piece in pieces:
-        row = Acquired(piece.first, piece.last, piece.held.count)
-        if rows and (rows[-1].last + 1, rows[-1].count) == (row.first, row.count):
-            rows[-1] = Acquired(rows[-1].first, row.last, row.count)
+    rows: list[AcquiredRange] = []
+    for piece in records:
+        row = AcquiredRange(
+            piece.first_offset, piece.last_offset, piece.in_flight_state.delivery_count
+        )
+        if rows and (rows[-1].last_offset + 1, rows[-1].delivery_count) == (
+            row.first_offset,
+            row.delivery_count,
+        ):
+            rows[-1] = AcquiredRange(rows[-1].first_offset, row.last_offset, row.delivery_count)
         else:
             rows.append(row)
     return rows
 
 
-def _without_aborted(
-    partition: SharePartition, taken: Iterable[Acquired], aborted: Sequence[Offsets]
-) -> list[Acquired]:
+def _archive_aborted_records(
+    partition: SharePartition,
+    acquired: Iterable[AcquiredRange],
+    aborted_ranges: Sequence[OffsetRange],
+) -> list[AcquiredRange]:
     """Archive aborted records, and return the other acquired ones."""
-    rows = list(taken)
-    for first, last in aborted:
-        gone = partition.batches.archive(first, last, RecordState.ACQUIRED)
-        partition.complete += sum(piece.size for piece in gone)
-        rows = [part for row in rows for part in _cut(row, first, last)]
+    rows = list(acquired)
+    for first, last in aborted_ranges:
+        archived = partition.batches.archive_records_in_state(first, last, RecordState.ACQUIRED)
+        partition.finished_count += sum(piece.record_count for piece in archived)
+        rows = [part for row in rows for part in _parts_outside_offsets(row, first, last)]
     return rows
 
 
-def _cut(row: Acquired, first: int, last: int) -> Iterable[Acquired]:
-    if row.first < first:
-        yield Acquired(row.first, min(row.last, first - 1), row.count)
-    if row.last > last:
-        yield Acquired(max(row.first, last + 1), row.last, row.count)
+def _parts_outside_offsets(
+    acquired: AcquiredRange, first_offset: int, last_offset: int
+) -> Iterable[AcquiredRange]:
+    if acquired.first_offset < first_offset:
+        yield AcquiredRange(
+            acquired.first_offset,
+            min(acquired.last_offset, first_offset - 1),
+            acquired.delivery_count,
+        )
+    if acquired.last_offset > last_offset:
+        yield AcquiredRange(
+            max(acquired.first_offset, last_offset + 1),
+            acquired.last_offset,
+            acquired.delivery_count,
+        )

@@ -24,15 +24,15 @@ from kafka_shim.shim.state.coordinators import (
     Coordinators,
     KeyType,
     append_record,
+    encode_with_version,
     share_key,
-    versioned,
 )
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.share_partitions.share_values import (
     NOT_KNOWN,
-    Deliveries,
-    Key,
+    DeliveryBatch,
+    SharePartitionKey,
     ShareState,
 )
 from kafka_shim.shim.state.topics import Partition
@@ -49,9 +49,9 @@ class ShareLogSettings(msgspec.Struct, frozen=True):
     without updates, and how often (ms) old records are deleted.
     """
 
-    updates_max: int
-    idle_ms: int
-    prune_ms: int
+    updates_per_snapshot: int
+    idle_snapshot_ms: int
+    prune_interval_ms: int
 
 
 def share_log_settings(configs: Configs) -> ShareLogSettings:
@@ -62,9 +62,9 @@ def share_log_settings(configs: Configs) -> ShareLogSettings:
         return configs.broker_int(known) if known in configs.broker_definitions else default
 
     return ShareLogSettings(
-        updates_max=setting("snapshot.update.records.per.snapshot", 500),
-        idle_ms=setting("cold.partition.snapshot.interval.ms", 300_000),
-        prune_ms=setting("state.topic.prune.interval.ms", 300_000),
+        updates_per_snapshot=setting("snapshot.update.records.per.snapshot", 500),
+        idle_snapshot_ms=setting("cold.partition.snapshot.interval.ms", 300_000),
+        prune_interval_ms=setting("state.topic.prune.interval.ms", 300_000),
     )
 
 
@@ -82,107 +82,130 @@ class ShareLog:
         self._clock = clock
         self._settings = settings
         self._facts = facts
-        self._idle = PeriodicWork(clock, lambda: settings.idle_ms, self._write_idle)
-        self._pruning = PeriodicWork(clock, lambda: settings.prune_ms, self._prune)
-        self.states: dict[Key, ShareState] = {}
+        self._idle = PeriodicWork(
+            clock, lambda: settings.idle_snapshot_ms, self._snapshot_idle_states
+        )
+        self._pruning = PeriodicWork(
+            clock, lambda: settings.prune_interval_ms, self._delete_records_before_snapshots
+        )
+        self.states: dict[SharePartitionKey, ShareState] = {}
         """Of which snapshots may be written later: those of the coordinator."""
-        self.when_changed: Callable[[Key], None] = lambda _: None
+        self.when_changed: Callable[[SharePartitionKey], None] = lambda _: None
         """Called with the key of a share partition that has a snapshot by itself."""
 
-    def stop(self) -> None:
+    def stop_periodic_work(self) -> None:
         """Stop periodic work."""
         self._idle.stop()
         self._pruning.stop()
 
-    def begun(self, key: Key, state: ShareState, before: ShareState | None) -> None:
+    def write_first_snapshot(
+        self, key: SharePartitionKey, state: ShareState, previous_state: ShareState | None
+    ) -> None:
         """Write the first snapshot of a state, which takes the place of another."""
-        state.snapshot_epoch = 0 if before is None else before.snapshot_epoch + 1
+        state.snapshot_epoch = 0 if previous_state is None else previous_state.snapshot_epoch + 1
         state.created_ms = self._clock.now_ms()
-        self._snapshot(key, state)
-        self.look_after()
+        self._write_snapshot(key, state)
+        self.start_periodic_work()
 
-    def look_after(self) -> None:
+    def start_periodic_work(self) -> None:
         """Write snapshots and delete old records from now on: there are states."""
         if self._facts.share_records_have_current_form:
             self._idle.plan()
             self._pruning.plan()
 
-    def changed(
-        self, key: Key, state: ShareState, start_offset: int, deliveries: Sequence[Deliveries] = ()
+    def write_update_or_snapshot(
+        self,
+        key: SharePartitionKey,
+        state: ShareState,
+        start_offset: int,
+        delivery_batches: Sequence[DeliveryBatch] = (),
     ) -> None:
         """Write the start offset and the changes, or a snapshot after enough updates."""
-        if state.updates >= self._settings.updates_max:
+        if state.updates_since_snapshot >= self._settings.updates_per_snapshot:
             state.snapshot_epoch += 1
-            self._snapshot(key, state)
+            self._write_snapshot(key, state)
             return
-        state.updates += 1
+        state.updates_since_snapshot += 1
         value = ShareUpdateValue(
             snapshot_epoch=state.snapshot_epoch,
             leader_epoch=state.leader_epoch,
             start_offset=start_offset,
-            delivery_complete_count=self._complete(state),
+            delivery_complete_count=self._logged_finished_count(state),
             state_batches=[
-                UpdateBatch(row.first, row.last, row.state, row.count) for row in deliveries
+                UpdateBatch(
+                    row.first_offset, row.last_offset, row.delivery_state, row.delivery_count
+                )
+                for row in delivery_batches
             ],
         )
-        self._append(
-            key, versioned(ShareUpdateKey(*key), VERSION, UPDATE), versioned(value, VERSION)
+        self._append_record(
+            key,
+            encode_with_version(ShareUpdateKey(*key), VERSION, UPDATE),
+            encode_with_version(value, VERSION),
         )
 
-    def gone(self, key: Key) -> None:
+    def write_tombstone(self, key: SharePartitionKey) -> None:
         """Write the tombstone of a share partition."""
-        self._append(key, versioned(ShareSnapshotKey(*key), VERSION, SNAPSHOT), None)
+        self._append_record(
+            key, encode_with_version(ShareSnapshotKey(*key), VERSION, SNAPSHOT), None
+        )
 
-    def _snapshot(self, key: Key, state: ShareState) -> None:
-        state.updates = 0
-        state.written_ms = self._clock.now_ms()
+    def _write_snapshot(self, key: SharePartitionKey, state: ShareState) -> None:
+        state.updates_since_snapshot = 0
+        state.snapshot_ms = self._clock.now_ms()
         value = ShareSnapshotValue(
             snapshot_epoch=state.snapshot_epoch,
             state_epoch=state.state_epoch,
             leader_epoch=state.leader_epoch,
             start_offset=state.start_offset,
-            delivery_complete_count=self._complete(state),
+            delivery_complete_count=self._logged_finished_count(state),
             create_timestamp=state.created_ms,
-            write_timestamp=state.written_ms,
+            write_timestamp=state.snapshot_ms,
             state_batches=[
-                SnapshotBatch(row.first, row.last, row.state, row.count)
-                for row in state.deliveries[:DELIVERIES_MAX]
+                SnapshotBatch(
+                    row.first_offset, row.last_offset, row.delivery_state, row.delivery_count
+                )
+                for row in state.delivery_batches[:DELIVERIES_MAX]
             ],
         )
-        name = versioned(ShareSnapshotKey(*key), VERSION, SNAPSHOT)
-        state.snapshot_offset = self._append(key, name, versioned(value, VERSION))
+        record_key = encode_with_version(ShareSnapshotKey(*key), VERSION, SNAPSHOT)
+        state.snapshot_offset = self._append_record(
+            key, record_key, encode_with_version(value, VERSION)
+        )
 
-    def _complete(self, state: ShareState) -> int:
-        return state.complete if self._facts.share_records_have_delivery_count else NOT_KNOWN
+    def _logged_finished_count(self, state: ShareState) -> int:
+        return state.finished_count if self._facts.share_records_have_delivery_count else NOT_KNOWN
 
-    def _append(self, key: Key, name: bytes, value: bytes | None) -> int:
+    def _append_record(self, key: SharePartitionKey, record_key: bytes, value: bytes | None) -> int:
         if not self._facts.share_records_have_current_form:
             return 0
-        return append_record(self._partition(key), name, value, self._clock.now_ms())
+        return append_record(
+            self._state_topic_partition(key), record_key, value, self._clock.now_ms()
+        )
 
-    def _partition(self, key: Key) -> Partition:
-        return self._coordinators.partition_of(KeyType.SHARE, share_key(*key))
+    def _state_topic_partition(self, key: SharePartitionKey) -> Partition:
+        return self._coordinators.coordinator_partition(KeyType.SHARE, share_key(*key))
 
-    def _write_idle(self) -> Iterator[bool]:
+    def _snapshot_idle_states(self) -> Iterator[bool]:
         """Write snapshots of states without updates; yield for each state."""
-        before_ms = self._clock.now_ms() - self._settings.idle_ms
+        before_ms = self._clock.now_ms() - self._settings.idle_snapshot_ms
         for key, state in list(self.states.items()):
             is_current = self.states.get(key) is state
-            if is_current and state.written_ms == state.created_ms <= before_ms:
+            if is_current and state.snapshot_ms == state.created_ms <= before_ms:
                 self.when_changed(key)
                 state.snapshot_epoch += 1
-                self._snapshot(key, state)
+                self._write_snapshot(key, state)
             yield is_current
 
-    def _prune(self) -> Iterator[bool]:
+    def _delete_records_before_snapshots(self) -> Iterator[bool]:
         """Delete records before the valid snapshots; yield for each state."""
-        partitions = self._coordinators.topic(KeyType.SHARE).partitions
+        partitions = self._coordinators.topic_or_create(KeyType.SHARE).partitions
         needed = {  # states that begin meanwhile are behind these
             each.index: each.log.batches[-1].base_offset if each.log.batches else 0
             for each in partitions
         }
         for key, state in list(self.states.items()):
-            index = self._partition(key).index
+            index = self._state_topic_partition(key).index
             needed[index] = min(needed.get(index, 0), state.snapshot_offset)
             yield True
         for partition in partitions:

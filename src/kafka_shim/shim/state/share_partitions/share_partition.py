@@ -12,29 +12,29 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     REJECTED,
     WORN_OUT,
-    Dead,
     DeadLetters,
+    GivenUpRecords,
 )
 from kafka_shim.shim.state.share_partitions.in_flight import (
-    InFlight,
     InFlightBatch,
     InFlightBatches,
-    Piece,
+    InFlightState,
     RecordState,
-    wire_count,
+    SameStateRecords,
+    delivery_count_as_int16,
 )
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import (
     Acknowledgement,
-    Acknowledging,
+    UndoableAcknowledgements,
 )
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
 from kafka_shim.shim.state.share_partitions.share_values import (
     NOT_KNOWN,
-    Deliveries,
-    Key,
+    DeliveryBatch,
+    SharePartitionKey,
     ShareState,
-    StateUpdate,
-    joined,
+    ShareStateUpdate,
+    join_adjacent_batches,
 )
 from kafka_shim.shim.wait import Watched
 
@@ -55,7 +55,7 @@ class SharePartition(Watched):
 
     def __init__(
         self,
-        key: Key,
+        key: SharePartitionKey,
         leader_epoch: int,
         state: ShareState,
         states: ShareStates,
@@ -67,36 +67,42 @@ class SharePartition(Watched):
         self.leader_epoch = leader_epoch
         self.batches = InFlightBatches()
         self.start_offset = self.end_offset = state.start_offset
-        self.complete = 0
-        self.looks_back = False  # records may have become available again
-        self.seen_offset = NOT_KNOWN  # offset of the last read for available records
+        self.finished_count = 0
+        self.may_have_released_records = False  # records may have become available again
+        self.last_read_offset = NOT_KNOWN  # offset of the last read for available records
         self.is_fenced = False
         self._state_epoch = state.state_epoch
         self._states = states
         self._settings = settings
         self._clock = clock
         self.dead_letters: DeadLetters | None = None
-        self._dead: list[Dead] = []  # archived by changes that are not yet written
+        self._unwritten_dead_letters: list[
+            GivenUpRecords
+        ] = []  # archived by changes that are not yet written
         self._timer: Timer | None = None
         self._timer_ms = 0.0
-        self._load(state.deliveries)
+        self._load_delivery_batches(state.delivery_batches)
 
-    def _load(self, deliveries: Sequence[Deliveries]) -> None:
+    def _load_delivery_batches(self, delivery_batches: Sequence[DeliveryBatch]) -> None:
         """Load the state of records in flight; those in gaps were never delivered."""
         at = self.start_offset
-        for delivery in deliveries:
-            if at < delivery.first:
-                gap = InFlight(RecordState.AVAILABLE, 0)
-                self.batches.put(InFlightBatch(at, delivery.first - 1, gap))
-            held = InFlight(RecordState(delivery.state), delivery.count)
-            self.batches.put(InFlightBatch(delivery.first, delivery.last, held))
-            if held.state.is_final:
-                self.complete += delivery.last - delivery.first + 1
-            at = delivery.last + 1
+        for delivery in delivery_batches:
+            if at < delivery.first_offset:
+                gap = InFlightState(RecordState.AVAILABLE, 0)
+                self.batches.put_batch(InFlightBatch(at, delivery.first_offset - 1, gap))
+            in_flight_state = InFlightState(
+                RecordState(delivery.delivery_state), delivery.delivery_count
+            )
+            self.batches.put_batch(
+                InFlightBatch(delivery.first_offset, delivery.last_offset, in_flight_state)
+            )
+            if in_flight_state.state.is_final:
+                self.finished_count += delivery.last_offset - delivery.first_offset + 1
+            at = delivery.last_offset + 1
         if self.batches:
             self.end_offset = at - 1
-            self.looks_back = True
-            self._move_start()
+            self.may_have_released_records = True
+            self._advance_start_past_finished()
 
     # properties
 
@@ -105,7 +111,7 @@ class SharePartition(Watched):
         return self.key[0]
 
     @property
-    def renews(self) -> bool:
+    def allows_lock_renewal(self) -> bool:
         """Whether members may renew their locks."""
         return self._settings.share_renews(self.group_id)
 
@@ -114,178 +120,197 @@ class SharePartition(Watched):
         return self._settings.share_delivery_count_limit(self.group_id)
 
     @property
-    def in_flight(self) -> int:
+    def in_flight_count(self) -> int:
         return self.end_offset - self.start_offset + 1 if self.batches else 0
 
     @property
-    def room(self) -> int:
+    def acquirable_record_count(self) -> int:
         """Number of records that may still be acquired."""
-        return self._settings.share_partition_max_record_locks(self.group_id) - self.in_flight
+        return self._settings.share_partition_max_record_locks(self.group_id) - self.in_flight_count
 
     @property
-    def can_acquire(self) -> bool:
-        return self.next_offset != self.end_offset + 1 or self.room > 0
+    def can_acquire_records(self) -> bool:
+        return self.next_fetch_offset != self.end_offset + 1 or self.acquirable_record_count > 0
 
     @property
-    def next_offset(self) -> int:
+    def next_fetch_offset(self) -> int:
         """Offset to read from: released records come first."""
-        if not self.batches or self.start_offset > self.batches.newest.last:
-            self.looks_back = False
+        if not self.batches or self.start_offset > self.batches.newest_batch.last_offset:
+            self.may_have_released_records = False
             return self.end_offset
-        if self.looks_back:
+        if self.may_have_released_records:
             for batch in self.batches:
-                for piece in batch.pieces():
-                    if piece.held.state is RecordState.AVAILABLE:
-                        return piece.first
-            self.looks_back = False
+                for piece in batch.same_state_records():
+                    if piece.in_flight_state.state is RecordState.AVAILABLE:
+                        return piece.first_offset
+            self.may_have_released_records = False
         return self.end_offset + 1
 
     # locks
 
-    def lock(self, held: InFlight, member_id: str) -> None:
+    def lock_records(self, in_flight_state: InFlightState, member_id: str) -> None:
         """Acquire records for a member until the lock times out."""
-        held.acquire(member_id, self._lock_end_ms())
-        self._watch(held.locked_until_ms)
+        in_flight_state.acquire_for_member(member_id, self._lock_end_ms())
+        self._schedule_lock_timer(in_flight_state.locked_until_ms)
 
     def _lock_end_ms(self) -> float:
         return self._clock.now_ms() + self._settings.share_record_lock_duration_ms(self.group_id)
 
-    def _watch(self, until_ms: float) -> None:
+    def _schedule_lock_timer(self, lock_end_ms: float) -> None:
         """Set the timer, one for all locks, to the earliest end of a lock."""
-        if self._timer is not None and self._timer_ms <= until_ms:
+        if self._timer is not None and self._timer_ms <= lock_end_ms:
             return
-        self.stop()
-        self._timer_ms = until_ms
-        delay_ms = until_ms - self._clock.now_ms()
-        self._timer = self._clock.call_later(delay_ms, self._end_locks)
+        self.stop_lock_timer()
+        self._timer_ms = lock_end_ms
+        delay_ms = lock_end_ms - self._clock.now_ms()
+        self._timer = self._clock.call_later(delay_ms, self._release_expired_locks)
 
-    def stop(self) -> None:
+    def stop_lock_timer(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _end_locks(self) -> None:
+    def _release_expired_locks(self) -> None:
         self._timer = None
         now_ms = self._clock.now_ms()
-        self._give_back(lambda held: held.locked_until_ms <= now_ms)
+        self._release_acquired_records(lambda held: held.locked_until_ms <= now_ms)
         acquired = [
-            piece.held.locked_until_ms
+            piece.in_flight_state.locked_until_ms
             for batch in self.batches
-            for piece in batch.pieces()
-            if piece.held.state is RecordState.ACQUIRED
+            for piece in batch.same_state_records()
+            if piece.in_flight_state.state is RecordState.ACQUIRED
         ]
         if acquired:
-            self._watch(min(acquired))
+            self._schedule_lock_timer(min(acquired))
 
-    def release(self, member_id: str) -> None:
+    def release_records_of_member(self, member_id: str) -> None:
         """Release the records of a member whose session ended."""
-        self._give_back(lambda held: held.member_id == member_id)
+        self._release_acquired_records(lambda held: held.member_id == member_id)
 
-    def _give_back(self, is_meant: Callable[[InFlight], bool]) -> None:
-        changed = []
+    def _release_acquired_records(self, is_to_release: Callable[[InFlightState], bool]) -> None:
+        changed_batches = []
         for batch in self.batches:
-            straddles = batch.first < self.start_offset <= batch.last
-            if straddles and batch.whole is not None and is_meant(batch.whole):
-                batch.split()
-            for piece in batch.pieces():
-                if piece.held.state is RecordState.ACQUIRED and is_meant(piece.held):
-                    is_gone = piece.last < self.start_offset
+            straddles = batch.first_offset < self.start_offset <= batch.last_offset
+            if straddles and batch.common_state is not None and is_to_release(batch.common_state):
+                batch.split_into_records()
+            for piece in batch.same_state_records():
+                if piece.in_flight_state.state is RecordState.ACQUIRED and is_to_release(
+                    piece.in_flight_state
+                ):
+                    is_gone = piece.last_offset < self.start_offset
                     state = RecordState.ARCHIVED if is_gone else RecordState.AVAILABLE
-                    changed.append(self.leave(piece, state))
-        if changed:
-            self._settle(changed)
+                    changed_batches.append(self.end_lock(piece, state))
+        if changed_batches:
+            self._write_changes_to_coordinator(changed_batches)
 
     # acknowledging
 
-    def acknowledge(self, member_id: str, given: Iterable[Acknowledgement]) -> ErrorCode:
+    def acknowledge(self, member_id: str, acknowledgements: Iterable[Acknowledgement]) -> ErrorCode:
         """Apply all acknowledgements, or none if one fails; return the error."""
-        round_ = Acknowledging(self, member_id)
-        complete = self.complete
-        error = round_.take(given)
-        if error is ErrorCode.NONE and round_.told:
-            error = self._settle(round_.told)
+        undoable = UndoableAcknowledgements(self, member_id)
+        finished_count = self.finished_count
+        error = undoable.apply_all(acknowledgements)
+        if error is ErrorCode.NONE and undoable.changed_batches:
+            error = self._write_changes_to_coordinator(undoable.changed_batches)
         if error is not ErrorCode.NONE:
-            round_.undo()
-            self._dead.clear()
-            self.complete = complete
+            undoable.undo_applied()
+            self._unwritten_dead_letters.clear()
+            self.finished_count = finished_count
         return error
 
-    def renew(self, held: InFlight) -> None:
+    def renew_lock(self, in_flight_state: InFlightState) -> None:
         """Extend the lock on records."""
-        held.locked_until_ms = self._lock_end_ms()
+        in_flight_state.locked_until_ms = self._lock_end_ms()
 
-    def leave(self, piece: Piece, state: RecordState, *, is_rejected: bool = False) -> Deliveries:
+    def end_lock(
+        self, records: SameStateRecords, new_state: RecordState, *, is_rejected: bool = False
+    ) -> DeliveryBatch:
         """Set the state of records after their lock; return the change for the coordinator."""
-        held = piece.held
-        held.give_up(state, self.delivery_count_max)
-        if is_rejected or held.state is not state:
+        in_flight_state = records.in_flight_state
+        in_flight_state.end_lock(new_state, self.delivery_count_max)
+        if is_rejected or in_flight_state.state is not new_state:
             why = REJECTED if is_rejected else WORN_OUT
-            self._dead.append(Dead(piece.first, piece.last, held.count, why))
-        if held.state.is_final:
-            self.complete += max(0, piece.last - max(self.start_offset, piece.first) + 1)
+            self._unwritten_dead_letters.append(
+                GivenUpRecords(
+                    records.first_offset, records.last_offset, in_flight_state.delivery_count, why
+                )
+            )
+        if in_flight_state.state.is_final:
+            self.finished_count += max(
+                0, records.last_offset - max(self.start_offset, records.first_offset) + 1
+            )
         else:
-            self.looks_back = True
-        return Deliveries(piece.first, piece.last, held.state, wire_count(held.count))
-
-    def _settle(self, changed: Sequence[Deliveries]) -> ErrorCode:
-        """Write changes to the coordinator, with the start offset before these changes."""
-        rows = joined(changed)  # one for thousands of records
-        update = StateUpdate(
-            self._state_epoch, self.leader_epoch, self.start_offset, self.complete, rows
+            self.may_have_released_records = True
+        return DeliveryBatch(
+            records.first_offset,
+            records.last_offset,
+            in_flight_state.state,
+            delivery_count_as_int16(in_flight_state.delivery_count),
         )
-        error = self._states.write(self.key, update)
+
+    def _write_changes_to_coordinator(self, changed_batches: Sequence[DeliveryBatch]) -> ErrorCode:
+        """Write changes to the coordinator, with the start offset before these changes."""
+        rows = join_adjacent_batches(changed_batches)  # one for thousands of records
+        update = ShareStateUpdate(
+            self._state_epoch, self.leader_epoch, self.start_offset, self.finished_count, rows
+        )
+        error = self._states.apply_update(self.key, update)
         if error is not ErrorCode.NONE:
             self.is_fenced = True
-            self._dead.clear()
+            self._unwritten_dead_letters.clear()
             return STATE_ERRORS.get(error, error)
-        dead, self._dead = self._dead, []
+        dead, self._unwritten_dead_letters = self._unwritten_dead_letters, []
         if self.dead_letters is not None:
             for given_up in dead:
-                self.dead_letters.write(self.key, given_up)
-        self._move_start()
+                self.dead_letters.write_to_queue_of_group(self.key, given_up)
+        self._advance_start_past_finished()
         self.wake()
         return error
 
-    def _move_start(self) -> None:
+    def _advance_start_past_finished(self) -> None:
         """Advance the start offset past final records, and drop them."""
-        done = NOT_KNOWN
+        last_finished = NOT_KNOWN
         following = None
         for batch in self.batches:
-            for piece in batch.pieces():
-                if not piece.held.state.is_final:
+            for piece in batch.same_state_records():
+                if not piece.in_flight_state.state.is_final:
                     break
-                done = piece.last
-            if done != batch.last:
+                last_finished = piece.last_offset
+            if last_finished != batch.last_offset:
                 following = batch
                 break
-        if done < self.start_offset:
+        if last_finished < self.start_offset:
             return
         if following is None:
-            self.start_offset = self.end_offset = done + 1
+            self.start_offset = self.end_offset = last_finished + 1
             self.batches = InFlightBatches()
-            self.complete = 0
+            self.finished_count = 0
             return
-        self.complete -= done + 1 - self.start_offset
-        self.start_offset = max(done + 1, following.first)
-        self.batches.drop_before(following.first)
+        self.finished_count -= last_finished + 1 - self.start_offset
+        self.start_offset = max(last_finished + 1, following.first_offset)
+        self.batches.drop_batches_starting_before(following.first_offset)
 
     # the log
 
-    def trim(self, log_start_offset: int) -> None:
+    def advance_to_log_start(self, log_start_offset: int) -> None:
         """Advance to the log's start offset; earlier records are not delivered again."""
         if log_start_offset <= self.start_offset:
             return
         if not self.batches:
             self.start_offset = self.end_offset = log_start_offset
-            self.complete = 0
+            self.finished_count = 0
             return
-        for batch in self.batches.beginning_in(0, log_start_offset - 1):
-            for piece in batch.pieces(self.start_offset, log_start_offset - 1):
-                if piece.held.state.is_final:
-                    last = min(piece.last, log_start_offset - 1)
-                    self.complete -= max(0, last - max(piece.first, self.start_offset) + 1)
+        for batch in self.batches.batches_starting_between(0, log_start_offset - 1):
+            for piece in batch.same_state_records(self.start_offset, log_start_offset - 1):
+                if piece.in_flight_state.state.is_final:
+                    last = min(piece.last_offset, log_start_offset - 1)
+                    self.finished_count -= max(
+                        0, last - max(piece.first_offset, self.start_offset) + 1
+                    )
         last_gone = log_start_offset - 1
-        if self.batches.archive(self.start_offset, last_gone, RecordState.AVAILABLE):
-            self.looks_back = True
+        if self.batches.archive_records_in_state(
+            self.start_offset, last_gone, RecordState.AVAILABLE
+        ):
+            self.may_have_released_records = True
         self.start_offset = log_start_offset
         self.end_offset = max(self.end_offset, log_start_offset)

@@ -17,11 +17,15 @@ from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
 from kafka_shim.shim.state.share_partitions.in_flight import RecordState
 from kafka_shim.shim.state.share_partitions.share_partition import STATE_ERRORS, SharePartition
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
-from kafka_shim.shim.state.share_partitions.share_values import NOT_KNOWN, Deliveries, Key
+from kafka_shim.shim.state.share_partitions.share_values import (
+    NOT_KNOWN,
+    DeliveryBatch,
+    SharePartitionKey,
+)
 from kafka_shim.shim.state.topics import Partition
 
 STATES = frozenset(RecordState)
-FindOffset = Callable[[Log, int], int]
+FindOffsetByTime = Callable[[Log, int], int]
 """The first offset from a time (ms) on in a log; negative if there is none."""
 
 
@@ -33,7 +37,7 @@ class SharePartitions:
         states: ShareStates,
         settings: GroupSettings,
         clock: Clock,
-        find_offset: FindOffset,
+        find_offset: FindOffsetByTime,
         dead_letters: DeadLetters,
     ) -> None:
         self._states = states
@@ -41,33 +45,35 @@ class SharePartitions:
         self._clock = clock
         self._find_offset = find_offset
         self._dead_letters = dead_letters
-        self._known: dict[Key, SharePartition] = {}
+        self._loaded: dict[SharePartitionKey, SharePartition] = {}
 
-    def find(self, key: Key) -> SharePartition | None:
+    def find_loaded(self, key: SharePartitionKey) -> SharePartition | None:
         """Return the share partition if a member has fetched from it."""
-        found = self._known.get(key)
-        if found is not None and found.is_fenced:
-            self._drop(key)
+        partition = self._loaded.get(key)
+        if partition is not None and partition.is_fenced:
+            self._drop_and_fence(key)
             return None
-        return found
+        return partition
 
-    def load(self, key: Key, partition: Partition) -> tuple[ErrorCode, SharePartition | None]:
+    def find_or_load(
+        self, key: SharePartitionKey, partition: Partition
+    ) -> tuple[ErrorCode, SharePartition | None]:
         """Return the share partition, or the error why it is not available."""
-        known = self.find(key)
+        known = self.find_loaded(key)
         if known is not None and known.leader_epoch == partition.leader_epoch:
             return ErrorCode.NONE, known
-        self._drop(key)
-        error, state = self._states.read(key, partition.leader_epoch)
+        self._drop_and_fence(key)
+        error, state = self._states.read_and_fence_older_leaders(key, partition.leader_epoch)
         if state is None:
             return STATE_ERRORS.get(error, error), None
         if state.start_offset == NOT_KNOWN:
-            beginning = self._beginning(key[0], partition.log)
+            beginning = self._offset_by_reset_policy(key[0], partition.log)
             state = msgspec.structs.replace(state, start_offset=beginning)
         if state.start_offset < 0:
             return ErrorCode.OFFSET_NOT_AVAILABLE, None
-        if not all(map(_is_usable, state.deliveries)):
+        if not all(map(_is_valid_batch, state.delivery_batches)):
             return ErrorCode.UNKNOWN_SERVER_ERROR, None
-        made = SharePartition(
+        loaded = SharePartition(
             key,
             partition.leader_epoch,
             state,
@@ -75,28 +81,28 @@ class SharePartitions:
             self._settings,
             self._clock,
         )
-        made.dead_letters = self._dead_letters
-        self._known[key] = made
-        return ErrorCode.NONE, made
+        loaded.dead_letters = self._dead_letters
+        self._loaded[key] = loaded
+        return ErrorCode.NONE, loaded
 
-    def drop_group(self, group_id: str) -> None:
+    def drop_partitions_of_group(self, group_id: str) -> None:
         """Remove the share partitions of a group without connections."""
-        for key in [key for key in self._known if key[0] == group_id]:
-            self._drop(key)
+        for key in [key for key in self._loaded if key[0] == group_id]:
+            self._drop_and_fence(key)
 
-    def stop(self) -> None:
+    def stop_lock_timers(self) -> None:
         """Stop the timers of locks, since the cluster is reset."""
-        for partition in self._known.values():
-            partition.stop()
+        for partition in self._loaded.values():
+            partition.stop_lock_timer()
 
-    def _drop(self, key: Key) -> None:
-        dropped = self._known.pop(key, None)
+    def _drop_and_fence(self, key: SharePartitionKey) -> None:
+        dropped = self._loaded.pop(key, None)
         if dropped is not None:
             dropped.is_fenced = True
-            dropped.stop()
+            dropped.stop_lock_timer()
             dropped.wake()
 
-    def _beginning(self, group_id: str, log: Log) -> int:
+    def _offset_by_reset_policy(self, group_id: str, log: Log) -> int:
         reset = self._settings.share_auto_offset_reset(group_id)
         if reset == "earliest":
             return log.start_offset
@@ -106,6 +112,6 @@ class SharePartitions:
         return log.high_watermark
 
 
-def _is_usable(delivery: Deliveries) -> bool:
+def _is_valid_batch(batch: DeliveryBatch) -> bool:
     """Return whether a leader can continue with a row of the state, which clients may write."""
-    return delivery.state in STATES and delivery.first <= delivery.last
+    return batch.delivery_state in STATES and batch.first_offset <= batch.last_offset

@@ -26,7 +26,7 @@ TopicPartition = tuple[bytes, int]
 """Topic id and partition."""
 
 
-class Shared(msgspec.Struct):
+class SessionPartition(msgspec.Struct):
     """One partition of a session; `topic` is None if the topic id was unknown when added.
 
     `is_unsaid`: the next response includes it even without changes.
@@ -34,12 +34,12 @@ class Shared(msgspec.Struct):
 
     topic: str | None
     topic_id: bytes
-    index: int
-    is_unsaid: bool = False
+    partition_index: int
+    must_be_returned: bool = False
 
     @property
-    def place(self) -> TopicPartition:
-        return self.topic_id, self.index
+    def topic_partition(self) -> TopicPartition:
+        return self.topic_id, self.partition_index
 
 
 class ShareSession:
@@ -47,37 +47,39 @@ class ShareSession:
 
     __slots__ = ("connection", "epoch", "partitions")
 
-    def __init__(self, connection: Hashable, partitions: dict[TopicPartition, Shared]) -> None:
+    def __init__(
+        self, connection: Hashable, partitions: dict[TopicPartition, SessionPartition]
+    ) -> None:
         self.connection = connection
         self.epoch = 1
         self.partitions = partitions
 
-    def advance(self) -> None:
+    def advance_epoch(self) -> None:
         self.epoch = 1 if self.epoch == EPOCH_MAX else self.epoch + 1
 
 
-class ShareRound(msgspec.Struct):
+class ShareFetchPartitions(msgspec.Struct):
     """The partitions that one request fetches."""
 
-    wanted: list[Shared]
-    session: ShareSession | None = None  # set if the response has only changes
+    partitions: list[SessionPartition]
+    incremental_session: ShareSession | None = None  # set if the response has only changes
 
-    def told(
-        self, rows: Iterable[tuple[Shared, PartitionData]]
-    ) -> list[tuple[Shared, PartitionData]]:
+    def returned_rows(
+        self, rows: Iterable[tuple[SessionPartition, PartitionData]]
+    ) -> list[tuple[SessionPartition, PartitionData]]:
         """Return the rows to include in the response; move partitions with records to the end."""
-        if self.session is None:
+        if self.incremental_session is None:
             return list(rows)
         told = []
         for shared, data in rows:
             failed = data.error_code != ErrorCode.NONE
-            if not (data.records or shared.is_unsaid or failed):
+            if not (data.records or shared.must_be_returned or failed):
                 continue
-            shared.is_unsaid = failed
+            shared.must_be_returned = failed
             told.append((shared, data))
             if data.records:
-                places = self.session.partitions
-                places[shared.place] = places.pop(shared.place, shared)
+                places = self.incremental_session.partitions
+                places[shared.topic_partition] = places.pop(shared.topic_partition, shared)
         return told
 
 
@@ -91,96 +93,98 @@ class ShareSessions:
         self._sessions: dict[SessionKey, ShareSession] = {}
         self._connections: dict[Hashable, SessionKey] = {}
 
-    def begin(
-        self, request: ShareFetchRequest, connection: Hashable, *, acknowledges: bool
-    ) -> ShareRound:
+    def update_from_fetch(
+        self, request: ShareFetchRequest, connection: Hashable, *, has_acknowledgements: bool
+    ) -> ShareFetchPartitions:
         """Update the session from a ShareFetch; raise RequestRejected if the session is invalid."""
         key = (request.group_id or "", request.member_id or "")
         epoch = request.share_session_epoch
-        wanted = self._named(request)
+        requested_partitions = self._requested_partitions(request)
         if epoch == END:
-            self._existing(key)
-            return ShareRound([])
+            self._require_session(key)
+            return ShareFetchPartitions([])
         if epoch == BEGIN:
-            if acknowledges:
+            if has_acknowledgements:
                 raise RequestRejected(ErrorCode.INVALID_REQUEST)
             self._sessions.pop(key, None)
             if len(self._sessions) >= self._slots:
                 raise RequestRejected(ErrorCode.SHARE_SESSION_LIMIT_REACHED)
-            session = self._sessions[key] = ShareSession(connection, wanted)
+            session = self._sessions[key] = ShareSession(connection, requested_partitions)
             self._connections[connection] = key
-            return ShareRound(list(session.partitions.values()))
-        session = self._at(key, epoch)
-        session.advance()  # so that no other request uses this epoch meanwhile
-        for place, partition in wanted.items():
-            partition.is_unsaid = True
+            return ShareFetchPartitions(list(session.partitions.values()))
+        session = self._require_session_at_epoch(key, epoch)
+        session.advance_epoch()  # so that no other request uses this epoch meanwhile
+        for place, partition in requested_partitions.items():
+            partition.must_be_returned = True
             session.partitions.setdefault(place, partition)
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
                 session.partitions.pop((topic.topic_id, index), None)
-        return ShareRound(list(session.partitions.values()), session)
+        return ShareFetchPartitions(list(session.partitions.values()), session)
 
-    def topics_named(self, request: ShareFetchRequest) -> Iterator[str | None]:
+    def requested_topic_names(self, request: ShareFetchRequest) -> Iterator[str | None]:
         """Yield the topic of each requested entry with partitions; None for an unknown id."""
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             if topic.partitions:
                 yield None if known is None else known.name
 
-    def _named(self, request: ShareFetchRequest) -> dict[TopicPartition, Shared]:
+    def _requested_partitions(
+        self, request: ShareFetchRequest
+    ) -> dict[TopicPartition, SessionPartition]:
         """Return the requested partitions; of duplicates the last one counts."""
-        found: dict[TopicPartition, Shared] = {}
+        partitions: dict[TopicPartition, SessionPartition] = {}
         for topic in request.topics:
             known = self._topics.by_id(topic.topic_id)
             name = None if known is None else known.name
             for partition in topic.partitions:
                 index = partition.partition_index
-                found[topic.topic_id, index] = Shared(name, topic.topic_id, index)
-        return found
+                partitions[topic.topic_id, index] = SessionPartition(name, topic.topic_id, index)
+        return partitions
 
-    def acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
+    def advance_for_acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
         """Advance the session for a ShareAcknowledge. Raise RequestRejected if it is invalid."""
         if epoch == BEGIN:
             raise RequestRejected(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         key = (group_id, member_id)
         if epoch == END:
-            self._existing(key)
+            self._require_session(key)
         else:
-            self._at(key, epoch).advance()
+            self._require_session_at_epoch(key, epoch).advance_epoch()
 
-    def end(self, group_id: str, member_id: str) -> None:
+    def end_session(self, group_id: str, member_id: str) -> None:
         """End a member's session and release its unacknowledged records."""
         session = self._sessions.pop((group_id, member_id), None)
         for topic_id, index in session.partitions if session is not None else ():
-            partition = self._partitions.find((group_id, topic_id, index))
+            partition = self._partitions.find_loaded((group_id, topic_id, index))
             if partition is not None:
-                partition.release(member_id)
+                partition.release_records_of_member(member_id)
 
-    def disconnected(self, connection: Hashable) -> None:
+    def end_session_of_connection(self, connection: Hashable) -> None:
         """End the last session that was begun on a closed connection."""
         key = self._connections.pop(connection, None)
         if key is None:
             return
         session = self._sessions.get(key)
         if session is not None and session.connection is connection:
-            self.end(*key)
+            self.end_session(*key)
         if all(group_id != key[0] for group_id, _ in self._sessions):
-            self._partitions.drop_group(key[0])
+            self._partitions.drop_partitions_of_group(key[0])
 
-    def _existing(self, key: SessionKey) -> ShareSession:
+    def _require_session(self, key: SessionKey) -> ShareSession:
         session = self._sessions.get(key)
         if session is None:
             raise RequestRejected(ErrorCode.SHARE_SESSION_NOT_FOUND)
         return session
 
-    def _at(self, key: SessionKey, epoch: int) -> ShareSession:
-        session = self._existing(key)
+    def _require_session_at_epoch(self, key: SessionKey, epoch: int) -> ShareSession:
+        session = self._require_session(key)
         if session.epoch != epoch:
             raise RequestRejected(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         return session
 
 
-def rotated(wanted: Sequence[Shared], epoch: int) -> list[Shared]:
+def rotate_partitions(partitions: Sequence[SessionPartition], epoch: int) -> list[SessionPartition]:
     """Rotate the partitions, so that each request of a session starts with another one."""
-    at = epoch % len(wanted) if wanted and epoch > 0 else 0
-    return [*wanted[at:], *wanted[:at]]
+    at = epoch % len(partitions) if partitions and epoch > 0 else 0
+    return [*partitions[at:], *partitions[:at]]

@@ -10,11 +10,11 @@ from kafka_shim.shim.state.share_partitions.share_log import DELIVERIES_MAX, Sha
 from kafka_shim.shim.state.share_partitions.share_values import (
     NO_EPOCH,
     NOT_KNOWN,
-    Deliveries,
-    Key,
+    DeliveryBatch,
+    SharePartitionKey,
     ShareState,
-    StateUpdate,
-    joined,
+    ShareStateUpdate,
+    join_adjacent_batches,
 )
 from kafka_shim.shim.state.topics import Topics
 
@@ -42,130 +42,161 @@ class ShareStates:
         self._topics = topics
         self._facts = facts
         self._log = log
-        self._partitions: dict[Key, ShareState] = {}
-        log.states = self._partitions
-        topics.when_deleted = self._forget_topic
-        self._when_changed: Callable[[Key], None] = lambda _: None
+        self._states: dict[SharePartitionKey, ShareState] = {}
+        log.states = self._states
+        topics.when_deleted = self._delete_states_of_topic
+        self._when_changed: Callable[[SharePartitionKey], None] = lambda _: None
 
-    def note_changes(self, noted: Callable[[Key], None]) -> None:
+    def set_change_listener(self, on_change: Callable[[SharePartitionKey], None]) -> None:
         """Call `noted` with the key of each share partition that changes."""
-        self._when_changed = self._log.when_changed = noted
+        self._when_changed = self._log.when_changed = on_change
 
-    def stop(self) -> None:
+    def stop_log_timers(self) -> None:
         """Stop the log's timers."""
-        self._log.stop()
+        self._log.stop_periodic_work()
 
-    def initialise(self, key: Key, state_epoch: int, start_offset: int) -> ErrorCode:
+    def create_or_reset_state(
+        self, key: SharePartitionKey, state_epoch: int, start_offset: int
+    ) -> ErrorCode:
         """Create or reset a state at `start_offset`; the epoch must not be older than the current
         one.
         """
-        known = self._partitions.get(key)
-        if self._is_refused(state_epoch):
+        known = self._states.get(key)
+        if self._has_forbidden_negative_epoch(state_epoch):
             return ErrorCode.INVALID_REQUEST
-        if known is not None and self._is_older(state_epoch, known.state_epoch):
+        if known is not None and self._is_older_epoch(state_epoch, known.state_epoch):
             return ErrorCode.FENCED_STATE_EPOCH
-        error = self._place_error(key)
+        error = self._unknown_partition_error(key)
         if error is not ErrorCode.NONE:
             return error
         counts = (
             start_offset != NOT_KNOWN and self._facts.share_delivery_count_starts_with_given_offset
         )
-        complete = 0 if counts else NOT_KNOWN
+        finished_count = 0 if counts else NOT_KNOWN
         self._when_changed(key)
-        state = ShareState(state_epoch, start_offset=start_offset, complete=complete)
-        self._partitions[key] = state
-        self._log.begun(key, state, known)
+        state = ShareState(state_epoch, start_offset=start_offset, finished_count=finished_count)
+        self._states[key] = state
+        self._log.write_first_snapshot(key, state, known)
         return ErrorCode.NONE
 
-    def _forget_topic(self, topic_id: bytes) -> None:
-        for key in [key for key in self._partitions if key[1] == topic_id]:
-            self._forget(key)
+    def _delete_states_of_topic(self, topic_id: bytes) -> None:
+        for key in [key for key in self._states if key[1] == topic_id]:
+            self._delete_state(key)
 
-    def _forget(self, key: Key) -> None:
-        del self._partitions[key]
+    def _delete_state(self, key: SharePartitionKey) -> None:
+        del self._states[key]
         self._when_changed(key)
-        self._log.gone(key)
+        self._log.write_tombstone(key)
 
-    def read(self, key: Key, leader_epoch: int) -> tuple[ErrorCode, ShareState | None]:
+    def read_and_fence_older_leaders(
+        self, key: SharePartitionKey, leader_epoch: int
+    ) -> tuple[ErrorCode, ShareState | None]:
         """Return the state for a leader, and fence leaders of older epochs."""
-        found = self._partitions.get(key)
-        if found is None or self._is_refused(leader_epoch):
+        state = self._states.get(key)
+        if state is None or self._has_forbidden_negative_epoch(leader_epoch):
             return ErrorCode.INVALID_REQUEST, None
-        if self._is_older(leader_epoch, found.leader_epoch):
+        if self._is_older_epoch(leader_epoch, state.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH, None
-        error = self._place_error(key)
+        error = self._unknown_partition_error(key)
         if error is not ErrorCode.NONE:
             return error, None
-        if leader_epoch > found.leader_epoch:
+        if leader_epoch > state.leader_epoch:
             self._when_changed(key)
-            found.leader_epoch = leader_epoch
-            self._log.changed(key, found, found.start_offset)
-        return error, found
+            state.leader_epoch = leader_epoch
+            self._log.write_update_or_snapshot(key, state, state.start_offset)
+        return error, state
 
-    def summary(self, key: Key) -> tuple[ErrorCode, ShareState | None]:
+    def read_without_fencing(self, key: SharePartitionKey) -> tuple[ErrorCode, ShareState | None]:
         """Return the state without fencing; a partition without state gives NONE and None."""
-        error = self._place_error(key)
-        return error, self._partitions.get(key) if error is ErrorCode.NONE else None
+        error = self._unknown_partition_error(key)
+        return error, self._states.get(key) if error is ErrorCode.NONE else None
 
-    def write(
-        self, key: Key, update: StateUpdate, *, in_flight_max: int | None = None
+    def apply_update(
+        self, key: SharePartitionKey, update: ShareStateUpdate, *, in_flight_max: int | None = None
     ) -> ErrorCode:
         """Apply a leader's update; the leader epoch is checked before the state epoch."""
-        found = self._partitions.get(key)
-        if found is None or self._is_refused(update.leader_epoch, update.state_epoch):
+        state = self._states.get(key)
+        if state is None or self._has_forbidden_negative_epoch(
+            update.leader_epoch, update.state_epoch
+        ):
             return ErrorCode.INVALID_REQUEST
         may_lack = self._facts.share_write_accepts_unknown_leader_epoch
-        if self._is_older(update.leader_epoch, found.leader_epoch, may_lack=may_lack):
+        if self._is_older_epoch(
+            update.leader_epoch, state.leader_epoch, accepts_unknown_epoch=may_lack
+        ):
             return ErrorCode.FENCED_LEADER_EPOCH
-        if self._is_older(update.state_epoch, found.state_epoch, may_lack=may_lack):
+        if self._is_older_epoch(
+            update.state_epoch, state.state_epoch, accepts_unknown_epoch=may_lack
+        ):
             return ErrorCode.FENCED_STATE_EPOCH
-        error = self._place_error(key)
+        error = self._unknown_partition_error(key)
         if error is not ErrorCode.NONE:
             return error
-        start, complete = self._progress(found, update)
-        deliveries = _combined([*found.deliveries, *update.deliveries], start)
+        start, finished_count = self._start_and_finished_count_after(state, update)
+        deliveries = _merge_overlapping_batches(
+            [*state.delivery_batches, *update.delivery_batches], start
+        )
         if in_flight_max is not None and deliveries:
-            end = max(delivery.last for delivery in deliveries)
+            end = max(delivery.last_offset for delivery in deliveries)
             if end - max(0, start) >= in_flight_max:
                 return ErrorCode.POLICY_VIOLATION
         self._when_changed(key)
-        found.start_offset, found.complete, found.deliveries = start, complete, deliveries
-        told = start if self._facts.share_start_offset_never_decreases else update.start_offset
-        self._log.changed(key, found, told, _combined(update.deliveries[:DELIVERIES_MAX], told))
+        state.start_offset, state.finished_count, state.delivery_batches = (
+            start,
+            finished_count,
+            deliveries,
+        )
+        logged_start = (
+            start if self._facts.share_start_offset_never_decreases else update.start_offset
+        )
+        self._log.write_update_or_snapshot(
+            key,
+            state,
+            logged_start,
+            _merge_overlapping_batches(update.delivery_batches[:DELIVERIES_MAX], logged_start),
+        )
         return error
 
-    def _progress(self, found: ShareState, update: StateUpdate) -> tuple[int, int]:
+    def _start_and_finished_count_after(
+        self, state: ShareState, update: ShareStateUpdate
+    ) -> tuple[int, int]:
         """Return the start offset and the number of finished records after an update."""
-        start, complete = found.start_offset, update.complete
+        start, finished_count = state.start_offset, update.finished_count
         if self._facts.share_start_offset_never_decreases and update.start_offset <= start:
             is_same = update.start_offset == start
-            return start, max(complete, found.complete) if is_same else found.complete
-        return start if update.start_offset == NOT_KNOWN else update.start_offset, complete
+            return start, max(
+                finished_count, state.finished_count
+            ) if is_same else state.finished_count
+        return start if update.start_offset == NOT_KNOWN else update.start_offset, finished_count
 
-    def delete(self, key: Key) -> ErrorCode:
+    def delete_state_if_any(self, key: SharePartitionKey) -> ErrorCode:
         """Delete a state; NONE also if the partition has none."""
-        error = self._place_error(key)
-        if error is ErrorCode.NONE and key in self._partitions:
-            self._forget(key)
+        error = self._unknown_partition_error(key)
+        if error is ErrorCode.NONE and key in self._states:
+            self._delete_state(key)
         return error
 
-    def kept(self, key: Key) -> ShareState | None:
+    def get_state(self, key: SharePartitionKey) -> ShareState | None:
         """Return the state, to be stored."""
-        return self._partitions.get(key)
+        return self._states.get(key)
 
-    def put_back(self, key: Key, state: ShareState) -> None:
+    def restore_state(self, key: SharePartitionKey, state: ShareState) -> None:
         """Restore a stored state."""
-        self._partitions[key] = state
-        self._log.look_after()
+        self._states[key] = state
+        self._log.start_periodic_work()
 
-    def _is_refused(self, *epochs: int) -> bool:
+    def _has_forbidden_negative_epoch(self, *epochs: int) -> bool:
         return self._facts.share_start_offset_never_decreases and min(epochs) < 0
 
-    def _is_older(self, epoch: int, known: int, *, may_lack: bool = False) -> bool:
-        may_lack = may_lack or self._facts.share_read_accepts_unknown_leader_epoch
-        return epoch < known and not (epoch == NO_EPOCH and may_lack)
+    def _is_older_epoch(
+        self, epoch: int, current_epoch: int, *, accepts_unknown_epoch: bool = False
+    ) -> bool:
+        accepts_unknown_epoch = (
+            accepts_unknown_epoch or self._facts.share_read_accepts_unknown_leader_epoch
+        )
+        return epoch < current_epoch and not (epoch == NO_EPOCH and accepts_unknown_epoch)
 
-    def _place_error(self, key: Key) -> ErrorCode:
+    def _unknown_partition_error(self, key: SharePartitionKey) -> ErrorCode:
         """Return the error if the partition does not exist."""
         if key[2] < 0:
             return ErrorCode.INVALID_REQUEST
@@ -174,7 +205,9 @@ class ShareStates:
         return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _combined(deliveries: Sequence[Deliveries], start_offset: int) -> list[Deliveries]:
+def _merge_overlapping_batches(
+    batches: Sequence[DeliveryBatch], start_offset: int
+) -> list[DeliveryBatch]:
     """Merge deliveries from `start_offset` on: sorted, without overlaps.
 
     Of two for the same records, the one with the higher count wins, then the one with the greater
@@ -182,22 +215,28 @@ def _combined(deliveries: Sequence[Deliveries], start_offset: int) -> list[Deliv
     last record is before its first.
     """
     rows = sorted(
-        (delivery.first, delivery.last, delivery.count, delivery.state) for delivery in deliveries
+        (
+            delivery.first_offset,
+            delivery.last_offset,
+            delivery.delivery_count,
+            delivery.delivery_state,
+        )
+        for delivery in batches
     )
     if len(rows) == 1 and rows[0][0] > rows[0][1] >= start_offset:
-        return list(deliveries)
+        return list(batches)
     cuts = sorted({start_offset, *(row[0] for row in rows), *(row[1] + 1 for row in rows)})
-    spoken: list[tuple[int, int, int]] = []  # a heap: the winner is first
-    found: list[Deliveries] = []
+    heap: list[tuple[int, int, int]] = []  # a heap: the winner is first
+    merged: list[DeliveryBatch] = []
     at = 0
     for first, after in itertools.pairwise(cuts):
         while at < len(rows) and rows[at][0] <= first:
             _, last, count, state = rows[at]
-            heapq.heappush(spoken, (-count, -state, last))
+            heapq.heappush(heap, (-count, -state, last))
             at += 1
-        while spoken and spoken[0][2] < first:
-            heapq.heappop(spoken)
-        if not spoken or first < start_offset:
+        while heap and heap[0][2] < first:
+            heapq.heappop(heap)
+        if not heap or first < start_offset:
             continue
-        found.append(Deliveries(first, after - 1, -spoken[0][1], -spoken[0][0]))
-    return joined(found)
+        merged.append(DeliveryBatch(first, after - 1, -heap[0][1], -heap[0][0]))
+    return join_adjacent_batches(merged)

@@ -4,34 +4,36 @@ from collections.abc import Iterable, Sequence
 
 import msgspec
 
-Key = tuple[str, bytes, int]
+SharePartitionKey = tuple[str, bytes, int]
 """Group, topic id, partition."""
 
 
-class Deliveries(msgspec.Struct, frozen=True, gc=False):
+class DeliveryBatch(msgspec.Struct, frozen=True, gc=False):
     """Records `first` to `last` share a state (0 available, 2 acknowledged, 4 archived)."""
 
-    first: int
-    last: int
-    state: int
-    count: int
+    first_offset: int
+    last_offset: int
+    delivery_state: int
+    delivery_count: int
 
 
-def joined(rows: Iterable[Deliveries]) -> list[Deliveries]:
+def join_adjacent_batches(sorted_batches: Iterable[DeliveryBatch]) -> list[DeliveryBatch]:
     """Return sorted rows; adjacent ones with the same state and count are one."""
-    found: list[Deliveries] = []
-    for row in rows:
-        before = found[-1] if found else None
+    joined: list[DeliveryBatch] = []
+    for row in sorted_batches:
+        before = joined[-1] if joined else None
         if (
             before is not None
-            and before.last + 1 == row.first
-            and before.state == row.state
-            and before.count == row.count
+            and before.last_offset + 1 == row.first_offset
+            and before.delivery_state == row.delivery_state
+            and before.delivery_count == row.delivery_count
         ):
-            found[-1] = Deliveries(before.first, row.last, row.state, row.count)
+            joined[-1] = DeliveryBatch(
+                before.first_offset, row.last_offset, row.delivery_state, row.delivery_count
+            )
         else:
-            found.append(row)
-    return found
+            joined.append(row)
+    return joined
 
 
 NOT_KNOWN = -1
@@ -50,20 +52,20 @@ class ShareState(msgspec.Struct):
     state_epoch: int
     leader_epoch: int = 0
     start_offset: int = NOT_KNOWN
-    complete: int = NOT_KNOWN
-    deliveries: list[Deliveries] = []
+    finished_count: int = NOT_KNOWN
+    delivery_batches: list[DeliveryBatch] = []
     snapshot_epoch: int = 0
     snapshot_offset: int = 0
     created_ms: int = 0
-    written_ms: int = 0
-    updates: int = 0
+    snapshot_ms: int = 0
+    updates_since_snapshot: int = 0
 
 
-class StateUpdate(msgspec.Struct, frozen=True):
+class ShareStateUpdate(msgspec.Struct, frozen=True):
     """An update by the leader of a share partition."""
 
     state_epoch: int
     leader_epoch: int
     start_offset: int
-    complete: int
-    deliveries: Sequence[Deliveries]
+    finished_count: int
+    delivery_batches: Sequence[DeliveryBatch]

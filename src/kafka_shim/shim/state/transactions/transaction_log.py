@@ -18,7 +18,7 @@ from kafka_shim.shim.state.coordinators import (
     Coordinators,
     KeyType,
     append_record,
-    versioned,
+    encode_with_version,
 )
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.transactions.transaction import (
@@ -75,7 +75,7 @@ class TransactionLog:
         self._append(transactional_id, None)
 
     def _append(self, transactional_id: str, value: bytes | None) -> None:
-        partition = self._coordinators.partition_of(_TRANSACTION, transactional_id)
+        partition = self._coordinators.coordinator_partition(_TRANSACTION, transactional_id)
         log, written = partition.log, self._written.get(partition.index)
         if written is None or written.log is not log:  # the topic may have been made anew
             written = self._written[partition.index] = _Written(log)
@@ -129,7 +129,7 @@ class _Written:
 
 
 def _key(transactional_id: str) -> bytes:
-    return versioned(TransactionLogKey(transactional_id), KEY_VERSION)
+    return encode_with_version(TransactionLogKey(transactional_id), KEY_VERSION)
 
 
 _known_key = lru_cache(maxsize=1024)(_key)

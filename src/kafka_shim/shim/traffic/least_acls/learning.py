@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.state.authorization import Policy
+from kafka_shim.shim.state.authorization import AuthorizationPolicy
 from kafka_shim.shim.state.cluster import Cluster
 
 ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
@@ -105,7 +105,7 @@ class ProvingAuthorizer(AttentiveAuthorizer):
         return decision
 
 
-class AttentivePolicy(Policy):
+class AttentivePolicy(AuthorizationPolicy):
     """Sets the requirement of the next checks in the authorizer."""
 
     __slots__ = ("attentive",)
@@ -115,7 +115,7 @@ class AttentivePolicy(Policy):
         self.attentive = attentive
 
     def bound(self, requirement: Requirement) -> BoundRequirement:
-        bound = super().bound(requirement)
+        bound = super().bind_requirement_to_release(requirement)
         self.attentive.begin(bound)
         return bound
 

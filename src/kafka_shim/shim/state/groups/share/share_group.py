@@ -309,7 +309,7 @@ class ShareGroup(Group):
         """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
         self.has_ever_initialized = True
         key = (self.group_id, topic_id, partition)
-        return self._states.initialise(key, self.target.epoch, start_offset)
+        return self._states.create_or_reset_state(key, self.target.epoch, start_offset)
 
     def note_initialized(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
@@ -329,7 +329,7 @@ class ShareGroup(Group):
         """Delete the share state of a topic; return False if there was none."""
         begun = self._begun.pop(topic_id, ())
         for partition in begun:
-            self._states.delete((self.group_id, topic_id, partition))
+            self._states.delete_state_if_any((self.group_id, topic_id, partition))
         return bool(begun)
 
     # share groups have no committed offsets
