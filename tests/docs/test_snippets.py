@@ -26,6 +26,9 @@ EXAMPLES = (
 )
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
+    ("DEVELOPERS.md", "py"): (
+        "tests/recordings/test_recorder.py::test_the_scenario_on_the_page_is_recorded_and_compared",
+    ),
     # not code: the functions that a request passes through
     ("docs/architecture.md", ""): (
         f"{SNIPPETS}::test_files_on_the_architecture_page_handle_requests",
