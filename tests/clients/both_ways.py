@@ -33,8 +33,8 @@ from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.traffic.replay.events import read_recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.report import Report
-from kafka_shim.shim.traffic.replay.target import OnMiss, Target
+from kafka_shim.shim.traffic.replay.report import ReplayReport
+from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
 from tests.clients.captured import captured, compare
 from tests.clients.kit import CLIENTS, PLAY_SECONDS
 from tests.clients.lateness import Lateness
@@ -195,24 +195,25 @@ def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) ->
         address=places[0],
         routes=dict(zip(NAMES, places, strict=True)),
         users={"alice": "alice-secret"},
-        on_miss=OnMiss.SKIP,
+        on_miss=OnUnreplayableRequest.SKIP,
         speed=None if real_is_recorded else 1.0,
     )
     report = Replayer(recording, target).replay()
     return _tell(report, Lateness(recording, real_is_recorded=real_is_recorded))
 
 
-def _tell(report: Report, lateness: Lateness) -> int:
+def _tell(report: ReplayReport, lateness: Lateness) -> int:
     """Print a replay's report; return the number of unexplained differences and misses."""
     sys.stdout.write(
         f"  {report.requests} requests, {report.responses} answers, {report.differing} differ,"
-        f" {len(report.missed)} missed, {report.left_out} left out (temporary errors)\n"
+        f" {len(report.unreplayable_requests)} missed, {report.skipped_requests} left out"
+        " (temporary errors)\n"
     )
-    open_ones = len(report.missed)
-    for place, why in report.missed:
+    open_ones = len(report.unreplayable_requests)
+    for place, why in report.unreplayable_requests:
         sys.stdout.write(f"  MISSED {place.api} v{place.version} of {place.principal}: {why}\n")
     told: Counter[str] = Counter()
-    for (api, field), rows in sorted(report.found.items()):
+    for (api, field), rows in sorted(report.differences_by_field.items()):
         for place, found in rows:
             row = lateness.explains(place, found)
             open_ones += row is None

@@ -15,7 +15,7 @@ from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
 from kafka_shim.shim.traffic.replay.events import Recording
-from kafka_shim.shim.traffic.replay.report import Place
+from kafka_shim.shim.traffic.replay.report import RequestId
 
 MOMENT_US = 2_000_000
 ANY_NAME = ""
@@ -78,7 +78,7 @@ class Lateness:
                 self._asked[*event.connection_id, event.entry.sequence] = event.entry
                 self._changes += _change(event.entry)
 
-    def explains(self, place: Place, found: Difference) -> str | None:
+    def explains(self, place: RequestId, found: Difference) -> str | None:
         """Return the row of the page that explains a difference, None if no row does."""
         asked = self._asked[place.writer, place.connection, place.sequence]
         real, own = found.recorded, found.actual

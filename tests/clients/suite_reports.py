@@ -44,7 +44,7 @@ make a run fail: cases of level `must`, and cases in which the client crashed or
 """
 
 Row = Mapping[str, Any]
-Report = Mapping[str, Any]
+ReplayReport = Mapping[str, Any]
 
 
 def main() -> int:
@@ -102,7 +102,7 @@ def played(driver: Sequence[str], cases: Sequence[str]) -> bytes:
     return done.stdout
 
 
-def merged(before: Report, after: Report) -> Report:
+def merged(before: ReplayReport, after: ReplayReport) -> ReplayReport:
     """Return the report `before` with the results of `after` added or replaced."""
     order = {case.id: at for at, case in enumerate(all_cases())}
     rows = {row["id"]: row for report in (before, after) for row in report["results"]}
@@ -111,7 +111,7 @@ def merged(before: Report, after: Report) -> Report:
     return {**after, "results": results}
 
 
-def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator[str]:
+def page(reports: Mapping[str, ReplayReport], findings: Sequence[Finding]) -> Iterator[str]:
     """Yield the lines of the page."""
     yield HEAD.format(release=read_pins().newest.rpartition(".")[0])
     yield from table(reports)
@@ -133,7 +133,7 @@ def page(reports: Mapping[str, Report], findings: Sequence[Finding]) -> Iterator
         yield from causes(failed, [each for each in findings if each.concerns(name)])
 
 
-def table(reports: Mapping[str, Report]) -> Iterator[str]:
+def table(reports: Mapping[str, ReplayReport]) -> Iterator[str]:
     families = list(
         dict.fromkeys(_family(row) for each in reports.values() for row in each["results"])
     )

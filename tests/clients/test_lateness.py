@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
 from kafka_shim.shim.traffic.replay.events import Event, Recording
-from kafka_shim.shim.traffic.replay.report import Place
+from kafka_shim.shim.traffic.replay.report import RequestId
 from tests.clients.lateness import LATE, MOMENT_US, Lateness
 
 ORDERS = "DescribeAclsResource(resource_type=2, resource_name='orders')"
@@ -43,7 +43,7 @@ def explained(change: Asked, asked: Asked, found: Difference, *, after_us: int) 
         frame = write_request_header(header) + codecs.write_request(message, VERSIONS[api])
         events.append(Event(("w", 1), "User:a", 1, "PLAINTEXT", Request(1, number, time_us, frame)))
     api = asked[0]
-    place = Place(1, 1, api.wire_name, VERSIONS[api], "User:a", "w")
+    place = RequestId(1, 1, api.wire_name, VERSIONS[api], "User:a", "w")
     return [
         Lateness(Recording(events, []), real_is_recorded=is_real).explains(place, found)
         for is_real in (True, False)

@@ -14,7 +14,7 @@ from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.responses import errors_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
-from kafka_shim.shim.traffic.replay.fields import NOT_YET
+from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
 from tests.pipeline.agreement import Decision
 from tests.pipeline.real_pairs import COUNTED, Decided, Half, Pair, recorded
 
@@ -69,7 +69,7 @@ def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[i
 
 def _text(codes: set[int]) -> str:
     """Return the error codes as text, without temporary errors, which come after the decision."""
-    return " ".join(map(str, sorted(codes - NOT_YET))) or "0"
+    return " ".join(map(str, sorted(codes - NOT_READY_ERRORS))) or "0"
 
 
 def differing(pair: Pair) -> set[Decided]:

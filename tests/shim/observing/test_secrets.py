@@ -49,7 +49,7 @@ from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.replay.events import read_recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.target import OnMiss, Target
+from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
 from tests.shim.observing.test_recorder import entries
@@ -156,9 +156,11 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
     assert SECRET not in str(rows)
     assert str(rows).count("[hidden]") == 3
     async with serving() as broker:
-        target = Target(split(broker.bootstrap_servers("PLAINTEXT")), on_miss=OnMiss.SKIP)
+        target = Target(
+            split(broker.bootstrap_servers("PLAINTEXT")), on_miss=OnUnreplayableRequest.SKIP
+        )
         report = await asyncio.to_thread(Replayer(read_recording(tmp_path), target).replay)
-    assert (report.responses, len(report.missed)) == (1, 3)
+    assert (report.responses, len(report.unreplayable_requests)) == (1, 3)
     assert report.differing == 0
 
 

@@ -13,9 +13,13 @@ from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
 from kafka_shim.shim.cli.usage import api_named, guarded
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.replay.events import Recording, RecordingFacts, TraceEvents
+from kafka_shim.shim.traffic.replay.events import Recording, RecordingSummary, TraceEvents
 from kafka_shim.shim.traffic.replay.replayer import Replayer
-from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
+from kafka_shim.shim.traffic.replay.target import (
+    OnUnreplayableRequest,
+    Target,
+    UnreplayableRequestError,
+)
 
 NUMBER_MAX = 1_000_000
 """Upper limit of --timeout and --speed; larger numbers are rejected as typing errors."""
@@ -70,8 +74,8 @@ def _add_course_arguments(group: argparse._ArgumentGroup) -> None:
     )
     add(
         "--on-miss",
-        choices=[choice.value for choice in OnMiss],
-        default=OnMiss.FAIL.value,
+        choices=[choice.value for choice in OnUnreplayableRequest],
+        default=OnUnreplayableRequest.FAIL.value,
         help="what to do with requests that cannot be replayed or get no response: fail stops, skip"
         " reports them and continues, record also writes a new trace (default: fail)",
     )
@@ -101,8 +105,8 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _run(args: argparse.Namespace) -> int:
-    on_miss = OnMiss(args.on_miss)
-    if (on_miss is OnMiss.RECORD) != (args.record is not None):
+    on_miss = OnUnreplayableRequest(args.on_miss)
+    if (on_miss is OnUnreplayableRequest.RECORD) != (args.record is not None):
         raise ConfigError("--on-miss record and --record DIR require each other")
     target = Target(
         address=parse_address(args.target, "--target"),
@@ -111,14 +115,14 @@ def _run(args: argparse.Namespace) -> int:
         speed=_speed(args.speed),
         timeout_s=_positive(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
-        logs_in=not args.no_login,
+        replays_authentication=not args.no_login,
         ignored=frozenset(_ignored(text) for text in args.ignore),
         record=args.record,
     )
     existing_trace(args.trace)
     with Progress("reading", trace_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
-        recording_facts = RecordingFacts(first)
+        recording_facts = RecordingSummary(first)
     tell_damage(first.damage)
     if not recording_facts.count:
         print_error(args, f"the trace `{args.trace}` is empty")
@@ -127,15 +131,15 @@ def _run(args: argparse.Namespace) -> int:
     try:
         with Progress("replaying", recording_facts.count) as progress:
             player.replay(progress)
-    except MissError as error:
+    except UnreplayableRequestError as error:
         print_error(args, str(error))
     if args.json:
-        print(json.dumps(player.report.row(), indent=2))
+        print(json.dumps(player.report.as_json_fields(), indent=2))
     else:
-        print("\n".join(player.report.lines()))
-    if not player.report.responses and player.report.misses:
+        print("\n".join(player.report.summary_lines()))
+    if not player.report.responses and player.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
-    return 0 if player.report.holds else EXIT_MISMATCH
+    return 0 if player.report.has_no_differences else EXIT_MISMATCH
 
 
 def _route(text: str) -> tuple[str, tuple[str, int]]:

@@ -23,9 +23,9 @@ from kafka_shim.protocol.messages.metadata_response import (
 )
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.compare import Difference, compare, differences
-from kafka_shim.shim.traffic.replay.counterparts import Counterparts
+from kafka_shim.shim.traffic.replay.compare import Difference, compare_and_learn, differences
 from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RecordedToTargetMapping
 
 
 def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
@@ -71,7 +71,9 @@ def test_omitted_partitions_of_a_fetch_are_ignored_but_changed_errors_are_not() 
     assert [d.actual for d in differences(11, fetch(0, 0), fetch(0, 29))] == [29]
 
 
-def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list[Difference]:
+def played(
+    mapping: RecordedToTargetMapping, host: str, port: int, cluster_id: str
+) -> list[Difference]:
     """Compare two Metadata responses that differ in an address and in the cluster id."""
     request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
 
@@ -86,7 +88,9 @@ def played(learned: Counterparts, host: str, port: int, cluster_id: str) -> list
         for brokers, name in ((here, "one"), (there, cluster_id))
     )
     entry = Response(1, 0, 0, ApiKey.METADATA, 12, old)
-    return compare(learned, Event(("w", 1), "User:a", 1, "PLAINTEXT", entry), request, entry, new)
+    return compare_and_learn(
+        mapping, Event(("w", 1), "User:a", 1, "PLAINTEXT", entry), request, entry, new
+    )
 
 
 def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
@@ -99,7 +103,7 @@ def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
         return read_response_frame(api_key, version, frame)
 
     monkeypatch.setattr("kafka_shim.shim.traffic.replay.compare.read_response_frame", noting)
-    learned = Counterparts()
+    mapping = RecordedToTargetMapping()
     event = Event(("w", 1), "User:a", 1, "PLAINTEXT", Response(1, 0, 0, ApiKey.METADATA, 12, b""))
     for host, port, cluster_id, reads in (
         ("a", 1, "two", 2),
@@ -109,8 +113,8 @@ def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
         ("a", 1, "two", 0),
     ):
         read.clear()
-        assert played(learned, host, port, cluster_id) == []
-        assert (len(read), learned.address(event)) == (reads, (host, port))
+        assert played(mapping, host, port, cluster_id) == []
+        assert (len(read), mapping.advertised_address(event)) == (reads, (host, port))
 
 
 def acls(*resources: tuple[int, int, list[tuple[str, str, int]]]) -> DescribeAclsResponse:

@@ -11,13 +11,13 @@ from kafka_shim.protocol.trace.entries import Body, Connection, Entry, Request, 
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.replay import report
 from kafka_shim.shim.traffic.replay.compare import Difference
-from kafka_shim.shim.traffic.replay.counterparts import Offsets
 from kafka_shim.shim.traffic.replay.events import (
     Recording,
-    RecordingFacts,
+    RecordingSummary,
     TraceEvents,
     read_recording,
 )
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import OffsetMapping
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.shim.traffic.replay.test_offsets import committed, committing, produced
@@ -57,11 +57,13 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     with answering(serve) as address:
         tracemalloc.start()
         events = TraceEvents(folder)
-        player = Replayer(Recording(events, events.damage), Target(address), RecordingFacts(events))
+        player = Replayer(
+            Recording(events, events.damage), Target(address), RecordingSummary(events)
+        )
         done = player.replay()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-    assert (done.requests, done.responses, done.holds) == (COUNT, COUNT, True)
+    assert (done.requests, done.responses, done.has_no_differences) == (COUNT, COUNT, True)
     assert peak < 6 * MEGABYTE < 2 * COUNT * BYTES
 
 
@@ -71,26 +73,26 @@ def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
 
 
 def test_offsets_with_a_constant_distance_take_no_memory() -> None:
-    offsets = Offsets()
+    offsets = OffsetMapping()
     for base in range(1000):
         offsets.learn(produced(base), produced(base + 7))
     for base in range(1000, 2000):
         offsets.learn(produced(base), produced(base + 9))
     asked = [committing(offset) for offset in (0, 500, 999, 1000, 1500, 5000)]
     for request in asked:
-        offsets.rewrite(request)
+        offsets.put_target_offsets(request)
     assert [committed(request) for request in asked] == [7, 507, 1006, 1009, 1509, 5009]
-    assert sum(map(len, offsets._known.values())) == 4
+    assert sum(map(len, offsets._offset_pairs.values())) == 4
 
 
 def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(report, "KEPT", 3)
-    found = report.Report()
+    monkeypatch.setattr(report, "EXAMPLES_KEPT_MAX", 3)
+    found = report.ReplayReport()
     for number in range(10):
-        place = report.Place(1, number, "Fetch", 12, "User:a")
-        found.differ(place, [Difference("error_code", 0, 29)])
-        found.miss(place, "gone")
-    row = found.row()
+        place = report.RequestId(1, number, "Fetch", 12, "User:a")
+        found.add_differences(place, [Difference("error_code", 0, 29)])
+        found.add_missed_request(place, "gone")
+    row = found.as_json_fields()
     assert [kind["count"] for kind in row["differences"]] == [10]
     assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)
-    assert any(connection_id.startswith("    10  Fetch v12") for connection_id in found.lines())
+    assert any(line.startswith("    10  Fetch v12") for line in found.summary_lines())

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.produce_response import (
     ProduceResponse,
     TopicProduceResponse,
 )
-from kafka_shim.shim.traffic.replay.counterparts import Offsets
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import OffsetMapping
 
 TOPIC_ID = b"t" * 16
 
@@ -32,38 +32,38 @@ def committed(request: OffsetCommitRequest) -> int:
 
 
 def test_offsets_keep_their_distance_to_the_last_learned_one() -> None:
-    offsets = Offsets()
+    offsets = OffsetMapping()
     offsets.learn(produced(0), produced(100))
     offsets.learn(produced(10), produced(150))
-    assert offsets.differ
+    assert offsets.differs_from_recording
     for old, new in ((0, 100), (9, 109), (10, 150), (12, 152)):
         request = committing(old)
-        assert offsets.rewrite(request)
+        assert offsets.put_target_offsets(request)
         assert committed(request) == new
 
 
 def test_offsets_are_learned_for_each_partition() -> None:
-    offsets = Offsets()
+    offsets = OffsetMapping()
     offsets.learn(produced(0), produced(100))
     for request in (committing(5, partition=1), committing(5, topic="u"), committing(-1)):
         before = committed(request)
-        assert not offsets.rewrite(request)
+        assert not offsets.put_target_offsets(request)
         assert committed(request) == before
 
 
 def test_topic_ids_are_resolved_with_the_recorded_metadata() -> None:
-    offsets = Offsets()
+    offsets = OffsetMapping()
     recorded = MetadataResponse(topics=[MetadataResponseTopic(name="t", topic_id=TOPIC_ID)])
-    offsets.name_topics(recorded)
+    offsets.learn_topic_names(recorded)
     offsets.learn(produced(0), produced(7))
     row = FetchPartition(partition=0, fetch_offset=2)
     request = FetchRequest(topics=[FetchTopic(topic_id=TOPIC_ID, partitions=[row])])
-    assert offsets.rewrite(request)
+    assert offsets.put_target_offsets(request)
     assert row.fetch_offset == 9
 
 
 def test_equal_offsets_change_nothing() -> None:
-    offsets = Offsets()
+    offsets = OffsetMapping()
     offsets.learn(produced(4), produced(4))
-    assert not offsets.differ
-    assert not offsets.rewrite(committing(4))
+    assert not offsets.differs_from_recording
+    assert not offsets.put_target_offsets(committing(4))

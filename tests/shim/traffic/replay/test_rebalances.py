@@ -20,7 +20,10 @@ from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
-from kafka_shim.shim.traffic.replay.error_codes import REBALANCE_IN_PROGRESS, is_before_join
+from kafka_shim.shim.traffic.replay.error_codes import (
+    REBALANCE_IN_PROGRESS,
+    is_response_from_before_rebalance,
+)
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
@@ -88,7 +91,7 @@ def test_requests_that_overtook_a_join_are_recognized(
 ) -> None:
     entry = Response(0, 0, 0, *api, responded(api, recorded))
     frame = responded(api, actual)
-    assert is_before_join(request_frame, entry, frame, on_the_way) is is_so
+    assert is_response_from_before_rebalance(request_frame, entry, frame, on_the_way) is is_so
 
 
 def recording() -> Recording:
@@ -144,5 +147,5 @@ def give(peer: socket.socket, frame: bytes) -> None:
 def test_a_heartbeat_that_overtook_a_join_is_repeated() -> None:
     with slow_broker() as address:
         report = Replayer(recording(), Target(address)).replay()
-    assert report.holds, "\n".join(report.lines())
+    assert report.has_no_differences, "\n".join(report.summary_lines())
     assert report.responses == 2

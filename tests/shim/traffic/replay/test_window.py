@@ -84,7 +84,7 @@ def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) ->
 
     with answering(serve) as address:
         report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
-    assert (report.responses, report.holds) == (COUNT, True)
+    assert (report.responses, report.has_no_differences) == (COUNT, True)
 
 
 def test_neither_side_blocks_on_writing() -> None:
@@ -99,7 +99,7 @@ def test_neither_side_blocks_on_writing() -> None:
 
     with answering(serve) as address:
         report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
-    assert (report.responses, report.holds) == (len(exchanges), True)
+    assert (report.responses, report.has_no_differences) == (len(exchanges), True)
 
 
 @pytest.mark.parametrize("responded", [0, 1])
@@ -121,5 +121,9 @@ def test_responses_that_the_recording_lacks_do_not_fill_the_window(responded: in
 
     with answering(serve) as address:
         report = Replayer(Recording(kept, []), Target(address, timeout_s=3)).replay()
-    assert (report.requests, report.responses, report.missed) == (COUNT, responded, [])
-    assert report.unrecorded > COUNT / 2
+    assert (report.requests, report.responses, report.unreplayable_requests) == (
+        COUNT,
+        responded,
+        [],
+    )
+    assert report.unrecorded_responses > COUNT / 2

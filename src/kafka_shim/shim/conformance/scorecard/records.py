@@ -10,7 +10,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, batches
 from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
-from kafka_shim.shim.traffic.replay.fields import NOT_YET
+from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
 
 _MEMBER_ID_REQUIRED = 79
 _COVERED_FROM = 21
@@ -100,7 +100,7 @@ def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Oc
 
 def _retriable_coordinator_errors_are_retried(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for number, exchange in enumerate(exchanges):
-        if exchange.api_key not in _COORDINATED or not NOT_YET.intersection(
+        if exchange.api_key not in _COORDINATED or not NOT_READY_ERRORS.intersection(
             exchange.error_codes_except_none
         ):
             continue

@@ -31,76 +31,80 @@ _EVERY_ACL = DescribeAclsRequest(
 )
 
 
-Place = tuple[int, str, int]
+ResourceKey = tuple[int, str, int]
 """Type, name and pattern type of resources."""
-Rule = tuple[str, str, int, int]
+AclEntry = tuple[str, str, int, int]
 """Principal, host, operation and permission."""
 
 
-class AclChange(msgspec.Struct, frozen=True):
+class ReplayedAclChange(msgspec.Struct, frozen=True):
     """ACLs that a request added or removed, and its version."""
 
-    created: frozenset[tuple[Place, Rule]]
-    removed: frozenset[tuple[Place, Rule]]
+    created_acls: frozenset[tuple[ResourceKey, AclEntry]]
+    removed_acls: frozenset[tuple[ResourceKey, AclEntry]]
     version: int
 
-    def is_applied_at(self, peer: TargetConnection) -> bool:
+    def is_applied_at(self, target_connection: TargetConnection) -> bool:
         """Return whether the broker has applied it; True if it cannot be
-        asked. Raises GoneError.
+        asked. Raises ConnectionLostError.
         """
-        peer.send(
+        target_connection.send(
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
             + codecs.write_request(_EVERY_ACL, self.version)
         )
-        response = _read(ApiKey.DESCRIBE_ACLS, self.version, peer.receive())
+        response = _decode_response_or_none(
+            ApiKey.DESCRIBE_ACLS, self.version, target_connection.receive()
+        )
         if response is None or response.error_code:
             return True
-        found = {
-            ((row.resource_type, row.resource_name, row.pattern_type), _rule(acl))
+        existing_acls = {
+            ((row.resource_type, row.resource_name, row.pattern_type), _acl_entry(acl))
             for row in response.resources
             for acl in row.acls
         }
-        return self.created <= found and not self.removed & found
+        return self.created_acls <= existing_acls and not self.removed_acls & existing_acls
 
-    def wait(self, peers: Iterable[TargetConnection], timeout_s: float) -> None:
+    def wait_until_applied(
+        self, target_connections: Iterable[TargetConnection], timeout_s: float
+    ) -> None:
         """Wait until all of these brokers have applied it, or the time
-        is over. Raises GoneError.
+        is over. Raises ConnectionLostError.
         """
         deadline = time.monotonic() + timeout_s
-        for peer in peers:
-            while not self.is_applied_at(peer) and time.monotonic() < deadline:
+        for target_connection in target_connections:
+            while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
                 time.sleep(RETRY_S)
 
 
-def acl_change_of(request: bytes, frame: bytes) -> AclChange | None:
+def successful_acl_change(request: bytes, frame: bytes) -> ReplayedAclChange | None:
     """Return what a request of `ACL_CHANGES` changed; None if nothing, or if that is unknown."""
     header, at = read_request_header(request)
-    response = _read(header.api_key, header.api_version, frame)
+    response = _decode_response_or_none(header.api_key, header.api_version, frame)
     if response is None:
         return None
-    created: set[tuple[Place, Rule]] = set()
-    removed: set[tuple[Place, Rule]] = set()
+    created_acls: set[tuple[ResourceKey, AclEntry]] = set()
+    removed_acls: set[tuple[ResourceKey, AclEntry]] = set()
     if header.api_key == ApiKey.CREATE_ACLS:
         message = codecs.read_request(header.api_key, header.api_version, request, at)
         for acl, result in zip(message.creations, response.results, strict=False):
             if not result.error_code:
-                place = (acl.resource_type, acl.resource_name, acl.resource_pattern_type)
-                created.add((place, _rule(acl)))
+                resource = (acl.resource_type, acl.resource_name, acl.resource_pattern_type)
+                created_acls.add((resource, _acl_entry(acl)))
     else:
         for result in response.filter_results:
             for acl in result.matching_acls:
-                place = (acl.resource_type, acl.resource_name, acl.pattern_type)
-                removed.add((place, _rule(acl)))
-    if not created and not removed:
+                resource = (acl.resource_type, acl.resource_name, acl.pattern_type)
+                removed_acls.add((resource, _acl_entry(acl)))
+    if not created_acls and not removed_acls:
         return None
-    return AclChange(frozenset(created), frozenset(removed), header.api_version)
+    return ReplayedAclChange(frozenset(created_acls), frozenset(removed_acls), header.api_version)
 
 
-def _rule(acl: Any) -> Rule:
+def _acl_entry(acl: Any) -> AclEntry:
     return acl.principal, acl.host, acl.operation, acl.permission_type
 
 
-def _read(key: int, version: int, frame: bytes) -> Any:
+def _decode_response_or_none(key: int, version: int, frame: bytes) -> Any:
     try:
         return read_response_frame(key, version, frame)[0]
     except ProtocolError:

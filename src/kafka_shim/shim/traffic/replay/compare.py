@@ -10,27 +10,30 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.counterparts import Counterparts, Pair
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import (
     IGNORED_FIELDS,
     LONG_IDS,
-    NO_PARTNERS,
-    Partners,
-    pairs,
+    NO_CORRESPONDING_IDS,
+    CorrespondingIds,
+    paired_rows,
 )
-from kafka_shim.shim.traffic.replay.ids import id_kinds
+from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import (
+    RecordedToTargetMapping,
+    RequestWithBothResponses,
+)
 
 MISSING = "missing"
 _MEMBERS = "members[]"
 """Fields that only group leaders receive."""
 
 
-class Context(NamedTuple):
+class ComparisonContext(NamedTuple):
     """The version of two messages, and the corresponding members and topics."""
 
     version: int
-    partners: Partners
+    corresponding_ids: CorrespondingIds
 
 
 class Difference(msgspec.Struct, frozen=True):
@@ -41,48 +44,67 @@ class Difference(msgspec.Struct, frozen=True):
     actual: Any
 
 
-def compare(
-    learned: Counterparts, event: Event, request: bytes, entry: Response, frame: bytes
+def compare_and_learn(
+    mapping: RecordedToTargetMapping, event: Event, request: bytes, entry: Response, frame: bytes
 ) -> list[Difference]:
     """Compare a recorded response with the target's frame; learn ids and offsets from it."""
     key, version = entry.api_key, entry.api_version
-    kinds = id_kinds(key, version, "Response")
-    ids = learned.ids
-    if frame == entry.frame and not (kinds and ids.differ):
+    id_kinds = kinds_of_ids_in_message(key, version, "Response")
+    ids = mapping.ids
+    if frame == entry.frame and not (id_kinds and ids.differs_from_recording):
         return []
-    pair = Pair(event.connection_id, key, version, request[8:], entry.frame[4:], frame[4:])
-    if learned.knows(pair):
+    pair = RequestWithBothResponses(
+        event.connection_id, key, version, request[8:], entry.frame[4:], frame[4:]
+    )
+    if mapping.is_known_to_be_equal(pair):
         return []
-    if kinds <= LONG_IDS and frame == ids.with_actual_ids(entry.frame):
+    if id_kinds <= LONG_IDS and frame == ids.replace_long_ids_in_frame(entry.frame):
         return []
     try:
         recorded, version = read_response_frame(key, version, entry.frame)
         actual, actual_version = read_response_frame(key, entry.api_version, frame)
     except ProtocolError:
-        same = entry.frame[4:] == frame[4:]
-        return [] if same else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
+        is_equal = entry.frame[4:] == frame[4:]
+        return [] if is_equal else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
     if version != actual_version:
         return [Difference("version", version, actual_version)]
-    is_led_by_another = learned.learn(event, request, recorded, actual)
-    found = differences(version, recorded, actual, ids.partners)
-    if is_led_by_another:
-        found = [difference for difference in found if not difference.field.startswith(_MEMBERS)]
-    if not found:
-        learned.note_equal(pair)
-    return found
+    has_another_leader = mapping.learn(event, request, recorded, actual)
+    field_differences = differences(version, recorded, actual, ids.corresponding_ids)
+    if has_another_leader:
+        field_differences = [
+            difference
+            for difference in field_differences
+            if not difference.field.startswith(_MEMBERS)
+        ]
+    if not field_differences:
+        mapping.remember_as_equal(pair)
+    return field_differences
 
 
 def differences(
-    version: int, recorded: Any, actual: Any, partners: Partners = NO_PARTNERS
+    version: int,
+    recorded: Any,
+    actual: Any,
+    corresponding_ids: CorrespondingIds = NO_CORRESPONDING_IDS,
 ) -> list[Difference]:
     """Return the differences between two messages of the same type and version."""
     name = type(recorded).__name__
-    found = list(
-        _struct(load_message_spec(name).struct, recorded, actual, Context(version, partners), "")
+    field_differences = list(
+        _struct_differences(
+            load_message_spec(name).struct,
+            recorded,
+            actual,
+            ComparisonContext(version, corresponding_ids),
+            "",
+        )
     )
     if name == f"{ApiKey.FETCH.wire_name}Response":
-        found = [difference for difference in found if not _is_unchanged_partition(difference)]
-    return found
+        field_differences = [
+            difference
+            for difference in field_differences
+            if not _is_unchanged_partition(difference)
+        ]
+    return field_differences
 
 
 def _is_unchanged_partition(difference: Difference) -> bool:
@@ -90,44 +112,53 @@ def _is_unchanged_partition(difference: Difference) -> bool:
     return MISSING in (difference.recorded, difference.actual)
 
 
-def _struct(
-    spec: StructSpec, recorded: Any, actual: Any, context: Context, path: str
+def _struct_differences(
+    spec: StructSpec, recorded: Any, actual: Any, context: ComparisonContext, path: str
 ) -> Iterator[Difference]:
     for field in spec.fields:
         if field.attribute in IGNORED_FIELDS or not field.versions.has(context.version):
             continue
-        here = f"{path}.{field.attribute}" if path else field.attribute
-        old, new = getattr(recorded, field.attribute), getattr(actual, field.attribute)
-        if field.is_array and old is not None and new is not None:
-            yield from _list(field, old, new, context, f"{here}[]")
-        elif field.struct is not None and old is not None and new is not None:
-            yield from _struct(field.struct, old, new, context, here)
-        elif old != new:
-            yield Difference(here, plain(old), plain(new))
+        field_path = f"{path}.{field.attribute}" if path else field.attribute
+        recorded_value, actual_value = (
+            getattr(recorded, field.attribute),
+            getattr(actual, field.attribute),
+        )
+        if field.is_array and recorded_value is not None and actual_value is not None:
+            yield from _list_differences(
+                field, recorded_value, actual_value, context, f"{field_path}[]"
+            )
+        elif field.struct is not None and recorded_value is not None and actual_value is not None:
+            yield from _struct_differences(
+                field.struct, recorded_value, actual_value, context, field_path
+            )
+        elif recorded_value != actual_value:
+            yield Difference(field_path, json_value(recorded_value), json_value(actual_value))
 
 
-def _list(
-    field: FieldSpec, recorded: list[Any], actual: list[Any], context: Context, path: str
+def _list_differences(
+    field: FieldSpec, recorded: list[Any], actual: list[Any], context: ComparisonContext, path: str
 ) -> Iterator[Difference]:
     if field.struct is None:
         if sorted(recorded) != sorted(actual):
-            yield Difference(path, plain(recorded), plain(actual))
+            yield Difference(path, json_value(recorded), json_value(actual))
         return
-    for old, new in pairs(recorded, actual, context.partners):
-        if old is None or new is None:
-            yield Difference(path, _row(old), _row(new))
+    for recorded_value, actual_value in paired_rows(recorded, actual, context.corresponding_ids):
+        if recorded_value is None or actual_value is None:
+            yield Difference(path, _short_row(recorded_value), _short_row(actual_value))
         else:
-            yield from _struct(field.struct, old, new, context, path)
+            yield from _struct_differences(
+                field.struct, recorded_value, actual_value, context, path
+            )
 
 
-def _row(row: Any) -> str:
+def _short_row(row: Any) -> str:
     return MISSING if row is None else repr(row)[:200]
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value for JSON."""
     if isinstance(value, bytes):
         return value.hex()
     if isinstance(value, list):
-        return [plain(element) for element in value]
+        return [json_value(element) for element in value]
     return repr(value) if isinstance(value, msgspec.Struct) else value

@@ -9,33 +9,33 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.fields import COORDINATED, NOT_YET
+from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
-_NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_YET)
+_NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
 
 
 def error_code(entry: Response, frame: bytes | None = None) -> int:
     """Return the code of the recorded response, or of another one to the same request."""
     try:
-        told = entry.frame if frame is None else frame
-        response, _ = read_response_frame(entry.api_key, entry.api_version, told)
+        response_frame = entry.frame if frame is None else frame
+        response, _ = read_response_frame(entry.api_key, entry.api_version, response_frame)
     except ProtocolError:
         return -1
     for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups
-        inner = getattr(response, rows, None)
-        if inner and hasattr(inner[0], "error_code"):  # groups in a list have none
-            return int(inner[0].error_code)
+        inner_rows = getattr(response, rows, None)
+        if inner_rows and hasattr(inner_rows[0], "error_code"):  # groups in a list have none
+            return int(inner_rows[0].error_code)
     codes = _PARTITION_CODES.get(entry.api_key)
     if codes is not None:
         return next(codes(response), 0)  # a coordinator's error is in all of them
     return int(getattr(response, "error_code", 0))
 
 
-def _committed(response: Any) -> Iterator[int]:
+def _offset_commit_error_codes(response: Any) -> Iterator[int]:
     return (partition.error_code for topic in response.topics for partition in topic.partitions)
 
 
-def _added(response: Any) -> Iterator[int]:
+def _added_partition_error_codes(response: Any) -> Iterator[int]:
     topics = response.results_by_topic_v3_and_below
     return (
         result.partition_error_code for topic in topics for result in topic.results_by_partition
@@ -43,18 +43,21 @@ def _added(response: Any) -> Iterator[int]:
 
 
 _PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
-    ApiKey.OFFSET_COMMIT: _committed,
-    ApiKey.TXN_OFFSET_COMMIT: _committed,
-    ApiKey.ADD_PARTITIONS_TO_TXN: _added,
+    ApiKey.OFFSET_COMMIT: _offset_commit_error_codes,
+    ApiKey.TXN_OFFSET_COMMIT: _offset_commit_error_codes,
+    ApiKey.ADD_PARTITIONS_TO_TXN: _added_partition_error_codes,
 }
 
 
-def is_not_ready(entry: Response, frame: bytes | None = None) -> bool:
-    """Return whether the broker was not ready (`NOT_YET`); decodes only if that is possible."""
-    if entry.api_key not in COORDINATED:
+def is_coordinator_not_ready(entry: Response, frame: bytes | None = None) -> bool:
+    """Return whether a coordinator was not ready, decoding only if the bytes allow it."""
+    if entry.api_key not in COORDINATOR_APIS:
         return False
-    seen = entry.frame if frame is None else frame
-    return any(code in seen for code in _NOT_YET_BYTES) and error_code(entry, frame) in NOT_YET
+    response_frame = entry.frame if frame is None else frame
+    return (
+        any(code in response_frame for code in _NOT_YET_BYTES)
+        and error_code(entry, frame) in NOT_READY_ERRORS
+    )
 
 
 REBALANCE_IN_PROGRESS = 27
@@ -62,8 +65,8 @@ _RETRYABLE_MEMBER_REQUESTS = frozenset({ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP})
 """Requests of members that change nothing if they are sent again."""
 
 
-def is_before_join(
-    request: bytes, entry: Response, actual: bytes, unanswered: Iterable[bytes]
+def is_response_from_before_rebalance(
+    request: bytes, entry: Response, actual: bytes, unanswered_requests: Iterable[bytes]
 ) -> bool:
     """Return whether the target answered a member's `request` as if the group were not rebalancing.
 
@@ -76,15 +79,15 @@ def is_before_join(
         return False
     if error_code(entry, actual) != 0:
         return False
-    group = _read(request).group_id
+    group = _decode_request_or_none(request).group_id
     return any(
         int.from_bytes(frame[:2], "big") == ApiKey.JOIN_GROUP
-        and getattr(_read(frame), "group_id", None) == group
-        for frame in unanswered
+        and getattr(_decode_request_or_none(frame), "group_id", None) == group
+        for frame in unanswered_requests
     )
 
 
-def _read(frame: bytes) -> Any:
+def _decode_request_or_none(frame: bytes) -> Any:
     """Return a decoded request; None if it cannot be decoded."""
     header, at = read_request_header(frame)
     try:

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, read_trace, segments
-from kafka_shim.shim.traffic.replay.error_codes import is_not_ready
+from kafka_shim.shim.traffic.replay.error_codes import is_coordinator_not_ready
 
 ConnectionId = tuple[str, int]
 """One recorded connection: its writer and its number among that writer's."""
@@ -48,30 +48,30 @@ class TraceEvents:
 
     def __iter__(self) -> Iterator[Event]:
         self.damage.clear()
-        self._behind = 0
+        self._bytes_read = 0
         by_writer: dict[str, list[Path]] = {}
         for path in segments(self._path):
-            by_writer.setdefault(_writer(path), []).append(path)
-        streams = [self._of(paths) for paths in by_writer.values()]
+            by_writer.setdefault(_writer_of_segment(path), []).append(path)
+        streams = [self._events_of_writer(paths) for paths in by_writer.values()]
         if len(streams) == 1:
             return streams[0]
         return heapq.merge(*streams, key=attrgetter("entry.time_us"))
 
-    def _of(self, paths: list[Path]) -> Iterator[Event]:
+    def _events_of_writer(self, paths: list[Path]) -> Iterator[Event]:
         for path in paths:
             for block in read_segment(path):
                 if isinstance(block, Damage):
                     self.damage.append(block)
                     continue
-                yield from _events(block)
-                self._behind += block.header.block_bytes
-                self._progress(self._behind)
+                yield from _events_in_block(block)
+                self._bytes_read += block.header.block_bytes
+                self._progress(self._bytes_read)
 
 
 def read_recording(
     path: Path,
     progress: Callable[[int], None] = lambda _: None,
-    watch: Callable[[Block], None] = lambda _: None,
+    on_block: Callable[[Block], None] = lambda _: None,
 ) -> Recording:
     """Read a whole trace; the entries of several writers are merged by their times.
 
@@ -83,36 +83,42 @@ def read_recording(
         if isinstance(block, Damage):
             damage.append(block)
         else:
-            watch(block)
-            events += _events(block)
+            on_block(block)
+            events += _events_in_block(block)
     if len({event.connection_id[0] for event in events}) > 1:
         events.sort(key=attrgetter("entry.time_us"))
     return Recording(events, damage)
 
 
-def _events(block: Block) -> Iterator[Event]:
-    writer = _writer(Path(block.path))
-    people = {who.number: who for who in block.body.connections}
+def _events_in_block(block: Block) -> Iterator[Event]:
+    writer = _writer_of_segment(Path(block.path))
+    connections = {connection.number: connection for connection in block.body.connections}
     for entry in block.body.entries:
         if isinstance(entry, Access):
             continue
-        who = people[entry.connection]
-        connection_id = (writer, who.writer_connection)
+        connection = connections[entry.connection]
+        connection_id = (writer, connection.writer_connection)
         yield Event(
-            connection_id, who.principal, who.node_id, who.listener, entry, who.host, who.port
+            connection_id,
+            connection.principal,
+            connection.node_id,
+            connection.listener,
+            entry,
+            connection.host,
+            connection.port,
         )
 
 
-def _writer(segment: Path) -> str:
+def _writer_of_segment(segment: Path) -> str:
     return segment.stem.rpartition("-")[0]
 
 
-LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
+AUTHENTICATION_APIS = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
-_Place = tuple[ConnectionId, int]
+_RequestKey = tuple[ConnectionId, int]
 
 
-class RecordingFacts:
+class RecordingSummary:
     """`count` events from `first_us` on, the principal of each connection, responses to log-ins,
     and requests for which the recorded broker was not ready.
     """
@@ -121,19 +127,19 @@ class RecordingFacts:
         self.count = 0
         self.first_us = 0
         self.principals: dict[ConnectionId, str] = {}
-        self.logins: dict[_Place, Response] = {}
-        self.not_ready_requests: set[_Place] = set()
+        self.authentication_responses: dict[_RequestKey, Response] = {}
+        self.not_ready_requests: set[_RequestKey] = set()
         for event in events:
-            self._note(event)
+            self._add_event(event)
 
-    def _note(self, event: Event) -> None:
+    def _add_event(self, event: Event) -> None:
         if not self.count:
             self.first_us = event.entry.time_us
         self.count += 1
         self.principals[event.connection_id] = event.principal
         if isinstance(event.entry, Response):
-            place = event.connection_id, event.entry.sequence
-            if event.entry.api_key in LOGIN:
-                self.logins[place] = event.entry
-            if is_not_ready(event.entry):
-                self.not_ready_requests.add(place)
+            request_key = event.connection_id, event.entry.sequence
+            if event.entry.api_key in AUTHENTICATION_APIS:
+                self.authentication_responses[request_key] = event.entry
+            if is_coordinator_not_ready(event.entry):
+                self.not_ready_requests.add(request_key)

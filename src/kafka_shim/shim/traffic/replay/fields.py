@@ -84,11 +84,11 @@ NO_ID = frozenset({-1, "", bytes(16)})
 NO_ID_EITHER = {"session": 0, "generation": 0, "subscription": 0}
 """Zero is a producer id and an epoch like any other, but no session, and a member that joins."""
 
-NOT_YET = frozenset({14, 15, 16, 51})
+NOT_READY_ERRORS = frozenset({14, 15, 16, 51})
 """Coordinators that load, are not there, or elsewhere, or still end the transaction before: the
 client retries (retriable)."""
 
-COORDINATED = frozenset(
+COORDINATOR_APIS = frozenset(
     {
         ApiKey.FIND_COORDINATOR, ApiKey.JOIN_GROUP, ApiKey.SYNC_GROUP, ApiKey.HEARTBEAT,
         ApiKey.LEAVE_GROUP, ApiKey.OFFSET_COMMIT, ApiKey.OFFSET_FETCH, ApiKey.OFFSET_DELETE,
@@ -102,27 +102,29 @@ COORDINATED = frozenset(
         ApiKey.STREAMS_GROUP_DESCRIBE,
     }
 )  # fmt: skip
-"""A target may put these off (`NOT_YET`), so nothing is sent before their answer is in."""
+"""A target may put these off (`NOT_READY_ERRORS`), so nothing is sent before their answer is in."""
 
 
-class Partners(NamedTuple):
+class CorrespondingIds(NamedTuple):
     """The target's ids by the recorded ones, as far as known.
 
     `target_topics` are the target's topic ids.
     """
 
-    members: Mapping[str, str] = {}
+    member_ids: Mapping[str, str] = {}
     topics: Mapping[bytes, bytes] = {}
     target_topics: Container[bytes] = ()
 
 
-NO_PARTNERS = Partners()
+NO_CORRESPONDING_IDS = CorrespondingIds()
 
 _MADE_UP = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$")
 
 
-def pairs(
-    recorded: list[Any], actual: list[Any], partners: Partners = NO_PARTNERS
+def paired_rows(
+    recorded: list[Any],
+    actual: list[Any],
+    corresponding_ids: CorrespondingIds = NO_CORRESPONDING_IDS,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield rows with the same name, in order, with None for missing ones; others by position.
 
@@ -130,73 +132,78 @@ def pairs(
     group are matched by their known ids, and otherwise by their metadata.
     """
     if recorded and hasattr(recorded[0], "member_id"):
-        yield from _members(recorded, actual, partners.members)
+        yield from _paired_members(recorded, actual, corresponding_ids.member_ids)
         return
-    target, topics = partners.target_topics, partners.topics
-    yield from _paired(
-        *(recorded, lambda row: name_of(row, lambda topic_id: topics.get(topic_id, b""))),
+    target, topics = corresponding_ids.target_topics, corresponding_ids.topics
+    yield from _rows_paired_by_identity(
+        *(recorded, lambda row: row_identity(row, lambda topic_id: topics.get(topic_id, b""))),
         *(
             actual,
-            lambda row: name_of(row, lambda topic_id: topic_id if topic_id in target else b""),
+            lambda row: row_identity(row, lambda topic_id: topic_id if topic_id in target else b""),
         ),
     )
 
 
-def _members(
-    recorded: list[Any], actual: list[Any], members: Mapping[str, str]
+def _paired_members(
+    recorded: list[Any], actual: list[Any], member_ids: Mapping[str, str]
 ) -> Iterator[tuple[Any, Any]]:
     by_id = {row.member_id: row for row in actual}
-    strangers = []
+    unknown_members = []
     for row in recorded:
-        if row.member_id in members:
-            yield row, by_id.pop(members[row.member_id], None)
+        if row.member_id in member_ids:
+            yield row, by_id.pop(member_ids[row.member_id], None)
         else:
-            strangers.append(row)
-    taken = set(members.values())
-    free = [row for row in by_id.values() if row.member_id not in taken]
-    alike = list(_paired(strangers, _traits, free, _traits))
-    yield from (pair for pair in alike if None not in pair)
-    yield from _paired(
-        *([old for old, new in alike if new is None], lambda _: None),
-        *([new for old, new in alike if old is None], lambda _: None),
+            unknown_members.append(row)
+    known_target_members = set(member_ids.values())
+    unassigned_rows = [row for row in by_id.values() if row.member_id not in known_target_members]
+    member_pairs = list(
+        _rows_paired_by_identity(unknown_members, _member_traits, unassigned_rows, _member_traits)
     )
-    yield from ((None, row) for row in by_id.values() if row.member_id in taken)
+    yield from (pair for pair in member_pairs if None not in pair)
+    yield from _rows_paired_by_identity(
+        *([old for old, new in member_pairs if new is None], lambda _: None),
+        *([new for old, new in member_pairs if old is None], lambda _: None),
+    )
+    yield from ((None, row) for row in by_id.values() if row.member_id in known_target_members)
 
 
-def _traits(row: Any) -> object:
+def _member_traits(row: Any) -> object:
     """Return the properties of a member that do not depend on the run."""
     values = (getattr(row, name, None) for name in MEMBER_TRAITS)
     return _MADE_UP.sub("", row.member_id), *(str(value) for value in values)
 
 
-_Namer = Callable[[Any], object]
+_RowIdentity = Callable[[Any], object]
 
 
-def _paired(
-    recorded: list[Any], name_recorded: _Namer, actual: list[Any], name_actual: _Namer
+def _rows_paired_by_identity(
+    recorded: list[Any],
+    recorded_identity: _RowIdentity,
+    actual: list[Any],
+    actual_identity: _RowIdentity,
 ) -> Iterator[tuple[Any, Any]]:
-    waiting: dict[object, list[Any]] = {}
+    rows_by_identity: dict[object, list[Any]] = {}
     for row in actual:
-        waiting.setdefault(name_actual(row), []).append(row)
+        rows_by_identity.setdefault(actual_identity(row), []).append(row)
     for row in recorded:
-        partners = waiting.get(name_recorded(row))
-        yield row, partners.pop(0) if partners else None
-    for rows in waiting.values():
+        corresponding_ids = rows_by_identity.get(recorded_identity(row))
+        yield row, corresponding_ids.pop(0) if corresponding_ids else None
+    for rows in rows_by_identity.values():
         for row in rows:
             yield None, row
 
 
-def name_of(row: Any, name_of_topic: Callable[[bytes], bytes]) -> object:
+def row_identity(row: Any, topic_id_or_counterpart: Callable[[bytes], bytes]) -> object:
     """Return the name of a row; topic ids only if there is no name.
 
     Topic ids differ between runs, so an unknown one is not a name.
     """
     if hasattr(row, "permission_type"):  # the name of an ACL is all its fields
         return tuple(getattr(row, attribute, None) for attribute in ACL_NAMES)
-    found: list[object] = []
+    identity: list[object] = []
     for attribute in ROW_NAMES:
         value = getattr(row, attribute, None)
-        if value is None or (isinstance(value, bytes) and (found or value in NO_ID)):
+        if value is None or (isinstance(value, bytes) and (identity or value in NO_ID)):
             continue
-        found.append(name_of_topic(value) if isinstance(value, bytes) else value)
-    return tuple(found)
+        identity.append(topic_id_or_counterpart(value) if isinstance(value, bytes) else value)
+    return tuple(identity)

@@ -13,30 +13,49 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import Closed, Request, Response
 from kafka_shim.protocol.trace.redaction import BLANK
-from kafka_shim.shim.traffic.replay.acl_changes import ACL_CHANGES, AclChange, acl_change_of
-from kafka_shim.shim.traffic.replay.compare import Difference, compare
-from kafka_shim.shim.traffic.replay.counterparts import REQUESTS_WITH_OFFSETS, Counterparts
-from kafka_shim.shim.traffic.replay.error_codes import error_code, is_before_join, is_not_ready
+from kafka_shim.shim.traffic.replay.acl_changes import (
+    ACL_CHANGES,
+    ReplayedAclChange,
+    successful_acl_change,
+)
+from kafka_shim.shim.traffic.replay.compare import Difference, compare_and_learn
+from kafka_shim.shim.traffic.replay.error_codes import (
+    error_code,
+    is_coordinator_not_ready,
+    is_response_from_before_rebalance,
+)
 from kafka_shim.shim.traffic.replay.events import (
-    LOGIN,
+    AUTHENTICATION_APIS,
     ConnectionId,
     Event,
     Recording,
-    RecordingFacts,
+    RecordingSummary,
 )
-from kafka_shim.shim.traffic.replay.fields import COORDINATED
-from kafka_shim.shim.traffic.replay.ids import contains_ids, id_kinds
-from kafka_shim.shim.traffic.replay.replay_recorder import ReplayRecorder
-from kafka_shim.shim.traffic.replay.report import Place, Report, request_id_of
-from kafka_shim.shim.traffic.replay.target import MissError, OnMiss, Target
+from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS
+from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message, request_contains_ids
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import (
+    REQUESTS_WITH_OFFSETS,
+    RecordedToTargetMapping,
+)
+from kafka_shim.shim.traffic.replay.report import (
+    ReplayRecorder,
+    ReplayReport,
+    RequestId,
+    request_id_of_event,
+)
+from kafka_shim.shim.traffic.replay.target import (
+    OnUnreplayableRequest,
+    Target,
+    UnreplayableRequestError,
+)
 from kafka_shim.shim.traffic.replay.target_connection import (
     WINDOW_BYTES,
     ConnectionLostError,
     InFlightRequest,
-    NoPasswordError,
+    MissingPasswordError,
     ReplayConnection,
     TargetConnection,
-    authenticate,
+    authenticate_at_target,
     login_for_recorded_user,
 )
 
@@ -62,18 +81,18 @@ class ReplayPace:
         self._first_us = first_us
         self._now = now
         self._sleep = sleep
-        self._began = now()
+        self._start = now()
 
     def wait(self, time_us: int) -> None:
         """Wait until an event recorded at this time is due."""
         if self._speed is None:
             return
-        due = self._began + (time_us - self._first_us) / 1_000_000 / self._speed
+        due = self._start + (time_us - self._first_us) / 1_000_000 / self._speed
         late_s = self._now() - due
         if late_s < 0:
             self._sleep(-late_s)
         elif late_s > LATE_S:
-            self._began += late_s
+            self._start += late_s
 
 
 _PROGRESS_EVENTS = 256
@@ -81,7 +100,7 @@ _PROGRESS_EVENTS = 256
 RETRY_S = 0.1
 """Before a target that is not ready yet is asked again."""
 
-_SECRET = frozenset(
+_APIS_WITH_SECRETS = frozenset(
     {
         ApiKey.ALTER_USER_SCRAM_CREDENTIALS,
         ApiKey.RENEW_DELEGATION_TOKEN,
@@ -91,26 +110,26 @@ _SECRET = frozenset(
 
 
 class Replayer:
-    """A replay."""
+    """Replays a recording at a target, and reports the differing responses."""
 
     def __init__(
-        self, recording: Recording, target: Target, recording_facts: RecordingFacts | None = None
+        self, recording: Recording, target: Target, recording_facts: RecordingSummary | None = None
     ) -> None:
         self._recording = recording
         self._target = target
-        self._recording_facts = recording_facts or RecordingFacts(recording.events)
+        self._recording_facts = recording_facts or RecordingSummary(recording.events)
         self._connections: dict[ConnectionId, ReplayConnection] = {}
-        self._current: ReplayConnection | None = None
-        self._learned = Counterparts()
+        self._current_connection: ReplayConnection | None = None
+        self._mapping = RecordedToTargetMapping()
         self._recorder = None if target.record is None else ReplayRecorder(target.record)
-        self.report = Report(ignored=target.ignored)
+        self.report = ReplayReport(ignored=target.ignored)
 
-    def replay(self, progress: Callable[[int], None] = lambda _: None) -> Report:
+    def replay(self, progress: Callable[[int], None] = lambda _: None) -> ReplayReport:
         """Replay everything; MissError at the first miss if the target is configured so.
 
         `progress` is regularly called with the number of replayed events.
         """
-        began = time.monotonic()
+        start = time.monotonic()
         replay_pace = ReplayPace(self._target.speed, self._recording_facts.first_us)
         try:
             for number, event in enumerate(self._recording.events):
@@ -118,36 +137,39 @@ class Replayer:
                     progress(number)
                 replay_pace.wait(event.entry.time_us)
                 self._replay_event(event)
-            if self._current is not None:
-                self._receive_due_responses(self._current)
+            if self._current_connection is not None:
+                self._receive_due_responses(self._current_connection)
             for connection in self._connections.values():
-                self._end(connection, "the replay is over")
+                self._end_connection(connection, "the replay is over")
         finally:
             for connection in self._connections.values():
                 connection.close_with_reason("the replay is over")
             if self._recorder is not None:
                 self._recorder.close()
-            self.report.seconds = time.monotonic() - began
+            self.report.seconds = time.monotonic() - start
         return self.report
 
     def _replay_event(self, event: Event) -> None:
-        known = self._connections.get(event.connection_id)
-        if self._current is not None and known is not self._current:
-            self._receive_due_responses(self._current)
-        connection = self._current = known or self._connect(event)
+        known_connection = self._connections.get(event.connection_id)
+        if (
+            self._current_connection is not None
+            and known_connection is not self._current_connection
+        ):
+            self._receive_due_responses(self._current_connection)
+        connection = self._current_connection = known_connection or self._connect(event)
         match event.entry:
             case Request():
-                self._request(event, event.entry, connection)
+                self._replay_request(event, event.entry, connection)
             case Response():
-                self._response(event, event.entry, connection)
+                self._replay_response(event, event.entry, connection)
             case Closed():
                 self._receive_due_responses(connection)
-                self._end(connection, "the recorded client had left")
+                self._end_connection(connection, "the recorded client had left")
                 if self._recorder is not None:
-                    self._recorder.closed(event, event.entry.reason)
+                    self._recorder.record_close(event, event.entry.reason)
 
     def _connect(self, event: Event) -> ReplayConnection:
-        host, port = self._address(event)
+        host, port = self._address_for_event(event)
         try:
             connection = ReplayConnection(TargetConnection(host, port, self._target.timeout_s), "")
         except ConnectionLostError as error:
@@ -155,52 +177,54 @@ class Replayer:
         self._connections[event.connection_id] = connection
         return connection
 
-    def _address(self, event: Event) -> tuple[str, int]:
+    def _address_for_event(self, event: Event) -> tuple[str, int]:
         """Return the address from a route, else the one that the target
         advertises for this broker.
         """
         routes = self._target.routes
-        named = routes.get(event.listener) or routes.get(str(event.node_id))
-        return named or self._learned.address(event) or self._target.address
+        routed_address = routes.get(event.listener) or routes.get(str(event.node_id))
+        return routed_address or self._mapping.advertised_address(event) or self._target.address
 
-    def _end(self, connection: ReplayConnection, why: str) -> None:
+    def _end_connection(self, connection: ReplayConnection, reason: str) -> None:
         """Stop sending; outstanding responses are added to a trace of the replay."""
         if self._recorder is not None:
             self._receive_unrecorded(connection)
-        connection.close_with_reason(why)
+        connection.close_with_reason(reason)
 
     def _receive_unrecorded(self, connection: ReplayConnection, until: int | None = None) -> None:
         """Receive responses that the recording does not have, up to `until`."""
         try:
-            for sent, frame in connection.unrecorded(until):
-                self.report.unrecorded += 1
+            for in_flight_request, frame in connection.receive_unrecorded_responses(until):
+                self.report.unrecorded_responses += 1
                 if self._recorder is not None:
-                    self._recorder.response(sent, frame)
+                    self._recorder.record_response(in_flight_request, frame)
         except ConnectionLostError as error:
             if until is not None:
                 raise
             connection.close_with_reason(f"the connection failed earlier: {error}")
 
-    def _request(self, event: Event, entry: Request, connection: ReplayConnection) -> None:
+    def _replay_request(self, event: Event, entry: Request, connection: ReplayConnection) -> None:
         try:
             header, at = read_request_header(entry.frame)
         except ProtocolError as error:
-            self._report_miss(request_id_of(event), str(error))
+            self._report_unreplayable_request(request_id_of_event(event), str(error))
             return
         key = header.api_key
         if (event.connection_id, entry.sequence) in self._recording_facts.not_ready_requests:
-            self.report.left_out += 1
-        elif connection.peer is None:
-            self._report_miss(request_id_of(event), connection.failure)
-        elif key in LOGIN:
+            self.report.skipped_requests += 1
+        elif connection.target_connection is None:
+            self._report_unreplayable_request(request_id_of_event(event), connection.failure)
+        elif key in AUTHENTICATION_APIS:
             self._receive_due_responses(connection)
             self._replay_authentication(event, header, entry, at, connection)
-        elif key in _SECRET or (entry.redacted and BLANK.encode() in entry.frame):
-            self._report_miss(request_id_of(event), "it has secrets, which are not in a trace")
+        elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
+            self._report_unreplayable_request(
+                request_id_of_event(event), "it has secrets, which are not in a trace"
+            )
         else:
-            self._send(event, header, entry, at, connection)
+            self._send_request(event, header, entry, at, connection)
 
-    def _send(
+    def _send_request(
         self,
         event: Event,
         header: RequestHeader,
@@ -210,15 +234,17 @@ class Replayer:
     ) -> None:
         frame = entry.frame
         key, version = header.api_key, header.api_version
-        takes_offsets = key in REQUESTS_WITH_OFFSETS
-        if takes_offsets or id_kinds(key, version, "Request"):
+        has_offsets = key in REQUESTS_WITH_OFFSETS
+        if has_offsets or kinds_of_ids_in_message(key, version, "Request"):
             # due responses may contain the ids that it needs
-            waits = takes_offsets and connection.due_contain_offsets
-            has_ids = contains_ids(frame[at:], key, version)
-            if waits or (connection.due_contain_ids and has_ids):
+            waits_for_offsets = has_offsets and connection.due_contain_offsets
+            has_ids = request_contains_ids(frame[at:], key, version)
+            if waits_for_offsets or (connection.due_contain_ids and has_ids):
                 self._receive_due_responses(connection)
-            if self._learned.differs and (takes_offsets or has_ids):
-                frame = self._learned.rewritten(event.connection_id, header, frame, at)
+            if self._mapping.has_different_values and (has_offsets or has_ids):
+                frame = self._mapping.request_with_target_values(
+                    event.connection_id, header, frame, at
+                )
         if len(frame) > WINDOW_BYTES:
             self._receive_due_responses(connection)
         elif connection.is_full:
@@ -226,13 +252,13 @@ class Replayer:
         if connection.has_many_unrecorded:
             self._receive_due_responses(connection)
             self._receive_unrecorded(connection)
-        if connection.peer is None:
-            self._report_miss(request_id_of(event), connection.failure)
+        if connection.target_connection is None:
+            self._report_unreplayable_request(request_id_of_event(event), connection.failure)
             return
-        sent = InFlightRequest(event, frame, entry.frame)
-        connection.put(sent, entry.sequence)
+        in_flight_request = InFlightRequest(event, frame, entry.frame)
+        connection.queue_request(in_flight_request, entry.sequence)
         if self._recorder is not None:
-            self._recorder.request(sent)
+            self._recorder.record_request(in_flight_request)
         self.report.requests += 1
         if self._target.speed is not None or connection.should_flush:
             self._flush(event, connection)
@@ -245,39 +271,44 @@ class Replayer:
         at: int,
         connection: ReplayConnection,
     ) -> None:
-        if not self._target.logs_in:
+        if not self._target.replays_authentication:
             return
         if self._recorder is not None:
-            self._recorder.recorded(event, entry)
-        response = self._recording_facts.logins.get((event.connection_id, entry.sequence))
+            self._recorder.record_authentication(event, entry)
+        response = self._recording_facts.authentication_responses.get(
+            (event.connection_id, entry.sequence)
+        )
         if response is None:  # the client left before its log-in was answered
-            self.report.left_out += 1
+            self.report.skipped_requests += 1
             connection.close_with_reason("its log-in was not answered in the recording")
             return
-        was_refused = error_code(response) != 0
+        was_rejected = error_code(response) != 0
         name = self._recording_facts.principals[event.connection_id].partition(":")[2]
         users = self._target.users
         try:
-            authenticate(
+            authenticate_at_target(
                 connection,
                 header,
                 entry.frame,
                 at,
                 lambda mechanism: login_for_recorded_user(
-                    name, mechanism, users, was_refused=was_refused
+                    name, mechanism, users, was_rejected=was_rejected
                 ),
             )
-        except (ConnectionLostError, NoPasswordError) as error:
+        except (ConnectionLostError, MissingPasswordError) as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _response(self, event: Event, entry: Response, connection: ReplayConnection) -> None:
-        if entry.api_key in LOGIN:
+    def _replay_response(self, event: Event, entry: Response, connection: ReplayConnection) -> None:
+        if entry.api_key in AUTHENTICATION_APIS:
             self._compare_authentication(event, entry, connection)
             return
-        if entry.sequence not in connection.sent or connection.peer is None:
+        if (
+            entry.sequence not in connection.in_flight_requests
+            or connection.target_connection is None
+        ):
             return  # reported when the request was missed
-        connection.expect(event, entry)
-        is_awaited = entry.api_key in COORDINATED or entry.api_key in ACL_CHANGES
+        connection.mark_response_due(event, entry)
+        is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:
             self._receive_due_responses(connection)
         elif connection.is_full:
@@ -293,94 +324,114 @@ class Replayer:
         self, connection: ReplayConnection, *, until_writable: bool = False
     ) -> None:
         """Send queued requests and receive due responses; or only some, to be able to send more."""
-        if not connection.due:
+        if not connection.due_responses:
             try:
                 connection.flush()
             except ConnectionLostError as error:
                 connection.close_with_reason(f"the connection failed earlier: {error}")
             return
-        self._flush(connection.due[0][0], connection)
+        self._flush(connection.due_responses[0][0], connection)
         while (
-            connection.due
-            and connection.peer is not None
+            connection.due_responses
+            and connection.target_connection is not None
             and not (until_writable and connection.can_send_more)
         ):
-            event, entry = connection.due[0]
+            event, entry = connection.due_responses[0]
             try:
                 self._receive_unrecorded(connection, entry.sequence)
-                sent = connection.responded(entry.sequence)
-                frame = self._receive_response(connection, connection.peer, sent.frame, entry)
-                if entry.api_key in ACL_CHANGES and not connection.sent:
-                    self._wait_for_acl_change(event, acl_change_of(sent.frame, frame))
+                in_flight_request = connection.remove_in_flight_request(entry.sequence)
+                frame = self._receive_response(
+                    connection, connection.target_connection, in_flight_request.frame, entry
+                )
+                if entry.api_key in ACL_CHANGES and not connection.in_flight_requests:
+                    self._wait_for_acl_change(
+                        event, successful_acl_change(in_flight_request.frame, frame)
+                    )
             except ConnectionLostError as error:
                 self._give_up_connection(event, connection, str(error))
                 return
-            connection.take()
+            connection.mark_first_due_response_received()
             self.report.responses += 1
             if self._recorder is not None:
-                self._recorder.response(sent, frame)
-            found = compare(self._learned, event, sent.recorded, entry, frame)
-            if found:
-                self.report.differ(request_id_of(event), found)
+                self._recorder.record_response(in_flight_request, frame)
+            differences = compare_and_learn(
+                self._mapping, event, in_flight_request.recorded_frame, entry, frame
+            )
+            if differences:
+                self.report.add_differences(request_id_of_event(event), differences)
 
     def _receive_response(
-        self, connection: ReplayConnection, peer: TargetConnection, request: bytes, entry: Response
+        self,
+        connection: ReplayConnection,
+        target_connection: TargetConnection,
+        request: bytes,
+        entry: Response,
     ) -> bytes:
         """Return the target's response; retry while it is not ready, as a client would."""
         deadline = time.monotonic() + self._target.timeout_s
         while True:
-            frame = peer.receive()
-            if connection.sent or time.monotonic() > deadline:
+            frame = target_connection.receive()
+            if connection.in_flight_requests or time.monotonic() > deadline:
                 return frame
-            if not is_not_ready(entry, frame) and not is_before_join(
+            if not is_coordinator_not_ready(entry, frame) and not is_response_from_before_rebalance(
                 request, entry, frame, self._frames_in_flight()
             ):
                 return frame
             time.sleep(RETRY_S)
-            peer.send(request)
+            target_connection.send(request)
 
     def _frames_in_flight(self) -> Iterator[bytes]:
         for connection in self._connections.values():
-            yield from (sent.frame for sent in connection.sent.values())
+            yield from (
+                in_flight_request.frame
+                for in_flight_request in connection.in_flight_requests.values()
+            )
 
-    def _wait_for_acl_change(self, event: Event, change: AclChange | None) -> None:
+    def _wait_for_acl_change(self, event: Event, change: ReplayedAclChange | None) -> None:
         """Wait until the brokers with connections of this user have applied a change of ACLs."""
         if change is None:
             return
         principals = self._recording_facts.principals
-        peers = {
-            connection.peer.address: connection.peer
+        target_connections = {
+            connection.target_connection.address: connection.target_connection
             for connection_id, connection in self._connections.items()
-            if connection.peer is not None
-            and not connection.sent
+            if connection.target_connection is not None
+            and not connection.in_flight_requests
             and principals[connection_id] == principals[event.connection_id]
         }
-        change.wait(peers.values(), self._target.timeout_s)
+        change.wait_until_applied(target_connections.values(), self._target.timeout_s)
 
     def _compare_authentication(
         self, event: Event, entry: Response, connection: ReplayConnection
     ) -> None:
         """Compare only the error code of a log-in; its messages always differ."""
         actual = connection.login_error
-        if self._recorder is not None and self._target.logs_in:
-            self._recorder.recorded(event, entry)
+        if self._recorder is not None and self._target.replays_authentication:
+            self._recorder.record_authentication(event, entry)
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
-        recorded = error_code(entry)
+        record_authentication = error_code(entry)
         self.report.responses += 1
-        if recorded != actual:
-            self.report.differ(request_id_of(event), [Difference("error_code", recorded, actual)])
+        if record_authentication != actual:
+            self.report.add_differences(
+                request_id_of_event(event),
+                [Difference("error_code", record_authentication, actual)],
+            )
 
-    def _give_up_connection(self, event: Event, connection: ReplayConnection, why: str) -> None:
+    def _give_up_connection(self, event: Event, connection: ReplayConnection, reason: str) -> None:
         """Give up a connection; its outstanding responses are missed too."""
-        lost = connection.close_with_reason(f"the connection failed earlier: {why}")
-        for missed in lost or [event]:
-            self._report_miss(request_id_of(missed), why if missed is event else connection.failure)
+        lost_events = connection.close_with_reason(f"the connection failed earlier: {reason}")
+        for missed_event in lost_events or [event]:
+            self._report_unreplayable_request(
+                request_id_of_event(missed_event),
+                reason if missed_event is event else connection.failure,
+            )
 
-    def _report_miss(self, place: Place, why: str) -> None:
-        self.report.miss(place, why)
-        if self._target.on_miss is OnMiss.FAIL:
-            raise MissError(
-                f"connection {place.connection}, request {place.sequence}: {place.api}"
-                f" v{place.version}: {why}; --on-miss skip continues without it"
+    def _report_unreplayable_request(self, request_id: RequestId, reason: str) -> None:
+        self.report.add_missed_request(request_id, reason)
+        if self._target.on_miss is OnUnreplayableRequest.FAIL:
+            raise UnreplayableRequestError(
+                f"connection {request_id.connection}, request {request_id.sequence}:"
+                f" {request_id.api} v{request_id.version}: {reason};"
+                " --on-miss skip continues without it"
             )

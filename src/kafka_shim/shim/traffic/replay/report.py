@@ -1,24 +1,29 @@
-"""The report of a replay, as text and JSON."""
+"""The report of a replay, as text and JSON, and its trace."""
 
+import time
 from collections.abc import Iterator
+from pathlib import Path
 from struct import Struct
 from typing import Any
 
 import msgspec
 
 from kafka_shim.protocol.code_names import api_name_or_key
-from kafka_shim.protocol.trace.entries import Request, Response
+from kafka_shim.protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
+from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event
+from kafka_shim.shim.traffic.replay.target_connection import InFlightRequest
+from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 _API = Struct(">hh")
 
 
-KEPT = 10_000
+EXAMPLES_KEPT_MAX = 10_000
 """Differences of one kind that are kept singly; a million would fill the memory."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class RequestId(msgspec.Struct, frozen=True):
     """A request of the trace: connection, sequence, API and version, and principal.
 
     A connection's number is unique for its writer.
@@ -32,7 +37,7 @@ class Place(msgspec.Struct, frozen=True):
     writer: str = ""
 
 
-class Report(msgspec.Struct):
+class ReplayReport(msgspec.Struct):
     """Counts, differences by API and field, and requests that could not be replayed.
 
     `left_out` counts requests for which the recorded broker was not ready, and log-ins that it did
@@ -43,91 +48,96 @@ class Report(msgspec.Struct):
     requests: int = 0
     responses: int = 0
     differing: int = 0
-    left_out: int = 0
-    unrecorded: int = 0
+    skipped_requests: int = 0
+    unrecorded_responses: int = 0
     ignored: frozenset[str] = frozenset()
     seconds: float = 0.0
-    found: dict[tuple[str, str], list[tuple[Place, Difference]]] = {}
-    counts: dict[tuple[str, str], int] = {}
-    missed: list[tuple[Place, str]] = []
-    misses: int = 0
+    differences_by_field: dict[tuple[str, str], list[tuple[RequestId, Difference]]] = {}
+    counts_by_field: dict[tuple[str, str], int] = {}
+    unreplayable_requests: list[tuple[RequestId, str]] = []
+    unreplayable_count: int = 0
 
     @property
-    def holds(self) -> bool:
+    def has_no_differences(self) -> bool:
         """Whether every response was compared and none differs."""
-        return not self.found and not self.missed
+        return not self.differences_by_field and not self.unreplayable_requests
 
-    def differ(self, place: Place, differences: list[Difference]) -> None:
+    def add_differences(self, request_id: RequestId, differences: list[Difference]) -> None:
         """Count a response's differences, except ignored ones: `Api` or `Api.field`."""
-        if place.api in self.ignored:
+        if request_id.api in self.ignored:
             return
-        differences = [d for d in differences if f"{place.api}.{d.field}" not in self.ignored]
+        differences = [d for d in differences if f"{request_id.api}.{d.field}" not in self.ignored]
         self.differing += bool(differences)
         for difference in differences:
-            kind = (place.api, difference.field)
-            self.counts[kind] = self.counts.get(kind, 0) + 1
-            kept = self.found.setdefault(kind, [])
-            if len(kept) < KEPT:
-                kept.append((place, difference))
+            kind = (request_id.api, difference.field)
+            self.counts_by_field[kind] = self.counts_by_field.get(kind, 0) + 1
+            examples = self.differences_by_field.setdefault(kind, [])
+            if len(examples) < EXAMPLES_KEPT_MAX:
+                examples.append((request_id, difference))
 
-    def miss(self, place: Place, why: str) -> None:
-        self.misses += 1
-        if len(self.missed) < KEPT:
-            self.missed.append((place, why))
+    def add_missed_request(self, request_id: RequestId, reason: str) -> None:
+        self.unreplayable_count += 1
+        if len(self.unreplayable_requests) < EXAMPLES_KEPT_MAX:
+            self.unreplayable_requests.append((request_id, reason))
 
-    def row(self) -> dict[str, Any]:
+    def as_json_fields(self) -> dict[str, Any]:
         """Return everything, for JSON."""
         return {
             "requests": self.requests,
             "responses": self.responses,
             "differing_responses": self.differing,
-            "left_out": self.left_out,
-            "unrecorded": self.unrecorded,
+            "left_out": self.skipped_requests,
+            "unrecorded": self.unrecorded_responses,
             "seconds": round(self.seconds, 3),
             "differences": [
                 {
                     "api": api,
                     "field": field,
-                    "count": self.counts[api, field],
+                    "count": self.counts_by_field[api, field],
                     "examples": [
-                        msgspec.to_builtins(place)
+                        msgspec.to_builtins(request_id)
                         | {"recorded": difference.recorded, "actual": difference.actual}
-                        for place, difference in rows[:5]
+                        for request_id, difference in rows[:5]
                     ],
                 }
-                for (api, field), rows in sorted(self.found.items())
+                for (api, field), rows in sorted(self.differences_by_field.items())
             ],
-            "misses": self.misses,
-            "missed": [msgspec.to_builtins(place) | {"why": why} for place, why in self.missed],
+            "misses": self.unreplayable_count,
+            "missed": [
+                msgspec.to_builtins(request_id) | {"why": reason}
+                for request_id, reason in self.unreplayable_requests
+            ],
         }
 
-    def lines(self) -> Iterator[str]:
+    def summary_lines(self) -> Iterator[str]:
         """Yield a table with one example of each kind of difference."""
         yield (
             f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.responses} responses"
-            f" compared, {self.differing} differ, {self.misses} missed,"
-            f" {self.left_out} left out because the recorded broker was not ready,"
-            f" {self.unrecorded} answered here only"
+            f" compared, {self.differing} differ, {self.unreplayable_count} missed,"
+            f" {self.skipped_requests} left out because the recorded broker was not ready,"
+            f" {self.unrecorded_responses} answered here only"
         )
-        if self.found:
+        if self.differences_by_field:
             yield f"\n{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
-        for (api, field), rows in sorted(self.found.items()):
-            place, difference = rows[0]
+        for (api, field), rows in sorted(self.differences_by_field.items()):
+            request_id, difference = rows[0]
+            count, versioned_api = self.counts_by_field[api, field], f"{api} v{request_id.version}"
             yield (
-                f"{self.counts[api, field]:>6}  {f'{api} v{place.version}':<24} {field:<40}"
-                f" {_short(difference.recorded)} -> {_short(difference.actual)}"
-                f"  (connection {place.connection}, request {place.sequence}, {place.principal})"
+                f"{count:>6}  {versioned_api:<24} {field:<40}"
+                f" {_shortened_value(difference.recorded)} -> {_shortened_value(difference.actual)}"
+                f"  (connection {request_id.connection}, request {request_id.sequence},"
+                f" {request_id.principal})"
             )
-        if self.missed:
+        if self.unreplayable_requests:
             yield "\nnot replayed, or not answered:"
-        for place, why in self.missed:
+        for request_id, reason in self.unreplayable_requests:
             yield (
-                f"  connection {place.connection}, request {place.sequence}:"
-                f" {place.api} v{place.version} of {place.principal}: {why}"
+                f"  connection {request_id.connection}, request {request_id.sequence}:"
+                f" {request_id.api} v{request_id.version} of {request_id.principal}: {reason}"
             )
 
 
-def request_id_of(event: Event) -> Place:
+def request_id_of_event(event: Event) -> RequestId:
     """Return the place of an event in the recording; its API is `?` if unknown."""
     api, version = "?", 0
     match event.entry:
@@ -137,9 +147,77 @@ def request_id_of(event: Event) -> Place:
         case Response(api_key=api_key, api_version=version):
             api = api_name_or_key(api_key)
     writer, connection = event.connection_id
-    return Place(connection, event.entry.sequence, api, version, event.principal, writer)
+    return RequestId(connection, event.entry.sequence, api, version, event.principal, writer)
 
 
-def _short(value: Any) -> str:
+def _shortened_value(value: Any) -> str:
     text = str(value)
     return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+class ReplayRecorder:
+    """Writes a trace with the recorded connections' numbers and all responses of the target."""
+
+    def __init__(self, folder: Path) -> None:
+        self._writer = TraceWriter(folder, "replay")
+
+    def record_request(self, in_flight_request: InFlightRequest) -> None:
+        api_key = int.from_bytes(in_flight_request.frame[:2], "big")
+        frame, redacted = without_secrets(in_flight_request.frame, api_key)
+        connection_number, sequence = (
+            self._connection_in_block(in_flight_request.event),
+            in_flight_request.event.entry.sequence,
+        )
+        self._writer.add(Request(connection_number, sequence, _now_us(), frame, redacted))
+
+    def record_response(self, in_flight_request: InFlightRequest, response_frame: bytes) -> None:
+        key, version = (
+            int.from_bytes(in_flight_request.frame[at : at + 2], "big") for at in (0, 2)
+        )
+        frame, redacted = response_without_secrets(response_frame, key, version)
+        connection_number, sequence = (
+            self._connection_in_block(in_flight_request.event),
+            in_flight_request.event.entry.sequence,
+        )
+        self._writer.add(
+            Response(connection_number, sequence, _now_us(), key, version, frame, redacted)
+        )
+
+    def record_authentication(self, event: Event, entry: Request | Response) -> None:
+        """Write a log-in as it was recorded, without its secrets."""
+        connection_number = self._connection_in_block(event)
+        if isinstance(entry, Request):
+            self._writer.add(
+                Request(connection_number, entry.sequence, _now_us(), entry.frame, redacted=True)
+            )
+        else:
+            key, version = entry.api_key, entry.api_version
+            self._writer.add(
+                Response(
+                    connection_number,
+                    entry.sequence,
+                    _now_us(),
+                    key,
+                    version,
+                    entry.frame,
+                    redacted=True,
+                )
+            )
+
+    def record_close(self, event: Event, reason: str) -> None:
+        self._writer.add(
+            Closed(self._connection_in_block(event), event.entry.sequence, _now_us(), reason)
+        )
+
+    def close(self) -> None:
+        self._writer.close()
+
+    def _connection_in_block(self, event: Event) -> int:
+        number = self._writer.number(event.connection_id)
+        description = (event.node_id, event.listener, event.host, event.port, event.principal)
+        connection = Connection(0, number, *description, accesses=DERIVED)
+        return self._writer.in_block(connection)
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

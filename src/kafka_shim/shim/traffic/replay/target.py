@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 
 
-class OnMiss(Enum):
+class OnUnreplayableRequest(Enum):
     """What to do about requests that cannot be replayed or get no response."""
 
     FAIL = "fail"
@@ -15,7 +15,7 @@ class OnMiss(Enum):
     RECORD = "record"
 
 
-class MissError(Exception):
+class UnreplayableRequestError(Exception):
     """A request cannot be replayed, and the replay is configured to stop then."""
 
 
@@ -32,7 +32,7 @@ class Target(msgspec.Struct, frozen=True):
     users: Mapping[str, str] = {}
     speed: float | None = None
     timeout_s: float = 15.0
-    on_miss: OnMiss = OnMiss.FAIL
-    logs_in: bool = True
+    on_miss: OnUnreplayableRequest = OnUnreplayableRequest.FAIL
+    replays_authentication: bool = True
     ignored: frozenset[str] = frozenset()
     record: Path | None = None

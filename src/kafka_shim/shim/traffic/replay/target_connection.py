@@ -12,9 +12,9 @@ from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.client.login_frames import login_frames
-from kafka_shim.shim.traffic.replay.counterparts import RESPONSES_WITH_OFFSETS
 from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.replay.ids import id_kinds
+from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RESPONSES_WITH_OFFSETS
 
 FRAME_BYTES_MAX = 104_857_600
 WINDOW_BYTES = 128 * 1024
@@ -30,7 +30,7 @@ class TargetConnection:
     """A connection; responses arrive in the order of the requests."""
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
-        """Connect; GoneError if that fails."""
+        """Connect; ConnectionLostError if that fails."""
         self.address = host, port
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
@@ -60,12 +60,12 @@ class TargetConnection:
 
     def receive(self) -> bytes:
         """Return the next frame, without its size."""
-        self._fill(4)
+        self._read_until_available(4)
         begin = self._at + 4
         size = int.from_bytes(self._received[self._at : begin], "big")
         if size > FRAME_BYTES_MAX:
             raise ConnectionLostError("the address is not a Kafka listener, or a TLS listener")
-        self._fill(4 + size)
+        self._read_until_available(4 + size)
         begin = self._at + 4
         self._at = begin + size
         return self._received[begin : self._at]
@@ -73,7 +73,7 @@ class TargetConnection:
     def close(self) -> None:
         self._socket.close()
 
-    def authenticate(self, login: Login) -> int:
+    def authenticate_at_target(self, login: Login) -> int:
         """Log in; return the target's error code, 0 for success."""
         exchange = login_frames(login)
         try:
@@ -86,19 +86,19 @@ class TargetConnection:
         except LoginError as error:
             raise ConnectionLostError(f"the log-in failed: {error}") from error
 
-    def _fill(self, count: int) -> None:
+    def _read_until_available(self, count: int) -> None:
         """Read until this number of bytes is available."""
-        left = len(self._received) - self._at
-        if left >= count:
+        available_bytes = len(self._received) - self._at
+        if available_bytes >= count:
             return
         pieces = [self._received[self._at :]]
         try:
-            while left < count:
+            while available_bytes < count:
                 chunk = self._socket.recv(1 << 18)
                 if not chunk:
                     raise ConnectionLostError("the connection was closed")
                 pieces.append(chunk)
-                left += len(chunk)
+                available_bytes += len(chunk)
         except TimeoutError as error:
             raise ConnectionLostError("no response in time") from error
         except OSError as error:
@@ -115,21 +115,23 @@ for another: the target always has work.
 class InFlightRequest:
     """A request in flight: its sent frame, and its recorded event."""
 
-    __slots__ = ("event", "frame", "recorded")
+    __slots__ = ("event", "frame", "recorded_frame")
 
-    def __init__(self, event: Event, frame: bytes, recorded: bytes) -> None:
+    def __init__(self, event: Event, frame: bytes, recorded_frame: bytes) -> None:
         self.event = event
         self.frame = frame
-        self.recorded = recorded
+        self.recorded_frame = recorded_frame
 
     @property
     def expects_response(self) -> bool:
         """Whether it gets a response; Produce with acks=0 does not."""
         try:
-            header, at = read_request_header(self.recorded)
+            header, at = read_request_header(self.recorded_frame)
             if header.api_key != ApiKey.PRODUCE:
                 return True
-            message = codecs.read_request(header.api_key, header.api_version, self.recorded, at)
+            message = codecs.read_request(
+                header.api_key, header.api_version, self.recorded_frame, at
+            )
         except ProtocolError:
             return True
         return bool(message.acks != 0)
@@ -143,125 +145,132 @@ class ReplayConnection:
     not received from the target yet.
     """
 
-    def __init__(self, peer: TargetConnection | None, failure: str) -> None:
-        self.peer = peer
+    def __init__(self, target_connection: TargetConnection | None, failure: str) -> None:
+        self.target_connection = target_connection
         self.failure = failure
-        self.sent: dict[int, InFlightRequest] = {}
-        self.due: deque[tuple[Event, Response]] = deque()
+        self.in_flight_requests: dict[int, InFlightRequest] = {}
+        self.due_responses: deque[tuple[Event, Response]] = deque()
         self.due_contain_ids = False  # whether due responses may contain ids
         self.due_contain_offsets = False
         self.mechanism = "PLAIN"
         self.login_error: int | None = None
-        self._ahead: list[bytes] = []
-        self._ahead_bytes = 0
-        self._open_bytes = 0  # of requests without a received response
+        self._queued_frames: list[bytes] = []
+        self._queued_bytes = 0
+        self._unanswered_bytes = 0  # of requests without a received response
 
     @property
     def is_full(self) -> bool:
         """Whether responses must be received before more is sent, of those that can be."""
-        if self._open_bytes > WINDOW_BYTES:
-            return bool(self.due)
-        return len(self.due) >= WINDOW_REQUESTS
+        if self._unanswered_bytes > WINDOW_BYTES:
+            return bool(self.due_responses)
+        return len(self.due_responses) >= WINDOW_REQUESTS
 
     @property
     def can_send_more(self) -> bool:
         """Whether more can be sent again, and no response is available at once."""
-        if self.peer is not None and self.peer.has_response:
+        if self.target_connection is not None and self.target_connection.has_response:
             return False
-        return 3 * self._open_bytes < 2 * WINDOW_BYTES and 3 * len(self.due) < 2 * WINDOW_REQUESTS
+        return (
+            3 * self._unanswered_bytes < 2 * WINDOW_BYTES
+            and 3 * len(self.due_responses) < 2 * WINDOW_REQUESTS
+        )
 
     @property
     def has_many_unrecorded(self) -> bool:
         """Whether many requests are in flight whose responses are not in the recording."""
-        return len(self.sent) >= 2 * WINDOW_REQUESTS
+        return len(self.in_flight_requests) >= 2 * WINDOW_REQUESTS
 
     @property
     def should_flush(self) -> bool:
         """Whether queued requests should be sent, even if no response is due."""
-        return 2 * self._ahead_bytes > WINDOW_BYTES or 2 * len(self._ahead) >= WINDOW_REQUESTS
+        return (
+            2 * self._queued_bytes > WINDOW_BYTES or 2 * len(self._queued_frames) >= WINDOW_REQUESTS
+        )
 
-    def put(self, sent: InFlightRequest, sequence: int) -> None:
+    def queue_request(self, in_flight_request: InFlightRequest, sequence: int) -> None:
         """Queue a request for the next `flush`."""
-        self.sent[sequence] = sent
-        size = len(sent.frame)
-        self._ahead.append(sent.frame)
-        self._ahead_bytes += size
-        self._open_bytes += size
+        self.in_flight_requests[sequence] = in_flight_request
+        size = len(in_flight_request.frame)
+        self._queued_frames.append(in_flight_request.frame)
+        self._queued_bytes += size
+        self._unanswered_bytes += size
 
-    def responded(self, sequence: int) -> InFlightRequest:
+    def remove_in_flight_request(self, sequence: int) -> InFlightRequest:
         """Return the request of a received response."""
-        sent = self.sent.pop(sequence)
-        self._open_bytes -= len(sent.frame)
-        return sent
+        in_flight_request = self.in_flight_requests.pop(sequence)
+        self._unanswered_bytes -= len(in_flight_request.frame)
+        return in_flight_request
 
     def flush(self) -> None:
-        """Send queued requests. Raises GoneError."""
-        if self._ahead and self.peer is not None:
-            frames, self._ahead, self._ahead_bytes = self._ahead, [], 0
-            self.peer.send(*frames)
+        """Send queued requests. Raises ConnectionLostError."""
+        if self._queued_frames and self.target_connection is not None:
+            frames, self._queued_frames, self._queued_bytes = self._queued_frames, [], 0
+            self.target_connection.send(*frames)
 
-    def expect(self, event: Event, entry: Response) -> None:
+    def mark_response_due(self, event: Event, entry: Response) -> None:
         """Mark a response as due."""
-        self.due.append((event, entry))
-        kinds = id_kinds(entry.api_key, entry.api_version, "Response") - {"records"}
+        self.due_responses.append((event, entry))
+        kinds = kinds_of_ids_in_message(entry.api_key, entry.api_version, "Response") - {"records"}
         self.due_contain_ids = self.due_contain_ids or bool(kinds)
         self.due_contain_offsets = (
             self.due_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
         )
 
-    def unrecorded(self, until: int | None = None) -> Iterator[tuple[InFlightRequest, bytes]]:
+    def receive_unrecorded_responses(
+        self, until_sequence: int | None = None
+    ) -> Iterator[tuple[InFlightRequest, bytes]]:
         """Yield the responses before that of a request, or all, that the recording does not have.
 
-        Raises GoneError.
+        Raises ConnectionLostError.
         """
-        while self.sent and self.peer is not None:
-            sequence = next(iter(self.sent))
-            if sequence == until:
+        while self.in_flight_requests and self.target_connection is not None:
+            sequence = next(iter(self.in_flight_requests))
+            if sequence == until_sequence:
                 return
-            sent = self.sent[sequence]
-            frame = self.peer.receive() if sent.expects_response else None
-            self.responded(sequence)
+            in_flight_request = self.in_flight_requests[sequence]
+            frame = self.target_connection.receive() if in_flight_request.expects_response else None
+            self.remove_in_flight_request(sequence)
             if frame is not None:
-                yield sent, frame
+                yield in_flight_request, frame
 
-    def take(self) -> None:
+    def mark_first_due_response_received(self) -> None:
         """Mark the first due response as received."""
-        self.due.popleft()
-        self.due_contain_ids = self.due_contain_ids and bool(self.due)
-        self.due_contain_offsets = self.due_contain_offsets and bool(self.due)
+        self.due_responses.popleft()
+        self.due_contain_ids = self.due_contain_ids and bool(self.due_responses)
+        self.due_contain_offsets = self.due_contain_offsets and bool(self.due_responses)
 
-    def close_with_reason(self, why: str) -> list[Event]:
+    def close_with_reason(self, reason: str) -> list[Event]:
         """Close the connection; return the events whose responses are outstanding."""
-        if self.peer is not None:
-            self.peer.close()
-        self.peer, self.failure = None, why
-        self._ahead, self._ahead_bytes, self._open_bytes = [], 0, 0
-        lost = [event for event, _ in self.due]
-        self.due.clear()
-        self.sent.clear()
-        return lost
+        if self.target_connection is not None:
+            self.target_connection.close()
+        self.target_connection, self.failure = None, reason
+        self._queued_frames, self._queued_bytes, self._unanswered_bytes = [], 0, 0
+        lost_events = [event for event, _ in self.due_responses]
+        self.due_responses.clear()
+        self.in_flight_requests.clear()
+        return lost_events
 
 
 WRONG_PASSWORD = Login("PLAIN", "kafka-shim-replay", "a password that nobody has")
 """For a rejected log-in: the trace contains neither its user nor its password."""
 
 
-class NoPasswordError(Exception):
+class MissingPasswordError(Exception):
     """The password of a recorded user is missing; the message says what to do."""
 
 
 def login_for_recorded_user(
-    name: str, mechanism: str, passwords: Mapping[str, str], *, was_refused: bool
+    name: str, mechanism: str, passwords: Mapping[str, str], *, was_rejected: bool
 ) -> Login:
     """Return the log-in for a recorded user. Raises NoPasswordError."""
-    if was_refused:
+    if was_rejected:
         return WRONG_PASSWORD
     if name not in passwords:
-        raise NoPasswordError(f"no password of `{name}`: --user {name}:PASSWORD")
+        raise MissingPasswordError(f"no password of `{name}`: --user {name}:PASSWORD")
     return Login(mechanism, name, passwords[name])
 
 
-def authenticate(
+def authenticate_at_target(
     connection: ReplayConnection,
     header: RequestHeader,
     frame: bytes,
@@ -270,12 +279,14 @@ def authenticate(
 ) -> None:
     """Remember the mechanism; at the first message of the exchange, do a complete log-in.
 
-    Raise GoneError if the target closes the connection, and the errors of `login`.
+    Raise ConnectionLostError if the target closes the connection, and the errors of `login`.
     """
     if header.api_key == ApiKey.SASL_HANDSHAKE:
         request = codecs.read_request(header.api_key, header.api_version, frame, at)
         connection.mechanism = request.mechanism
         connection.login_error = None
     elif connection.login_error is None:
-        assert connection.peer is not None
-        connection.login_error = connection.peer.authenticate(login(connection.mechanism))
+        assert connection.target_connection is not None
+        connection.login_error = connection.target_connection.authenticate_at_target(
+            login(connection.mechanism)
+        )
