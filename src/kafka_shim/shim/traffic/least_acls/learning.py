@@ -114,7 +114,7 @@ class AttentivePolicy(AuthorizationPolicy):
         super().__init__(release, attentive, rules)
         self.attentive = attentive
 
-    def bound(self, requirement: Requirement) -> BoundRequirement:
+    def bind_requirement_to_release(self, requirement: Requirement) -> BoundRequirement:
         bound = super().bind_requirement_to_release(requirement)
         self.attentive.begin(bound)
         return bound
