@@ -1,9 +1,14 @@
 """`make architecture` shows layers of siblings and finds cycles at any depth."""
 
+import tomllib
+
 import grimp
 import pytest
 
 from tests.architecture import layers, report, siblings_of
+from tests.docs.shown import ROOT
+
+LAYERS_MAX = 14
 
 
 @pytest.fixture
@@ -65,3 +70,19 @@ def test_imports_of_a_package_by_its_modules_are_no_cycle(graph: grimp.ImportGra
 def test_the_package_has_no_cycle_at_any_depth() -> None:
     text, cycles = report(grimp.build_graph("kafka_shim"))
     assert cycles == 0, text
+
+
+def test_no_package_has_more_layers_than_allowed() -> None:
+    packages = siblings_of(grimp.build_graph("kafka_shim"))
+    deep = {each.package: layers(each) for each in packages if len(layers(each)) > LAYERS_MAX}
+    assert deep == {}
+
+
+def test_the_contract_of_the_shim_has_no_more_layers_than_allowed() -> None:
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]
+    [contract] = [
+        contract
+        for contract in tools["importlinter"]["contracts"]
+        if contract.get("containers") == ["kafka_shim.shim"]
+    ]
+    assert len(contract["layers"]) <= LAYERS_MAX

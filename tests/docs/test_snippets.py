@@ -27,7 +27,7 @@ EXAMPLES = (
 SAME_BROKER = (f"{PAGES}::test_all_describe_the_same_broker",)
 RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
     ("DEVELOPERS.md", "py"): (
-        "tests/recordings/test_recorder.py::test_the_scenario_on_the_page_is_recorded_and_compared",
+        "tests/recordings/test_recorder.py::test_the_page_s_scenario_is_recorded_and_compared",
     ),
     # not code: the functions that a request passes through
     ("docs/architecture.md", ""): (

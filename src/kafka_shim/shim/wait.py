@@ -5,8 +5,6 @@ from contextlib import contextmanager
 from enum import Enum
 from typing import Generic, TypeVar
 
-from kafka_shim.shim.clock import Timer
-
 Response = TypeVar("Response")
 
 
@@ -58,9 +56,9 @@ class Watching:
         """Call a function at each change of what is watched, until `stop`."""
         self._stops.append(watched.when_changed(callback))
 
-    def until(self, timer: Timer) -> None:
-        """Start a timer that `stop` cancels."""
-        self._stops.append(timer.cancel)
+    def until(self, cancel_timer: Callable[[], None]) -> None:
+        """Let `stop` cancel a timer."""
+        self._stops.append(cancel_timer)
 
     def stop(self) -> None:
         """Call all of it off; more than once does nothing."""

@@ -156,7 +156,7 @@ class _Fetch:
         for partition in self._readable_partitions():
             self._watching.changes_of(partition.log, self._finish_if_ready)
         clock = self._context.cluster.clock
-        self._watching.until(clock.call_later(self._request.max_wait_ms, self._finish))
+        self._watching.until(clock.call_later(self._request.max_wait_ms, self._finish).cancel)
         return self._wait
 
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:

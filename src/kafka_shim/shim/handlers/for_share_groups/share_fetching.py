@@ -86,7 +86,7 @@ class ShareFetchReading:
             self._watching.changes_of(source.partition.log, look_again)
             self._watching.changes_of(source.sharing, look_again)
         clock = self._context.cluster.clock
-        self._watching.until(clock.call_later(self._request.max_wait_ms, finish))
+        self._watching.until(clock.call_later(self._request.max_wait_ms, finish).cancel)
         return self._watching.stop
 
     def _check_partition(self, shared: SessionPartition) -> None:
