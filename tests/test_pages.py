@@ -13,8 +13,8 @@ import msgspec
 import pytest
 import yaml
 
-from kafka_shim.shim.cli import COMMANDS, load_command
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli import COMMANDS, import_command_module
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
@@ -59,7 +59,7 @@ def test_the_commands_that_pages_mention_have_these_options(page: str, line: str
     _, name, *words = shlex.split(line)
     assert name in COMMANDS
     parser = argparse.ArgumentParser(exit_on_error=False)
-    load_command(name).add_arguments(parser)
+    import_command_module(name).add_arguments(parser)
     options = {option for word in words if (option := word.partition("=")[0]).startswith("--")}
     if "--" in words:
         options -= {*words[words.index("--") :]}
@@ -83,10 +83,12 @@ def configured(name: str, folder: Path) -> Config:
     add_broker_arguments(parser)
     if name.endswith(".env"):
         lines = [line for line in CONFIGURATION[name].splitlines() if not line.startswith("#")]
-        return config_from(parser.parse_args([]), dict(line.split("=", 1) for line in lines))
+        return config_from_arguments(
+            parser.parse_args([]), dict(line.split("=", 1) for line in lines)
+        )
     path = folder / name
     path.write_text(CONFIGURATION[name])
-    return config_from(parser.parse_args(["--config", str(path)]), {})
+    return config_from_arguments(parser.parse_args(["--config", str(path)]), {})
 
 
 def told(config: Config) -> dict[str, Any]:
@@ -125,7 +127,7 @@ def test_unknown_settings_are_named_once(
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     words = ["--config", str(path), "-c", "acme.metrics.plugin.level=4"]
-    config_from(parser.parse_args(words), {})
+    config_from_arguments(parser.parse_args(words), {})
     assert capsys.readouterr().err.count("acme.metrics.plugin.level") == 1
 
 
@@ -135,7 +137,7 @@ def test_a_misspelt_setting_of_the_page_is_an_error(tmp_path: Path) -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     with pytest.raises(ConfigError, match=r"`num\.partitons`; did you mean `num\.partitions`"):
-        config_from(parser.parse_args(["--config", str(path)]), {})
+        config_from_arguments(parser.parse_args(["--config", str(path)]), {})
 
 
 def test_the_state_file_is_loaded_at_startup(tmp_path: Path) -> None:
@@ -189,7 +191,7 @@ def command_of(service: str) -> list[str]:
 
 def test_the_composed_shim_is_a_broker_of_these_options() -> None:
     parser = argparse.ArgumentParser()
-    load_command("serve").add_arguments(parser)
+    import_command_module("serve").add_arguments(parser)
     words = command_of("shim")
     assert words[0] == "serve"
     args = parser.parse_args(words[1:])
@@ -198,7 +200,7 @@ def test_the_composed_shim_is_a_broker_of_these_options() -> None:
         "./examples/demo.yaml:/etc/kafka-shim/demo.yaml:ro"
         in COMPOSE["services"]["shim"]["volumes"]
     )
-    config = config_from(args, {})
+    config = config_from_arguments(args, {})
     assert [listener.name for listener in config.listeners] == ["PLAINTEXT", "SASL_PLAINTEXT"]
     told = [f"{host}:{port}:{inside}" for host, port, inside in told_and_bound(config)]
     assert told == COMPOSE["services"]["shim"]["ports"]
@@ -220,7 +222,7 @@ def test_the_composed_kafka_is_the_same_broker() -> None:
     variables = {
         name: str(value) for name, value in COMPOSE["services"]["kafka"]["environment"].items()
     }
-    kafka = config_from(parser.parse_args([]), variables)
+    kafka = config_from_arguments(parser.parse_args([]), variables)
     demo = yaml.safe_load((ROOT / "examples" / "demo.yaml").read_text())
     assert set(demo["users"]) <= set(kafka.users)
     assert told(kafka)["authorizer"] == "StandardAuthorizer"
@@ -261,7 +263,7 @@ def test_images_run_as_a_number_with_labels() -> None:
 
 def test_the_command_of_spark_exists() -> None:
     spark = argparse.ArgumentParser()
-    load_command("pipeline").add_arguments(spark)
+    import_command_module("pipeline").add_arguments(spark)
     assert spark.parse_args(command_of("spark")).trace == ["/traces"]
 
 
@@ -277,11 +279,13 @@ def test_images_start_existing_commands() -> None:
     [(ours, folder)] = copied
     words = [str(ROOT / ours) if word == folder + Path(ours).name else word for word in serve]
     parser = argparse.ArgumentParser()
-    load_command(words[0]).add_arguments(parser)
-    config = config_from(parser.parse_args(words[1:]), {})
+    import_command_module(words[0]).add_arguments(parser)
+    config = config_from_arguments(parser.parse_args(words[1:]), {})
     assert told_and_bound(config) == [("localhost", port, port) for port in (9092, 9093)]
     assert (config.authorizer, config.super_users) == ("standard", ("User:ANONYMOUS",))
-    configured = config_from(parser.parse_args(words[1:]), {"KAFKA_LISTENERS": "SSL://:9093"})
+    configured = config_from_arguments(
+        parser.parse_args(words[1:]), {"KAFKA_LISTENERS": "SSL://:9093"}
+    )
     assert [listener.name for listener in configured.listeners] == ["SSL"]
     targets = set(re.findall(r"^FROM \S+ AS (\w+)$", text, re.MULTILINE))
     assert {

@@ -16,7 +16,7 @@ from typing import NamedTuple
 from benchmarks.arrays.cluster import USERS, advertised, new_cluster, session_of
 from benchmarks.arrays.messages import Case, cases
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
@@ -73,7 +73,7 @@ def measure(kib: int, release: str, name: str) -> list[Figure]:
         for case in cases(api, version)
     ]
     found = []
-    with Progress("asking", len(asking)) as progress:
+    with ProgressBar("asking", len(asking)) as progress:
         for number, case in enumerate(asking):
             progress(number)
             found += _figures(case, kib, release)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 import yaml
 
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
 
@@ -60,7 +60,7 @@ def test_the_image_advertises_the_address_that_clients_use(name: str) -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     words = ["--config", str(ROOT / "examples" / "container.yaml")]
-    config = config_from(parser.parse_args(words), service.get("variables", {}))
+    config = config_from_arguments(parser.parse_args(words), service.get("variables", {}))
     (host, port), *_ = [listener.advertised for listener in config.listeners if listener.advertised]
     used = (job.get("env") or job["variables"])["KAFKA_BOOTSTRAP_SERVERS"]
     assert used == f"{host}:{port}"

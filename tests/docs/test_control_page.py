@@ -4,8 +4,8 @@ import re
 
 import msgspec
 
-from kafka_shim.shim.control.broker_shapes import BrokerRow, NewBroker
-from kafka_shim.shim.control.brokers import CREATED_MAX
+from kafka_shim.shim.control.broker_bodies import BrokerRow, NewBroker
+from kafka_shim.shim.control.broker_registry import CREATED_MAX
 from tests.docs.shown import ROOT
 
 PAGE = (ROOT / "docs" / "control-api.md").read_text()

@@ -11,7 +11,7 @@ from kafka_shim.shim import system_clock
 from kafka_shim.shim.clock import Clock, ManualClock, Timer
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.control import time_sliced as in_turns_module
-from kafka_shim.shim.control.time_sliced import time_sliced as run_in_slices
+from kafka_shim.shim.control.time_sliced import run_time_sliced as run_in_slices
 from kafka_shim.shim.state import periodic_work as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import Joining

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import SUPER_USERS
@@ -15,13 +15,13 @@ from tests.shim.cli.conftest import Running
 
 def parse(*words: str) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
-    add_broker_arguments(parser, first_port=9092)
+    add_broker_arguments(parser, first_default_port=9092)
     parser.add_argument("--ready-file")
     return parser.parse_args(words)
 
 
 def make(*words: str, **environ: str) -> Config:
-    return config_from(parse(*words), environ)
+    return config_from_arguments(parse(*words), environ)
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_a_file_has_the_same_options(
     write: Callable[[str, str], str], name: str, text: str
 ) -> None:
     args = parse("--config", write(name, text))
-    config = config_from(args, {})
+    config = config_from_arguments(args, {})
     assert config.listeners[0].port == 1111
     assert (config.release, config.brokers, config.log_level) == ("2.8", 3, "warn")
     assert config.super_users == ("User:file",)

@@ -11,11 +11,17 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli import COMMANDS, EXIT_USAGE, _parsed, command_line, main
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli import (
+    COMMANDS,
+    EXIT_USAGE,
+    _parse_command_line,
+    build_command_line_parser,
+    main,
+)
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.command_parser import CommandParser
-from kafka_shim.shim.cli.error_output import readable
-from kafka_shim.shim.cli.examples import EXAMPLES
+from kafka_shim.shim.cli.error_output import shortened_and_escaped
+from kafka_shim.shim.cli.help_examples import EXAMPLES
 from kafka_shim.shim.config import TopicSeed
 from tests.commands import SHIM
 
@@ -34,10 +40,10 @@ def test_two_dashes_are_a_valid_value(tmp_path: Path) -> None:
     """argparse drops them up to Python 3.12, which once ended in a traceback."""
     parser = CommandParser()
     add_broker_arguments(parser)
-    named = config_from(parser.parse_args(["--topic=--"]), {})
+    named = config_from_arguments(parser.parse_args(["--topic=--"]), {})
     path = tmp_path / "shim.yaml"
     path.write_text("topic: ['--']")
-    in_file = config_from(parser.parse_args(["--config", str(path)]), {})
+    in_file = config_from_arguments(parser.parse_args(["--config", str(path)]), {})
     assert named.topics == in_file.topics == (TopicSeed("--"),)
     with pytest.raises(SystemExit):
         parser.parse_args(["--log-level=--"])
@@ -57,9 +63,12 @@ def test_words_that_are_not_utf_8_are_refused(capsys: pytest.CaptureFixture[str]
 
 
 def test_errors_cut_long_values_and_escape_control_characters() -> None:
-    assert readable(f"option `{'x' * 200}`: expected") == f"option `{'x' * 80}…`: expected"
-    assert readable("`a\x1b[31m\nb\udcff`") == r"`a\x1b[31m\nb\udcff`"
-    assert len(readable("y" * 10_000)) < 400
+    assert (
+        shortened_and_escaped(f"option `{'x' * 200}`: expected")
+        == f"option `{'x' * 80}…`: expected"
+    )
+    assert shortened_and_escaped("`a\x1b[31m\nb\udcff`") == r"`a\x1b[31m\nb\udcff`"
+    assert len(shortened_and_escaped("y" * 10_000)) < 400
 
 
 @pytest.mark.parametrize(
@@ -172,7 +181,7 @@ def leaves(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]
             yield from leaves(command)
 
 
-LEAVES = {leaf.prog: leaf for leaf in leaves(command_line(COMMANDS, COMMANDS))}
+LEAVES = {leaf.prog: leaf for leaf in leaves(build_command_line_parser(COMMANDS, COMMANDS))}
 
 
 def examples(leaf: argparse.ArgumentParser) -> list[str]:
@@ -186,11 +195,11 @@ def test_examples_in_the_help_can_be_parsed(
     program: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     found = examples(LEAVES[program])
-    assert found, "add one to shim/cli/examples.py"
+    assert found, "add one to shim/cli/help_examples.py"
     for example in found:
         words = shlex.split(example)[1:]
         words = words[: words.index(">")] if ">" in words else words
-        args = _parsed(words)
+        args = _parse_command_line(words)
         assert example.startswith(program), example
         assert args.command == program.split()[1]
     assert not capsys.readouterr().err
@@ -268,6 +277,6 @@ def test_an_interrupt_during_loading_prints_no_traceback(
     def interrupted(name: str) -> None:
         raise KeyboardInterrupt(name)
 
-    monkeypatch.setattr("kafka_shim.shim.cli.load_command", interrupted)
+    monkeypatch.setattr("kafka_shim.shim.cli.import_command_module", interrupted)
     assert main(["serve"]) == 130
     assert capsys.readouterr().err == ""

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.cli.access_notes import access_notes
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
+from kafka_shim.shim.cli.access_notes import startup_access_notes
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import SUPER_USERS
@@ -109,7 +109,7 @@ def test_a_port_is_that_of_the_first_default_listener() -> None:
 def make(*words: str, **environ: str) -> Config:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
-    return config_from(parser.parse_args(words), environ)
+    return config_from_arguments(parser.parse_args(words), environ)
 
 
 def test_the_fixture_has_the_same_defaults(tmp_path: Path) -> None:
@@ -148,8 +148,8 @@ def test_a_broker_with_a_node_id_has_kafkas_default_listener() -> None:
 
 def test_several_brokers_have_different_ports() -> None:
     parser = argparse.ArgumentParser()
-    add_broker_arguments(parser, first_port=9092)
-    plain, sasl = config_from(parser.parse_args(["--brokers", "3"]), {}).listeners
+    add_broker_arguments(parser, first_default_port=9092)
+    plain, sasl = config_from_arguments(parser.parse_args(["--brokers", "3"]), {}).listeners
     assert (plain.port, sasl.port) == (9092, 9095)
 
 
@@ -197,7 +197,7 @@ def test_notes_about_access_are_one_line_each(
     grant = "{grant: [{principal: User:a, allow: Read, topic: t}]}"
     (tmp_path / "later.yaml").write_text(f"faults: [{{action: {grant}}}]")
     monkeypatch.chdir(tmp_path)
-    said = list(access_notes(Broker(make(*words.split()))))
+    said = list(startup_access_notes(Broker(make(*words.split()))))
     assert len(said) == len(notes), said
     for line, note in zip(said, notes, strict=True):
         assert note in line
@@ -205,5 +205,5 @@ def test_notes_about_access_are_one_line_each(
 
 def test_notes_about_missing_acls_are_omitted_with_the_control_api() -> None:
     broker = Broker(make(*SASL.split()))
-    assert list(access_notes(broker))
-    assert not list(access_notes(broker, has_control=True))
+    assert list(startup_access_notes(broker))
+    assert not list(startup_access_notes(broker, has_control_api=True))

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.cli.open_files import TELL_S, Shortage
+from kafka_shim.shim.cli.open_files_limit import REPORT_INTERVAL_S, ShortageReporter
 from tests.commands import SHIM, environment
 from tests.shim.wire import PLAIN, serving
 
@@ -68,7 +68,7 @@ def test_clients_wait_for_open_files_and_this_is_reported_periodically(
     child.terminate()
     said = child.communicate(timeout=20)[1]
     lines = said.splitlines()
-    assert 1 <= len(lines) <= 1 + (time.monotonic() - begun) // TELL_S
+    assert 1 <= len(lines) <= 1 + (time.monotonic() - begun) // REPORT_INTERVAL_S
     start = "kafka-shim: Too many open files: new connections wait; raise `ulimit"
     assert all(line.startswith(start) for line in lines)
 
@@ -87,7 +87,7 @@ async def test_a_shortage_is_retried_once_a_second_until_the_listener_closes(
         raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
 
     loop = asyncio.get_running_loop()
-    Shortage().watch(loop)
+    ShortageReporter().install_exception_handler(loop)
     try:
         async with serving(listeners=(PLAIN,)) as broker:
             host, _, port = broker.bootstrap_servers().rpartition(":")

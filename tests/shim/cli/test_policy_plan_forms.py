@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.cli.policy.plan_forms import FORMS, stages
+from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages
 from tests.authorizer.acl_formats.test_forms import PLAIN
 
 OLD = """
@@ -74,14 +74,16 @@ def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
     return others | set(read(stage, form))
 
 
-@pytest.mark.parametrize("form", [form for form in FORMS if form != "commands"])
+@pytest.mark.parametrize("form", [form for form in PLAN_FORMATS if form != "commands"])
 @settings(max_examples=30, deadline=None)
 @given(old=st.sets(PLAIN, max_size=6), new=st.sets(PLAIN, max_size=6), data=st.data())
 def test_applying_both_stages_leads_to_the_new_acls(
     form: str, old: set[Acl], new: set[Acl], data: st.DataObject
 ) -> None:
     new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
-    first, then = stages(steps_safe_at_every_point(old, new), dict.fromkeys(old, "old.tf:1"), form)
+    first, then = format_two_stages(
+        steps_safe_at_every_point(old, new), dict.fromkeys(old, "old.tf:1"), form
+    )
     between = applied(old, first, form)
     assert between == old | new
     assert applied(between, then, form) == new

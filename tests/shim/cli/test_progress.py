@@ -9,7 +9,7 @@ from typing import TextIO
 import pytest
 
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
 from tests.shim.traffic.captures.wires import capture_of, conversation
@@ -93,6 +93,6 @@ def test_no_bar_is_drawn_between_printed_rows(verb: str, places: dict[str, str])
 
 def test_progress_without_a_total_shows_the_number() -> None:
     terminal = Terminal()
-    with contextlib.redirect_stderr(terminal.file), Progress("reading lines", 0) as progress:
+    with contextlib.redirect_stderr(terminal.file), ProgressBar("reading lines", 0) as progress:
         progress(12_345)
     assert terminal.shown().startswith("\rreading lines 12,345\r ")

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.control import broker_shapes, shapes
+from kafka_shim.shim.control import bodies, broker_bodies
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.browser import chromium
 from tests.shim.control.creating import Create
@@ -25,12 +25,12 @@ def api(process: KafkaBroker) -> Iterator[Http]:
     yield found
     for row in found.ask("GET", "/brokers")[1]["brokers"]:
         if row["id"] != "first":
-            works(found.ask("DELETE", row["path"]), shapes.Done)
+            works(found.ask("DELETE", row["path"]), bodies.Done)
 
 
 @pytest.fixture
 def create(api: Http) -> Create:
-    return lambda **body: works(api.ask("POST", "/brokers", body), broker_shapes.BrokerRow)
+    return lambda **body: works(api.ask("POST", "/brokers", body), broker_bodies.BrokerRow)
 
 
 @pytest.fixture(scope="session")

@@ -10,7 +10,7 @@ import pytest
 from confluent_kafka import KafkaException
 from confluent_kafka.admin import AdminClient
 
-from kafka_shim.shim.control import broker_shapes, shapes
+from kafka_shim.shim.control import bodies, broker_bodies
 from kafka_shim.shim.testing import KafkaBroker
 from tests.addresses import is_listening, split
 from tests.shim.control.creating import Create, Serving, client, produce
@@ -36,10 +36,10 @@ def test_a_broker_is_created_and_removed(api: Http, create: Create) -> None:
     assert made["path"] == f"/brokers/{made['id']}"
     assert set(made["bootstrap_servers"]) == {"PLAINTEXT", "SASL_PLAINTEXT"}
     assert topics_of(made) == {"orders"}
-    assert works(api.ask("GET", made["path"]), broker_shapes.BrokerRow) == made
-    listed = works(api.ask("GET", "/brokers"), broker_shapes.BrokerRows)["brokers"]
+    assert works(api.ask("GET", made["path"]), broker_bodies.BrokerRow) == made
+    listed = works(api.ask("GET", "/brokers"), broker_bodies.BrokerRows)["brokers"]
     assert [row["id"] for row in listed] == ["first", made["id"]]
-    works(api.ask("DELETE", made["path"]), shapes.Done)
+    works(api.ask("DELETE", made["path"]), bodies.Done)
     assert not any(is_listening(address) for address in made["bootstrap_servers"].values())
     for method, path in ("GET", ""), ("DELETE", ""), ("GET", "/health"), ("POST", "/reset"):
         fails(api.ask(method, made["path"] + path), 404, f"unknown broker `{made['id']}`")
@@ -48,12 +48,12 @@ def test_a_broker_is_created_and_removed(api: Http, create: Create) -> None:
 def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) -> None:
     first, second = create(topics=["orders"]), create(topics=["orders"])
     everybody = {"action": {"error": "TOPIC_AUTHORIZATION_FAILED"}, "match": {"api": "Produce"}}
-    works(api.ask("POST", f"{first['path']}/faults", everybody), shapes.FaultRow)
+    works(api.ask("POST", f"{first['path']}/faults", everybody), bodies.FaultRow)
     user = {"name": "alice", "password": "a"}
-    works(api.ask("POST", f"{first['path']}/users", user), shapes.Done)
+    works(api.ask("POST", f"{first['path']}/users", user), bodies.Done)
     rule = {"principal": "User:alice", "allow": ["Write"], "topic": "orders"}
-    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), shapes.AclRows)
-    number = works(api.ask("POST", f"{first['path']}/snapshots"), shapes.SnapshotRow)["id"]
+    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), bodies.AclRows)
+    number = works(api.ask("POST", f"{first['path']}/snapshots"), bodies.SnapshotRow)["id"]
 
     assert produce(client(second)) is None
     assert produce(client(first)) == "TOPIC_AUTHORIZATION_FAILED"
@@ -62,7 +62,7 @@ def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) 
         for base in (first["path"], second["path"], "")
     ]
     assert seen == [1, 1, 0]
-    state = works(api.ask("GET", f"{second['path']}/state"), shapes.State)
+    state = works(api.ask("GET", f"{second['path']}/state"), bodies.State)
     assert (state["users"], state["acls"]) == ([], [])
     assert state["topics"][0]["end_offsets"] == [1]
     fails(api.ask("POST", f"{second['path']}/snapshots/{number}/restore"), 404, "unknown snapshot")
@@ -75,7 +75,7 @@ def test_a_reset_affects_one_broker_only(api: Http, create: Create) -> None:
     for made in first, second:
         assert produce(client(made)) is None
     with closing(_connected(first)) as hung_up, closing(_connected(second)) as kept:
-        works(api.ask("POST", f"{first['path']}/reset"), shapes.Done)
+        works(api.ask("POST", f"{first['path']}/reset"), bodies.Done)
         assert hung_up.recv(1) == b""
         assert is_open(kept)
     ends = [
@@ -87,7 +87,7 @@ def test_a_reset_affects_one_broker_only(api: Http, create: Create) -> None:
 
 def test_the_first_broker_has_a_path_too(api: Http, process: KafkaBroker) -> None:
     process.topics.create("here")
-    listed = works(api.ask("GET", "/brokers/first/topics"), shapes.TopicRows)["topics"]
+    listed = works(api.ask("GET", "/brokers/first/topics"), bodies.TopicRows)["topics"]
     assert [row["name"] for row in listed] == ["here"]
     process.reset()
     fails(api.ask("DELETE", "/brokers/first"), 409, "`first` cannot be removed")
@@ -103,7 +103,7 @@ def test_a_port_in_use_is_a_conflict(api: Http, create: Create) -> None:
 def test_clients_of_a_removed_broker_are_disconnected(api: Http, create: Create) -> None:
     made, other = create(), create()
     peers = [_connected(row) for row in (made, made, other)]
-    works(api.ask("DELETE", made["path"]), shapes.Done)
+    works(api.ask("DELETE", made["path"]), bodies.Done)
     with closing(peers[0]), closing(peers[1]), closing(peers[2]):
         assert [peer.recv(1) for peer in peers[:2]] == [b"", b""]
         assert is_open(peers[2])
@@ -115,11 +115,11 @@ def _connected(row: Any) -> socket.socket:
 
 def test_many_brokers_are_created_and_used_at_once(api: Http) -> None:
     def live(number: int) -> str | None:
-        made = works(api.ask("POST", "/brokers", {"topics": ["orders"]}), broker_shapes.BrokerRow)
+        made = works(api.ask("POST", "/brokers", {"topics": ["orders"]}), broker_bodies.BrokerRow)
         outcome = produce(client(made))
         [topic] = api.ask("GET", f"{made['path']}/topics")[1]["topics"]
         assert topic["end_offsets"] == [1]
-        works(api.ask("DELETE", made["path"]), shapes.Done)
+        works(api.ask("DELETE", made["path"]), bodies.Done)
         return outcome
 
     with ThreadPoolExecutor(8) as pool:
@@ -138,9 +138,9 @@ def test_calls_need_the_token_below_the_base_path_too(tmp_path: Path) -> None:
     with Serving(tmp_path, *words) as api:
         fails(api.ask("POST", "/brokers", {}), 401, "control token")
         known = {"Authorization": "Bearer t"}
-        made = works(api.ask("POST", "/brokers", {}, **known), broker_shapes.BrokerRow)
+        made = works(api.ask("POST", "/brokers", {}, **known), broker_bodies.BrokerRow)
         fails(api.ask("GET", f"{made['path']}/topics"), 401, "control token")
-        works(api.ask("GET", f"{made['path']}/topics", **known), shapes.TopicRows)
+        works(api.ask("GET", f"{made['path']}/topics", **known), bodies.TopicRows)
 
 
 def test_without_open_files_creation_fails_and_brokers_continue(tmp_path: Path) -> None:
@@ -152,8 +152,8 @@ def test_without_open_files_creation_fails_and_brokers_continue(tmp_path: Path) 
         fails(response, 409, "too many open files")
         assert 1 < len(made) < 6
         for row in made:
-            works(api.ask("DELETE", row["path"]), shapes.Done)
-        works(api.ask("POST", "/brokers", {"brokers": 5}), broker_shapes.BrokerRow)
+            works(api.ask("DELETE", row["path"]), bodies.Done)
+        works(api.ask("POST", "/brokers", {"brokers": 5}), broker_bodies.BrokerRow)
 
 
 def test_clients_of_a_removed_broker_cannot_reach_another_one(create: Create, api: Http) -> None:
@@ -161,7 +161,7 @@ def test_clients_of_a_removed_broker_cannot_reach_another_one(create: Create, ap
     made = create()
     admin = AdminClient(client(made))
     admin.list_topics(timeout=20)
-    works(api.ask("DELETE", made["path"]), shapes.Done)
+    works(api.ask("DELETE", made["path"]), bodies.Done)
     create()
     with pytest.raises(KafkaException):
         admin.list_topics(timeout=0.5)

@@ -11,9 +11,9 @@ from confluent_kafka import Consumer, Producer, TopicPartition
 from confluent_kafka.admin import AdminClient
 from openapi_spec_validator import validate
 
-from kafka_shim.shim.control import shapes
+from kafka_shim.shim.control import bodies
 from kafka_shim.shim.control.broker_routes import BROKER_ROUTES
-from kafka_shim.shim.control.openapi import document
+from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Route
 from kafka_shim.shim.testing import KafkaBroker, start
 from kafka_shim.shim.testing.transport import BrokerError
@@ -49,8 +49,8 @@ def produce(config: dict[str, Any], topic: str = "seeded") -> str | None:
 
 
 def test_health_and_state_are_returned(api: Http) -> None:
-    assert works(api.ask("GET", "/health"), shapes.Health)["status"] == "ok"
-    state = works(api.ask("GET", "/state"), shapes.State)
+    assert works(api.ask("GET", "/health"), bodies.Health)["status"] == "ok"
+    state = works(api.ask("GET", "/state"), bodies.State)
     assert [topic["name"] for topic in state["topics"]] == ["seeded"]
     assert state["users"] == ["admin", "bob"]
     assert state["super_users"] == ["User:ANONYMOUS", "User:admin"]
@@ -59,7 +59,7 @@ def test_health_and_state_are_returned(api: Http) -> None:
 
 def test_topics_are_created_listed_and_deleted(api: Http, broker: KafkaBroker) -> None:
     new = {"name": "orders", "partitions": 3, "configs": {"retention.ms": "1000"}}
-    made = works(api.ask("POST", "/topics", new), shapes.TopicRow)
+    made = works(api.ask("POST", "/topics", new), bodies.TopicRow)
     assert (made["partitions"], made["configs"], made["end_offsets"]) == (
         3, {"retention.ms": "1000"}, [0, 0, 0],
     )  # fmt: skip
@@ -68,9 +68,9 @@ def test_topics_are_created_listed_and_deleted(api: Http, broker: KafkaBroker) -
     fails(api.ask("POST", "/topics", {"name": "x", "configs": {"no.such": "1"}}), 400, "no.such")
     listed = AdminClient(broker.config()).list_topics(timeout=20).topics
     assert {"orders", "seeded"} <= set(listed)
-    works(api.ask("DELETE", "/topics/orders"), shapes.Done)
+    works(api.ask("DELETE", "/topics/orders"), bodies.Done)
     fails(api.ask("DELETE", "/topics/orders"), 404, "unknown topic `orders`")
-    rows = works(api.ask("GET", "/topics"), shapes.TopicRows)["topics"]
+    rows = works(api.ask("GET", "/topics"), bodies.TopicRows)["topics"]
     assert [row["name"] for row in rows] == ["seeded"]
 
 
@@ -81,7 +81,7 @@ def test_a_topic_is_compacted(api: Http, broker: KafkaBroker) -> None:
     for number in range(10):
         producer.produce("latest", b"%d" % number, key=b"k%d" % (number % 3), partition=1)
     producer.flush(20)
-    rows = works(api.ask("POST", "/topics/latest/compact"), shapes.CleanedPartitions)["partitions"]
+    rows = works(api.ask("POST", "/topics/latest/compact"), bodies.CleanedPartitions)["partitions"]
     assert [(row["records_before"], row["records_after"]) for row in rows] == [(0, 0), (10, 3)]
     assert rows[1]["bytes_after"] < rows[1]["bytes_before"]
     assert [row.records_after for row in broker.topics.compact("latest")] == [0, 3]
@@ -104,12 +104,12 @@ def _values(broker: KafkaBroker, topic: str) -> list[bytes | None]:
 
 @pytest.mark.client
 def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
-    works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), shapes.Done)
-    assert "carol" in works(api.ask("GET", "/users"), shapes.UserNames)["users"]
+    works(api.ask("POST", "/users", {"name": "carol", "password": "c"}), bodies.Done)
+    assert "carol" in works(api.ask("GET", "/users"), bodies.UserNames)["users"]
     broker.acls.add(principal="carol", allow="Write", topic="seeded")
     config = broker.config("bob") | {"sasl.username": "carol", "sasl.password": "c"}
     assert produce(config) is None
-    works(api.ask("DELETE", "/users/carol"), shapes.Done)
+    works(api.ask("DELETE", "/users/carol"), bodies.Done)
     fails(api.ask("DELETE", "/users/carol"), 404, "carol")
     fails(api.ask("POST", "/users", {"name": "x"}), 400, "password")
     assert produce(config | {"message.timeout.ms": 500}) == "_MSG_TIMED_OUT"
@@ -117,16 +117,16 @@ def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
 
 def test_acls_are_added_listed_and_removed(api: Http) -> None:
     rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
-    added = works(api.ask("POST", "/acls", {"acls": [rule]}), shapes.AclRows)["acls"]
+    added = works(api.ask("POST", "/acls", {"acls": [rule]}), bodies.AclRows)["acls"]
     assert [acl["operation"] for acl in added] == ["READ", "WRITE"]
     other = {**added[0], "principal": "User:bob"}
-    works(api.ask("POST", "/acls", {"acls": [other]}), shapes.AclRows)
-    assert works(api.ask("GET", "/acls?principal=User%3Abob"), shapes.AclRows)["acls"] == [other]
-    gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), shapes.AclRows)["acls"]
+    works(api.ask("POST", "/acls", {"acls": [other]}), bodies.AclRows)
+    assert works(api.ask("GET", "/acls?principal=User%3Abob"), bodies.AclRows)["acls"] == [other]
+    gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)["acls"]
     assert gone == [added[0]]
-    again = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), shapes.AclRows)["acls"]
+    again = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)["acls"]
     assert again == []
-    left = works(api.ask("GET", "/acls"), shapes.AclRows)["acls"]
+    left = works(api.ask("GET", "/acls"), bodies.AclRows)["acls"]
     assert sorted(acl["principal"] for acl in left) == ["User:alice", "User:bob"]
     fails(
         api.ask("POST", "/acls", {"acls": [{"principal": "User:x"}]}),
@@ -142,15 +142,15 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
     assert produce(broker.config("alice")) == "TOPIC_AUTHORIZATION_FAILED"
     broker.acls.add(principal="alice", allow="Write", topic="seeded")
     assert produce(broker.config("alice", **{"client.id": "second"})) is None
-    response = works(api.ask("GET", "/requests?api=produce"), shapes.RequestRows)
+    response = works(api.ask("GET", "/requests?api=produce"), bodies.RequestRows)
     [seen] = response["requests"]
     assert seen["principal"] == "User:alice"
     assert seen["client_id"] == "second"
     assert seen["errors"] == []
     assert seen["request"]["topicData"][0]["partitionData"][0]["recordsSizeInBytes"] > 0
-    login = works(api.ask("GET", "/requests?api=SaslAuthenticate"), shapes.RequestRows)
+    login = works(api.ask("GET", "/requests?api=SaslAuthenticate"), bodies.RequestRows)
     assert all(row["request"]["authBytes"] == "" for row in login["requests"])
-    denied = works(api.ask("GET", "/decisions?allowed=false&logged=true"), shapes.DecisionRows)
+    denied = works(api.ask("GET", "/decisions?allowed=false&logged=true"), bodies.DecisionRows)
     assert {row["operation"] for row in denied["decisions"]} == {"DESCRIBE"}
     assert denied["decisions"][0]["would_allow"] == {
         "remove": [],
@@ -159,22 +159,22 @@ def test_requests_and_decisions_are_returned(api: Http, broker: KafkaBroker) -> 
     }
     allowed = works(
         api.ask("GET", "/decisions?api=Produce&operation=write&resource_name=seeded"),
-        shapes.DecisionRows,
+        bodies.DecisionRows,
     )["decisions"]
     assert allowed[0]["rule"] == "ALLOW User:alice WRITE on TOPIC LITERAL seeded from *"
-    nobody = works(api.ask("GET", "/requests?principal=User%3Azoe"), shapes.RequestRows)
+    nobody = works(api.ask("GET", "/requests?principal=User%3Azoe"), bodies.RequestRows)
     assert nobody["requests"] == []
 
 
 @pytest.mark.client
 def test_requests_come_page_by_page(api: Http, broker: KafkaBroker) -> None:
     AdminClient(broker.config()).list_topics(timeout=20)
-    whole = works(api.ask("GET", "/requests"), shapes.RequestRows)
+    whole = works(api.ask("GET", "/requests"), bodies.RequestRows)
     numbers = [row["number"] for row in whole["requests"]]
     paged: list[int] = []
     after = 0
     while len(paged) < len(numbers):
-        page = works(api.ask("GET", f"/requests?limit=1&after={after}"), shapes.RequestRows)
+        page = works(api.ask("GET", f"/requests?limit=1&after={after}"), bodies.RequestRows)
         paged += [row["number"] for row in page["requests"]]
         after = page["last"]
     assert paged == numbers
@@ -188,15 +188,15 @@ def test_a_snapshot_is_taken_restored_and_deleted(api: Http, broker: KafkaBroker
     config = broker.config("alice")
     assert produce(config, "orders") is None
     before = broker.state()
-    number = works(api.ask("POST", "/snapshots"), shapes.SnapshotRow)["id"]
+    number = works(api.ask("POST", "/snapshots"), bodies.SnapshotRow)["id"]
     assert produce(config, "orders") is None
-    works(api.ask("POST", "/reset"), shapes.Done)
+    works(api.ask("POST", "/reset"), bodies.Done)
     assert [topic["name"] for topic in broker.state().topics] == ["seeded"]
     for _ in range(2):
-        works(api.ask("POST", f"/snapshots/{number}/restore"), shapes.Done)
+        works(api.ask("POST", f"/snapshots/{number}/restore"), bodies.Done)
         assert broker.state() == before
         assert produce(config, "orders") is None
-    works(api.ask("DELETE", f"/snapshots/{number}"), shapes.Done)
+    works(api.ask("DELETE", f"/snapshots/{number}"), bodies.Done)
     fails(api.ask("POST", f"/snapshots/{number}/restore"), 404, "unknown snapshot")
 
 
@@ -206,18 +206,18 @@ def test_faults_are_added_released_and_removed(api: Http) -> None:
         "match": {"api": "Produce"},
         "trigger": {"times": 2},
     }
-    made = works(api.ask("POST", "/faults", spec), shapes.FaultRow)
+    made = works(api.ask("POST", "/faults", spec), bodies.FaultRow)
     assert (made["calls"], made["fired"]) == (0, 0)
     assert {key: made[key] for key in spec} == spec
-    paused = works(api.ask("POST", "/faults", {"action": {"pause": True}}), shapes.FaultRow)
-    assert len(works(api.ask("GET", "/faults"), shapes.FaultRows)["faults"]) == 2
+    paused = works(api.ask("POST", "/faults", {"action": {"pause": True}}), bodies.FaultRow)
+    assert len(works(api.ask("GET", "/faults"), bodies.FaultRows)["faults"]) == 2
     released = api.ask("POST", f"/faults/{paused['id']}/release")
-    assert works(released, shapes.Released)["released"] == 0
-    works(api.ask("DELETE", f"/faults/{paused['id']}"), shapes.Done)
+    assert works(released, bodies.Released)["released"] == 0
+    works(api.ask("DELETE", f"/faults/{paused['id']}"), bodies.Done)
     fails(api.ask("GET", f"/faults/{paused['id']}"), 404, "unknown fault")
-    assert works(api.ask("GET", f"/faults/{made['id']}"), shapes.FaultRow) == made
-    works(api.ask("DELETE", "/faults"), shapes.Done)
-    assert works(api.ask("GET", "/faults"), shapes.FaultRows)["faults"] == []
+    assert works(api.ask("GET", f"/faults/{made['id']}"), bodies.FaultRow) == made
+    works(api.ask("DELETE", "/faults"), bodies.Done)
+    assert works(api.ask("GET", "/faults"), bodies.FaultRows)["faults"] == []
     fails(api.ask("POST", "/faults", {"action": {"eror": 1}}), 400, "eror")
     fails(api.ask("POST", "/faults", {"action": {"error": "NOPE"}}), 400, "NOPE")
 
@@ -243,7 +243,7 @@ def test_metrics_count_decisions_errors_and_connections(api: Http, broker: Kafka
 
 
 def test_running_time_cannot_be_advanced(api: Http) -> None:
-    assert works(api.ask("GET", "/clock"), shapes.Time)["is_manual"] is False
+    assert works(api.ask("GET", "/clock"), bodies.Time)["is_manual"] is False
     fails(api.ask("POST", "/clock/advance", {"by_ms": 1}), 409, "--manual-clock")
 
 
@@ -280,7 +280,7 @@ def test_web_pages_of_other_origins_cannot_call(api: Http) -> None:
     fails(api.ask("POST", "/reset", Origin="http://evil.example"), 403, "this machine")
     fails(api.ask("GET", "/state", Host="evil.example:80"), 403, "this machine")
     own = f"http://{api.address}"
-    works(api.ask("GET", "/health", Origin=own), shapes.Health)
+    works(api.ask("GET", "/health", Origin=own), bodies.Health)
 
 
 def test_without_an_authorizer_there_are_no_acls() -> None:
@@ -299,11 +299,11 @@ def test_the_document_is_valid_openapi(api: Http) -> None:
     status, found = api.ask("GET", "/openapi.json")
     assert status == 200
     validate(found)
-    assert found == json.loads(msgspec.json.encode(document(found["info"]["version"])))
+    assert found == json.loads(msgspec.json.encode(openapi_document(found["info"]["version"])))
 
 
 def test_every_route_is_in_the_document_and_has_a_unique_name() -> None:
-    found = document("0")
+    found = openapi_document("0")
     described = {(method.upper(), path) for path, item in found["paths"].items() for method in item}
     routes: list[Route[Any]] = [*BROKER_ROUTES, *ROUTES]
     assert described == {(route.method, route.path) for route in routes}

@@ -12,9 +12,9 @@ from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGrou
 from kafka_shim.protocol.messages.streams_group_heartbeat_request import (
     StreamsGroupHeartbeatRequest,
 )
-from kafka_shim.shim.control.group_verbs import ControlGroups
-from kafka_shim.shim.control.problem import ControlError
-from kafka_shim.shim.control.state_shapes import NewOffsets
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.group_control import GroupControl
+from kafka_shim.shim.control.state_bodies import NewOffsets
 from tests.shim.play import Stage
 from tests.shim.state.test_topology_descriptions import joined
 
@@ -22,7 +22,7 @@ MEMBER = "AAAAAAAAAAAAAAAAAAAAAQ"
 
 
 def shown(stage: Stage, group_id: str = "g") -> Any:
-    return ControlGroups(stage.cluster).row(group_id)
+    return GroupControl(stage.cluster).group_row(group_id)
 
 
 def test_a_consumer_group_is_shown_with_its_assignment() -> None:
@@ -54,13 +54,13 @@ def test_offsets_of_a_share_group_are_reset_once_its_members_have_left() -> None
     group = shown(stage)
     assert (group["type"], group["state"]) == ("share", "Stable")
     assert group["members"][0]["assignment"] == [{"topic": "orders", "partitions": [0]}]
-    groups = ControlGroups(stage.cluster)
+    groups = GroupControl(stage.cluster)
     earliest = NewOffsets("earliest", "orders")
     with pytest.raises(ControlError, match="has members"):
-        groups.reset("g", earliest)
+        groups.reset_offsets("g", earliest)
     leaving = ShareGroupHeartbeatRequest("g", MEMBER, member_epoch=-1)
     assert stage.ask(ApiKey.SHARE_GROUP_HEARTBEAT, 1, leaving).error_code == 0
-    groups.reset("g", earliest)
+    groups.reset_offsets("g", earliest)
     assert [(row["offset"], row["lag"]) for row in shown(stage)["offsets"]] == [(0, 0)]
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_shim.shim.control import broker_shapes, shapes
+from kafka_shim.shim.control import bodies, broker_bodies
 from tests.shim.control.creating import Create, Serving, client, produce
 from tests.shim.control.plain_http import Http, fails, works
 
@@ -31,22 +31,22 @@ def test_settings_are_those_of_the_body(api: Http, create: Create) -> None:
     )
     assert (made["id"], made["path"], made["release"]) == ("mine", "/brokers/mine", "2.7")
     assert all(servers.count(",") == 2 for servers in made["bootstrap_servers"].values())
-    state = works(api.ask("GET", "/brokers/mine/state"), shapes.State)
+    state = works(api.ask("GET", "/brokers/mine/state"), bodies.State)
     assert state["users"] == ["alice"]
     assert state["super_users"] == ["User:ANONYMOUS", "User:root"]
     assert [acl["operation"] for acl in state["acls"]] == ["WRITE"]
     [topic] = state["topics"]
     assert (topic["partitions"], topic["configs"]) == (2, {"retention.ms": "60000"})
-    nodes = works(api.ask("GET", "/brokers/mine/nodes"), shapes.NodeRows)["nodes"]
+    nodes = works(api.ask("GET", "/brokers/mine/nodes"), bodies.NodeRows)["nodes"]
     assert [node["node_id"] for node in nodes] == [7, 8, 9]
-    assert len(works(api.ask("GET", "/brokers/mine/faults"), shapes.FaultRows)["faults"]) == 1
+    assert len(works(api.ask("GET", "/brokers/mine/faults"), bodies.FaultRows)["faults"]) == 1
     assert produce(client(made), "automatic") is None
-    listed = works(api.ask("GET", "/brokers/mine/topics"), shapes.TopicRows)["topics"]
+    listed = works(api.ask("GET", "/brokers/mine/topics"), bodies.TopicRows)["topics"]
     assert {row["name"]: row["partitions"] for row in listed} == {"orders": 2, "automatic": 4}
-    now = works(api.ask("GET", "/brokers/mine/clock"), shapes.Time)
-    moved = works(api.ask("POST", "/brokers/mine/clock/advance", {"by_ms": 9}), shapes.Time)
+    now = works(api.ask("GET", "/brokers/mine/clock"), bodies.Time)
+    moved = works(api.ask("POST", "/brokers/mine/clock/advance", {"by_ms": 9}), bodies.Time)
     assert (now["is_manual"], moved["now_ms"] - now["now_ms"]) == (True, 9)
-    assert works(api.ask("GET", "/clock"), shapes.Time)["is_manual"] is False
+    assert works(api.ask("GET", "/clock"), bodies.Time)["is_manual"] is False
 
 
 def test_by_default_anonymous_is_a_super_user_and_users_need_acls(create: Create) -> None:
@@ -67,10 +67,10 @@ def test_initial_acls_are_not_delayed(api: Http, create: Create) -> None:
         acls=[{"principal": "User:alice", "allow": "Write", "topic": "orders"}],
         acl_propagation_delay=60_000,
     )
-    number = works(api.ask("POST", f"{made['path']}/snapshots"), shapes.SnapshotRow)["id"]
+    number = works(api.ask("POST", f"{made['path']}/snapshots"), bodies.SnapshotRow)["id"]
     for path in "reset", f"snapshots/{number}/restore":
         assert produce(client(made, "alice", "a")) is None
-        works(api.ask("POST", f"{made['path']}/{path}"), shapes.Done)
+        works(api.ask("POST", f"{made['path']}/{path}"), bodies.Done)
     assert produce(client(made, "alice", "a")) is None
 
 
@@ -151,7 +151,7 @@ def test_certificates_are_signed_by_the_authority_of_the_process(tmp_path: Path)
     with Serving(tmp_path, *words) as api:
         body = {"listeners": ["SSL://127.0.0.1:0"], "authorizer": "none", "topics": ["orders"]}
         for _ in range(2):
-            made = works(api.ask("POST", "/brokers", body), broker_shapes.BrokerRow)
+            made = works(api.ask("POST", "/brokers", body), broker_bodies.BrokerRow)
             config = {
                 "bootstrap.servers": made["bootstrap_servers"]["SSL"],
                 "security.protocol": "SSL",

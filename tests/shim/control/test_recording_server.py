@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.control.recording_server import RecordingServer
+from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 from kafka_shim.shim.traffic.traces import viewed
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 from kafka_shim.shim.traffic.traces.viewed import Viewed
@@ -19,9 +19,9 @@ from tests.shim.traffic.traces.test_derived_denials import RELEASE, written
 
 
 @pytest.fixture
-def server(tmp_path: Path) -> Iterator[RecordingServer]:
+def server(tmp_path: Path) -> Iterator[TraceInspectorServer]:
     rows = TraceReader(written(tmp_path)).rows(with_denials=True)
-    with RecordingServer(Viewed("a trace", rows)) as server:
+    with TraceInspectorServer(Viewed("a trace", rows)) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         yield server
@@ -29,7 +29,7 @@ def server(tmp_path: Path) -> Iterator[RecordingServer]:
         serving.join()
 
 
-def get(server: RecordingServer, path: str, **headers: str) -> tuple[int, str, bytes]:
+def get(server: TraceInspectorServer, path: str, **headers: str) -> tuple[int, str, bytes]:
     connection = HTTPConnection(*server.server_address[:2], timeout=10)  # type: ignore[arg-type]
     connection.request("GET", path, headers=headers)
     response = connection.getresponse()
@@ -38,14 +38,14 @@ def get(server: RecordingServer, path: str, **headers: str) -> tuple[int, str, b
     return found
 
 
-def asked(server: RecordingServer, path: str) -> dict[str, Any]:
+def asked(server: TraceInspectorServer, path: str) -> dict[str, Any]:
     status, kind, body = get(server, path)
     assert (status, kind) == (200, "application/json")
     found: dict[str, Any] = json.loads(body)
     return found
 
 
-def test_calls_of_the_page_work_for_a_recording(server: RecordingServer) -> None:
+def test_calls_of_the_page_work_for_a_recording(server: TraceInspectorServer) -> None:
     exchanges = recorded(RELEASE).exchanges
     assert asked(server, "/health") == {"recording": "a trace", "requests": len(exchanges)}
     first = asked(server, "/requests?after=0&limit=2")
@@ -65,7 +65,7 @@ def test_calls_of_the_page_work_for_a_recording(server: RecordingServer) -> None
     assert len(found) > 20
 
 
-def test_only_local_requests_are_answered(server: RecordingServer) -> None:
+def test_only_local_requests_are_answered(server: TraceInspectorServer) -> None:
     assert get(server, "/inspector")[:2] == (200, "text/html; charset=utf-8")
     assert get(server, "/inspector/topics.js")[1] == "text/javascript; charset=utf-8"
     assert get(server, "/")[0] == 307
@@ -86,7 +86,7 @@ def test_only_the_first_requests_are_kept(tmp_path: Path, monkeypatch: pytest.Mo
 @needs_browser
 @pytest.mark.client
 @pytest.mark.timeout(300, func_only=True)
-def test_the_page_shows_a_recording(server: RecordingServer, chrome: Any) -> None:
+def test_the_page_shows_a_recording(server: TraceInspectorServer, chrome: Any) -> None:
     page = Page(chrome, server.url.removesuffix("/inspector"))
     page.wait(lambda: "recording a trace" in page.element("#broker").text)
     page.press("/", "TOPIC_AUTHORIZATION_FAILED", "\ue00c")

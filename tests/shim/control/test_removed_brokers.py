@@ -13,11 +13,11 @@ from confluent_kafka import Consumer
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, parse_listener
-from kafka_shim.shim.control import brokers as module
-from kafka_shim.shim.control.broker_shapes import NewBroker
-from kafka_shim.shim.control.brokers import Brokers
-from kafka_shim.shim.control.problem import ControlError
-from kafka_shim.shim.control.server import ControlServer
+from kafka_shim.shim.control import broker_registry as module
+from kafka_shim.shim.control.broker_bodies import NewBroker
+from kafka_shim.shim.control.broker_registry import BrokerRegistry
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.system_clock import EndingClock
 from tests.addresses import split
 from tests.shim.wire import connections_of
@@ -33,14 +33,14 @@ def first() -> Broker:
 
 
 @pytest_asyncio.fixture
-async def brokers() -> AsyncIterator[Brokers]:
-    found = Brokers(first())
+async def brokers() -> AsyncIterator[BrokerRegistry]:
+    found = BrokerRegistry(first())
     yield found
-    await found.close()
+    await found.remove_created_brokers()
 
 
-def cluster_of(brokers: Brokers, row: dict[str, Any]) -> Any:
-    return brokers._known(row["id"]).broker.cluster
+def cluster_of(brokers: BrokerRegistry, row: dict[str, Any]) -> Any:
+    return brokers._running_or_404(row["id"]).broker.cluster
 
 
 def consume(servers: str) -> Consumer:
@@ -55,23 +55,23 @@ def consume(servers: str) -> Consumer:
     return consumer
 
 
-async def test_memory_is_freed_even_with_waiting_clients(brokers: Brokers) -> None:
-    made = await brokers.create(NewBroker(topics=["orders"]))
+async def test_memory_is_freed_even_with_waiting_clients(brokers: BrokerRegistry) -> None:
+    made = await brokers.create_broker(NewBroker(topics=["orders"]))
     consumer = await asyncio.to_thread(consume, made["bootstrap_servers"]["PLAINTEXT"])
     cluster = weakref.ref(cluster_of(brokers, made))
-    await brokers.remove(made["id"])
+    await brokers.remove_broker(made["id"])
     await asyncio.sleep(0)
     gc.collect()
     assert cluster() is None
     await asyncio.to_thread(consumer.close)
 
 
-async def test_timers_of_a_removed_broker_never_fire(brokers: Brokers) -> None:
-    made = await brokers.create(NewBroker())
+async def test_timers_of_a_removed_broker_never_fire(brokers: BrokerRegistry) -> None:
+    made = await brokers.create_broker(NewBroker())
     fired: list[str] = []
     clock = cluster_of(brokers, made).clock
     clock.call_later(10, lambda: fired.append("before"))
-    await brokers.remove(made["id"])
+    await brokers.remove_broker(made["id"])
     clock.call_later(10, lambda: fired.append("after"))
     await asyncio.sleep(0.05)
     assert fired == []
@@ -92,17 +92,17 @@ async def test_fired_timers_are_forgotten_and_closing_cancels_the_others() -> No
 
 
 async def test_a_client_that_reads_nothing_does_not_prevent_the_removal(
-    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+    brokers: BrokerRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "ABORT_S", 0.2)
-    made = await brokers.create(NewBroker())
+    made = await brokers.create_broker(NewBroker())
     _, writer = await asyncio.open_connection(
         *split(made["bootstrap_servers"]["PLAINTEXT"]), limit=1
     )
-    broker = brokers._known(made["id"]).broker
+    broker = brokers._running_or_404(made["id"]).broker
     flood = asyncio.create_task(_flood(writer))
     await _until(lambda: flood.done() or _is_stuck(broker))
-    await brokers.remove(made["id"])
+    await brokers.remove_broker(made["id"])
     flood.cancel()
     await _until(lambda: broker.connections == 0)
     writer.transport.abort()
@@ -127,15 +127,15 @@ async def _until(holds: Callable[[], bool]) -> None:
 
 
 async def test_the_number_of_created_brokers_is_limited(
-    brokers: Brokers, monkeypatch: pytest.MonkeyPatch
+    brokers: BrokerRegistry, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(module, "CREATED_MAX", 2)
-    [made, _] = [await brokers.create(NewBroker()) for _ in range(2)]
+    [made, _] = [await brokers.create_broker(NewBroker()) for _ in range(2)]
     with pytest.raises(ControlError, match="there are 2 created brokers already") as refused:
-        await brokers.create(NewBroker())
+        await brokers.create_broker(NewBroker())
     assert refused.value.status == 409
-    await brokers.remove(made["id"])
-    await brokers.create(NewBroker())
+    await brokers.remove_broker(made["id"])
+    await brokers.create_broker(NewBroker())
 
 
 async def test_closing_the_control_port_stops_all_created_brokers() -> None:

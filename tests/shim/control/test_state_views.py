@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 from confluent_kafka import Consumer, Producer, TopicPartition
 
-from kafka_shim.shim.control import shapes, state_shapes
+from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.control.plain_http import Http, fails, works
 
@@ -37,14 +37,15 @@ def test_records_of_clients_are_shown(api: Http, broker: KafkaBroker) -> None:
     producer.produce("orders", LONG, key="k", headers={"trace": b"\xff"}, partition=1)
     producer.produce("orders", None, key=b"\x80", partition=1)
     producer.flush(20)
-    found = works(api.ask("GET", "/topics/orders/records?partition=1"), state_shapes.RecordRows)
+    found = works(api.ask("GET", "/topics/orders/records?partition=1"), state_bodies.RecordRows)
     first, second = found["records"]
     assert (first["key"], first["value"], first["compression"]) == ("k", LONG, "gzip")
     assert first["headers"] == [{"key": "trace", "value": None, "value_hex": "ff"}]
     assert (second["key"], second["key_hex"], second["value_hex"]) == (None, "80", None)
     assert (found["end_offset"], found["next_offset"]) == (2, 2)
     page = works(
-        api.ask("GET", "/topics/orders/records?partition=1&from=0&limit=1"), state_shapes.RecordRows
+        api.ask("GET", "/topics/orders/records?partition=1&from=0&limit=1"),
+        state_bodies.RecordRows,
     )
     assert ([row["offset"] for row in page["records"]], page["next_offset"]) == ([0], 1)
     fails(api.ask("GET", "/topics/none/records"), 404, "unknown topic `none`")
@@ -54,7 +55,7 @@ def test_records_of_clients_are_shown(api: Http, broker: KafkaBroker) -> None:
 
 def test_a_produced_record_is_read_by_consumers(api: Http, broker: KafkaBroker) -> None:
     new = {"key": "k", "value": "a book", "headers": {"by": "hand"}, "partition": 1}
-    stored = works(api.ask("POST", "/topics/orders/records", new), state_shapes.ProducedRecord)
+    stored = works(api.ask("POST", "/topics/orders/records", new), state_bodies.ProducedRecord)
     assert stored == {"partition": 1, "offset": 0}
     consumer = Consumer(broker.config() | {"group.id": "g"})
     consumer.assign([TopicPartition("orders", 1, 0)])
@@ -76,7 +77,7 @@ def test_a_group_has_members_offsets_and_lag(api: Http, broker: KafkaBroker) -> 
     message = consumer.poll(20)
     assert message is not None
     consumer.commit(message=message, asynchronous=False)
-    group = works(api.ask("GET", "/groups/billing"), state_shapes.GroupDetail)
+    group = works(api.ask("GET", "/groups/billing"), state_bodies.GroupDetail)
     [member] = group["members"]
     assert (group["type"], group["state"], member["client_id"]) == ("classic", "Stable", "shop")
     assert member["assignment"] == [{"topic": "orders", "partitions": [0, 1]}]
@@ -87,18 +88,18 @@ def test_a_group_has_members_offsets_and_lag(api: Http, broker: KafkaBroker) -> 
     fails(api.ask("DELETE", "/groups/billing"), 409, "has members")
     consumer.close()
     moved = works(
-        api.ask("POST", "/groups/billing/offsets", {"to": "latest"}), state_shapes.GroupOffsets
+        api.ask("POST", "/groups/billing/offsets", {"to": "latest"}), state_bodies.GroupOffsets
     )
     assert [(row["offset"], row["lag"]) for row in moved["offsets"]] == [(3, 0)]
-    works(api.ask("DELETE", "/groups/billing"), shapes.Done)
-    assert works(api.ask("GET", "/groups"), state_shapes.GroupRows)["groups"] == []
+    works(api.ask("DELETE", "/groups/billing"), bodies.Done)
+    assert works(api.ask("GET", "/groups"), state_bodies.GroupRows)["groups"] == []
 
 
 def test_a_consumer_begins_at_the_offset_of_a_reset(api: Http, broker: KafkaBroker) -> None:
     for number in range(3):
         api.ask("POST", "/topics/orders/records", {"value": str(number)})
     new = {"to": 2, "topic": "orders", "partition": 0}
-    works(api.ask("POST", "/groups/later/offsets", new), state_shapes.GroupOffsets)
+    works(api.ask("POST", "/groups/later/offsets", new), state_bodies.GroupOffsets)
     consumer = Consumer(broker.config() | {"group.id": "later"})
     consumer.subscribe(["orders"])
     message = consumer.poll(20)
@@ -116,14 +117,14 @@ def test_transactions_and_their_producers_are_listed(api: Http, broker: KafkaBro
     producer.begin_transaction()
     producer.produce("orders", b"1", partition=1)
     producer.flush(20)
-    found = works(api.ask("GET", "/transactions"), state_shapes.TransactionRows)
+    found = works(api.ask("GET", "/transactions"), state_bodies.TransactionRows)
     [row] = found["transactions"]
     assert (row["transactional_id"], row["state"]) == ("tx", "Ongoing")
     assert row["partitions"] == [{"topic": "orders", "partition": 1}]
     [writer] = [row for row in found["producers"] if row["topic"] == "orders"]
     assert (writer["producer_id"], writer["transaction_offset"]) == (row["producer_id"], 0)
     producer.commit_transaction(20)
-    after = works(api.ask("GET", "/transactions"), state_shapes.TransactionRows)
+    after = works(api.ask("GET", "/transactions"), state_bodies.TransactionRows)
     assert after["transactions"][0]["state"] == "CompleteCommit"
     records = api.ask("GET", "/topics/orders/records?partition=1")[1]["records"]
     assert [record["control"] for record in records] == [None, "commit"]
@@ -135,17 +136,17 @@ def test_permissions_and_the_matrix_of_a_type_are_listed(api: Http, broker: Kafk
         {"principal": "bob", "allow": "Write", "topic": "orders"},
     )
     path = "/who-can?operation=Write&resource_name=orders"
-    found = works(api.ask("GET", path), state_shapes.Permitted)
+    found = works(api.ask("GET", path), state_bodies.Permitted)
     assert {row["principal"] for row in found["allowed"]} == {
         "User:bob", "User:ANONYMOUS", "User:admin",
     }  # fmt: skip
     fails(api.ask("GET", "/who-can?operation=Create&resource_type=group"), 400, "no operation")
     fails(api.ask("GET", "/who-can?operation=Read"), 400, "resource_name is missing")
-    groups = works(api.ask("GET", "/matrix?resource_type=group"), shapes.Matrix)
+    groups = works(api.ask("GET", "/matrix?resource_type=group"), bodies.Matrix)
     row = groups["principals"].index("User:bob")
     assert groups["resources"] == ["billing"]
     assert groups["rows"][row] == {"principal": "User:bob", "allowed": [["READ", "DESCRIBE"]]}
-    part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), shapes.Matrix)
+    part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), bodies.Matrix)
     assert [row["principal"] for row in part["rows"]] == ["User:bob"]
     assert part["principals"] == groups["principals"]
     fails(api.ask("GET", "/matrix?resource_type=tpic"), 400, "tpic")
@@ -155,12 +156,12 @@ def test_a_request_is_returned_with_its_response(api: Http, broker: KafkaBroker)
     Producer(broker.config("alice")).list_topics("orders", timeout=20)
     seen = api.ask("GET", "/requests?api=Metadata")[1]["requests"][-1]
     assert seen["latency_us"] >= 0
-    full = works(api.ask("GET", f"/requests/{seen['number']}"), state_shapes.RequestDetail)
+    full = works(api.ask("GET", f"/requests/{seen['number']}"), state_bodies.RequestDetail)
     assert full["request"] == seen["request"]
     assert full["response"]["topics"][0]["name"] == "orders"
     assert bytes.fromhex(full["response_hex"])[:4] == seen["correlation_id"].to_bytes(4, "big")
     assert len(full["response_hex"]) == 2 * full["response_bytes"]
     login = api.ask("GET", "/requests?api=SaslAuthenticate")[1]["requests"][-1]
-    hidden = works(api.ask("GET", f"/requests/{login['number']}"), state_shapes.RequestDetail)
+    hidden = works(api.ask("GET", f"/requests/{login['number']}"), state_bodies.RequestDetail)
     assert (hidden["request"]["authBytes"], hidden["response"]["authBytes"]) == ("", "")
     fails(api.ask("GET", "/requests/999999"), 404, "no longer kept")

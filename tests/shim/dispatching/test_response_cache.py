@@ -11,8 +11,8 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.control.routes import Call, call_route, find
-from kafka_shim.shim.control.verbs import Control
+from kafka_shim.shim.control.broker_control import BrokerControl
+from kafka_shim.shim.control.routes import Call, call_route, find_route
 from kafka_shim.shim.dispatching.response_cache import MISSES_MAX, ResponseCache
 from tests.shim.play import LISTENER, Stage
 
@@ -121,9 +121,9 @@ VERBS = [
 def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: Any) -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
     broker.cluster.topics.create("first", [[1]], {})
-    control, changes = Control(broker), broker.cluster.state_version
+    control, changes = BrokerControl(broker), broker.cluster.state_version
     before = changes.number
-    route, named = find(method, path)
+    route, named = find_route(method, path)
     asyncio.run(call_route(control, route, Call(named, {}, body)))
     assert changes.number > before
     assert changes.under_way == 0
@@ -131,9 +131,9 @@ def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: 
 
 def test_reading_through_the_control_api_does_not_end_caching() -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
-    control, before = Control(broker), broker.cluster.state_version.number
+    control, before = BrokerControl(broker), broker.cluster.state_version.number
     for path in ("/topics", "/state", "/requests", "/faults", "/health"):
-        route, named = find("GET", path)
+        route, named = find_route("GET", path)
         asyncio.run(call_route(control, route, Call(named)))
     assert broker.cluster.state_version.number == before
 

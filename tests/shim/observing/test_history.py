@@ -2,7 +2,7 @@
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.shim.control.past_requests import PastRequests
+from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.observing.history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
@@ -69,9 +69,9 @@ def test_a_request_shows_how_many_of_its_decisions_were_dropped() -> None:
     assert len(list(seen.decisions())) == DECISIONS_MAX
     assert seen.row()["decisions_left_out"] == 5
     assert history.decisions.total() == DECISIONS_MAX + 5
-    past = PastRequests(history)
-    assert past.decisions({"limit": "10"})["left_out"] == 5
-    assert past.decisions({"limit": "10", "api": "Produce"})["left_out"] == 0
+    past = HistoryQueries(history)
+    assert past.list_decisions({"limit": "10"})["left_out"] == 5
+    assert past.list_decisions({"limit": "10", "api": "Produce"})["left_out"] == 0
 
 
 def test_totals_include_dropped_requests() -> None:

@@ -7,25 +7,25 @@ from typing import Any, get_args, get_origin, get_type_hints
 import msgspec
 import pytest
 
-from kafka_shim.shim.control import shapes
+from kafka_shim.shim.control import bodies
 from kafka_shim.shim.faults import spec
 from kafka_shim.shim.testing import rows
 from kafka_shim.shim.testing.faults import Match, Trigger
 from kafka_shim.shim.testing.rows import Row, StateRow, TopicRow
 
 SHAPES: dict[type[Row], type[msgspec.Struct]] = {
-    rows.HealthRow: shapes.Health,
-    rows.TopicRow: shapes.TopicRow,
-    rows.CleanedPartitionRow: shapes.CleanedPartition,
-    rows.AclRow: shapes.AclRow,
-    rows.GroupRow: shapes.GroupRow,
-    rows.StateRow: shapes.State,
-    rows.AuthenticationRow: shapes.AuthenticationRow,
-    rows.NodeRow: shapes.NodeRow,
-    rows.PushRow: shapes.PushRow,
-    rows.RequestRow: shapes.RequestRow,
-    rows.DecisionRow: shapes.DecisionRow,
-    rows.FaultRow: shapes.FaultRow,
+    rows.HealthRow: bodies.Health,
+    rows.TopicRow: bodies.TopicRow,
+    rows.CleanedPartitionRow: bodies.CleanedPartition,
+    rows.AclRow: bodies.AclRow,
+    rows.GroupRow: bodies.GroupRow,
+    rows.StateRow: bodies.State,
+    rows.AuthenticationRow: bodies.AuthenticationRow,
+    rows.NodeRow: bodies.NodeRow,
+    rows.PushRow: bodies.PushRow,
+    rows.RequestRow: bodies.RequestRow,
+    rows.DecisionRow: bodies.DecisionRow,
+    rows.FaultRow: bodies.FaultRow,
 }
 ROW_OF = {shape: row for row, shape in SHAPES.items()}
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
-from kafka_shim.shim.cli.error_output import print_error, readable
+from kafka_shim.shim.cli.error_output import print_error, shortened_and_escaped
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.valid_text import is_utf8
 
@@ -37,11 +37,11 @@ COMMANDS = {
 }
 
 
-_WRONG_PLACES = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
+_FILE_NAME_ERRORS = (FileNotFoundError, FileExistsError, NotADirectoryError, IsADirectoryError)
 """Errors of file names that the user gave: exit code 2."""
 
 
-class Command(Protocol):
+class CommandModule(Protocol):
     """A command module."""
 
     def add_arguments(self, parser: argparse.ArgumentParser) -> None: ...
@@ -50,28 +50,34 @@ class Command(Protocol):
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Entry point of `kafka-shim`; returns the exit code."""
-    _speak_utf8()
+    _use_utf8_for_stdin_and_stdout()
     try:
-        return _run(_parsed(list(sys.argv[1:] if argv is None else argv)))
+        return _run_reporting_errors(
+            _parse_command_line(list(sys.argv[1:] if argv is None else argv))
+        )
     except KeyboardInterrupt:
         return 130
 
 
-def _speak_utf8() -> None:
+def _use_utf8_for_stdin_and_stdout() -> None:
     """Use UTF-8 for standard input and output, also in pipes and in any locale."""
     for stream in (sys.stdin, sys.stdout):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding="utf-8")
 
 
-def _parsed(words: Sequence[str]) -> argparse.Namespace:
+def _parse_command_line(arguments: Sequence[str]) -> argparse.Namespace:
     """Parse the words; exit with one line about the first error."""
-    _check_encoding(words)
-    if words[:1] == ["help"]:
-        words = [*words[1:], "--help"]
-    asked = next((word for word in words if word in COMMANDS), None)
-    parser = command_line(COMMANDS, []) if asked is None else command_line([asked], [asked])
-    args, unknown = parser.parse_known_args(words)
+    _exit_unless_utf8(arguments)
+    if arguments[:1] == ["help"]:
+        arguments = [*arguments[1:], "--help"]
+    command_name = next((word for word in arguments if word in COMMANDS), None)
+    parser = (
+        build_command_line_parser(COMMANDS, [])
+        if command_name is None
+        else build_command_line_parser([command_name], [command_name])
+    )
+    args, unknown = parser.parse_known_args(arguments)
     if unknown:
         args.reject_unknown_words(unknown)
     if args.command is None:
@@ -80,15 +86,20 @@ def _parsed(words: Sequence[str]) -> argparse.Namespace:
     return args
 
 
-def _check_encoding(words: Sequence[str]) -> None:
+def _exit_unless_utf8(arguments: Sequence[str]) -> None:
     """Exit if a word before `--` is not UTF-8: no file or response can hold it."""
-    for word in itertools.takewhile(lambda word: word != "--", words):
+    for word in itertools.takewhile(lambda word: word != "--", arguments):
         if not is_utf8(word):
-            print(f"kafka-shim: the argument {readable(repr(word))} is not UTF-8", file=sys.stderr)
+            print(
+                f"kafka-shim: the argument {shortened_and_escaped(repr(word))} is not UTF-8",
+                file=sys.stderr,
+            )
             raise SystemExit(EXIT_USAGE)
 
 
-def command_line(known: Collection[str], loaded: Collection[str]) -> CommandParser:
+def build_command_line_parser(
+    command_names: Collection[str], commands_with_options: Collection[str]
+) -> CommandParser:
     """Return a parser of the known commands; it takes the options of those that are loaded."""
     parser = CommandParser(
         prog="kafka-shim",
@@ -100,35 +111,35 @@ def command_line(known: Collection[str], loaded: Collection[str]) -> CommandPars
     parser.add_argument("--version", action=ShowVersion, help="print the version and exit")
     # `prog` avoids that argparse finds out the terminal's width, which is slow
     subparsers = parser.add_subparsers(dest="command", metavar="COMMAND", prog=parser.prog)
-    for name in known:
+    for name in command_names:
         summary = COMMANDS[name]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
-        if name in loaded:
-            load_command(name).add_arguments(subparser)
+        if name in commands_with_options:
+            import_command_module(name).add_arguments(subparser)
     return parser
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_reporting_errors(args: argparse.Namespace) -> int:
     """Run the command and return its exit code; report system errors in one line."""
     try:
-        code = load_command(args.command).run(args)
+        code = import_command_module(args.command).run(args)
         sys.stdout.flush()
     except ConfigError as error:
         print_error(args, str(error))
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
     except BrokenPipeError:  # the reader of the output has closed it, such as `head`
-        _drop_output()
+        _discard_unwritable_output()
         return 0
     except OSError as error:  # a file, or the output itself, cannot be read or written
         place = "" if error.filename is None else f"`{error.filename}`: "
         print_error(args, f"{place}{error.strerror or error}")
-        _drop_output()
-        return EXIT_USAGE if isinstance(error, _WRONG_PLACES) else EXIT_FAILURE
+        _discard_unwritable_output()
+        return EXIT_USAGE if isinstance(error, _FILE_NAME_ERRORS) else EXIT_FAILURE
     else:
         return code
 
 
-def _drop_output() -> None:
+def _discard_unwritable_output() -> None:
     """Discard output that cannot be written, so that the interpreter does not try again at exit."""
     try:
         sys.stdout.flush()
@@ -136,6 +147,6 @@ def _drop_output() -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def load_command(name: str) -> Command:
+def import_command_module(name: str) -> CommandModule:
     module = importlib.import_module(f"kafka_shim.shim.cli.{name.replace('-', '_')}")
-    return cast("Command", module)
+    return cast("CommandModule", module)

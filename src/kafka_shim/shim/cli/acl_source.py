@@ -11,23 +11,23 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
-from kafka_shim.shim.cli.usage import UsageError, check_principal, release_named
+from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
+from kafka_shim.shim.cli.usage import UsageError, check_principal_option, parse_release_option
 from kafka_shim.shim.client.acls import describe_acls
 from kafka_shim.shim.settings.input_files import read_acls
 
-WITHOUT_SOURCE = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
+NO_ACLS_GIVEN = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
 
 
-class AclSource(msgspec.Struct, frozen=True):
+class LoadedAuthorizer(msgspec.Struct, frozen=True):
     """An authorizer with its ACLs. `bootstrap` is the broker that they came from; None: a file."""
 
     authorizer: StandardAuthorizer
     release: str
-    bootstrap: str | None
+    bootstrap_server: str | None
 
 
-def add_source_arguments(parser: argparse.ArgumentParser) -> None:
+def add_acl_source_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("source of the ACLs")
     group.add_argument(
         "--acls",
@@ -54,48 +54,48 @@ def add_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_source(args: argparse.Namespace) -> None:
+def check_acl_source_options(args: argparse.Namespace) -> None:
     """Raise UsageError for options without a source of ACLs, or with an invalid value."""
     if args.acls is None and not args.bootstrap_server:
-        raise UsageError(WITHOUT_SOURCE)
+        raise UsageError(NO_ACLS_GIVEN)
     for principal in args.super_user:
-        check_principal("--super-user", principal)
-    release_named(args.kafka_version)
+        check_principal_option("--super-user", principal)
+    parse_release_option(args.kafka_version)
 
 
-def acl_source(args: argparse.Namespace) -> AclSource:
+def load_authorizer(args: argparse.Namespace) -> LoadedAuthorizer:
     """Read the ACLs; raise ClientError if a broker fails, ConfigError if a file is invalid."""
-    release = release_named(args.kafka_version)
+    release = parse_release_option(args.kafka_version)
     bootstrap = None
     if args.acls is not None:
         acls = read_acls(args.acls)
     else:
         bootstrap = args.bootstrap_server
-        with connected(args) as client:
+        with connect_with_options(args) as client:
             acls = describe_acls(client)
-            release = release or release_of(client.versions)
+            release = release or most_similar_release(client.versions)
     release = release or RELEASES[-1]
     authorizer = StandardAuthorizer(
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
         rules=rules_of(release),
-        store=AclStore(acl for acl in acls if is_concrete(acl)),
+        store=AclStore(acl for acl in acls if has_known_concrete_fields(acl)),
     )
-    return AclSource(authorizer, release, bootstrap)
+    return LoadedAuthorizer(authorizer, release, bootstrap)
 
 
-def release_of(versions: Mapping[int, tuple[int, int]]) -> str:
+def most_similar_release(api_versions: Mapping[int, tuple[int, int]]) -> str:
     """Return the release whose advertised versions are most like these; the newest of equals."""
 
     def likeness(release: str) -> tuple[int, int]:
         known = advertised_versions(release)
-        same = sum(versions.get(key) == span for key, span in known.items())
-        return same - len(known.keys() ^ versions.keys()), RELEASES.index(release)
+        same = sum(api_versions.get(key) == span for key, span in known.items())
+        return same - len(known.keys() ^ api_versions.keys()), RELEASES.index(release)
 
     return max(RELEASES, key=likeness)
 
 
-def is_concrete(acl: Acl) -> bool:
+def has_known_concrete_fields(acl: Acl) -> bool:
     """Return whether this shim understands all fields of the ACL; newer brokers may send others."""
     return (
         acl.resource_type > ResourceType.ANY

@@ -36,9 +36,9 @@ from kafka_shim.authorizer.acl_tool_releases import AclTool, acl_tool_of
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
-from kafka_shim.shim.cli.connecting import add_connection_arguments, connected
-from kafka_shim.shim.cli.error_output import print_error, readable
-from kafka_shim.shim.cli.usage import UsageError, release_named
+from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
+from kafka_shim.shim.cli.error_output import print_error, shortened_and_escaped
+from kafka_shim.shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.errors import ConfigError
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_actions(parser.add_argument_group("action, exactly one"))
     add_resources(parser.add_argument_group("resources"))
     add_entries(parser.add_argument_group("permissions"))
-    _add_forms(parser.add_argument_group("files and formats"))
+    _add_format_arguments(parser.add_argument_group("files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="with --remove: do not ask for confirmation"
     )
@@ -90,18 +90,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     try:
-        return _convert(args) if args.acls and not _has_action(args) else _ask(args)
+        return (
+            _convert_acl_file(args)
+            if args.acls and not _has_list_add_or_remove(args)
+            else _run_on_broker(args)
+        )
     except (UsageError, AclTextError) as error:
         args.exit_with_usage_error(str(error))
     except ConfigError as error:
         print_error(args, str(error))
         return EXIT_USAGE
     except ClientError as error:
-        print(f"Error while executing ACL command: {readable(str(error))}", file=sys.stderr)
+        print(
+            f"Error while executing ACL command: {shortened_and_escaped(str(error))}",
+            file=sys.stderr,
+        )
     return EXIT_FAILURE
 
 
-def _add_forms(group: argparse._ArgumentGroup) -> None:
+def _add_format_arguments(group: argparse._ArgumentGroup) -> None:
     forms = "".join(f"; {name}: {what}" for name, what in FORMATS.items())
     group.add_argument(
         "--acls",
@@ -124,11 +131,11 @@ def _add_forms(group: argparse._ArgumentGroup) -> None:
     output.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
-def _has_action(args: argparse.Namespace) -> bool:
+def _has_list_add_or_remove(args: argparse.Namespace) -> bool:
     return bool(args.list or args.add or args.remove)
 
 
-def _convert(args: argparse.Namespace) -> int:
+def _convert_acl_file(args: argparse.Namespace) -> int:
     """Convert a file to standard output, without a broker."""
     form = "json" if args.json else args.format
     if form is None:
@@ -140,30 +147,30 @@ def _convert(args: argparse.Namespace) -> int:
     return 0
 
 
-def _ask(args: argparse.Namespace) -> int:
-    args.style = acl_tool_of(release_named(args.kafka_version) or RELEASES[-1])
+def _run_on_broker(args: argparse.Namespace) -> int:
+    args.style = acl_tool_of(parse_release_option(args.kafka_version) or RELEASES[-1])
     if args.acls:
-        plan = _plan_of_file(args)
+        acls_by_resource = _acls_of_file_by_resource(args)
     else:
         check(args)
-        plan = {} if args.list else targets(args, args.style)
+        acls_by_resource = {} if args.list else targets(args, args.style)
     if args.format and not args.list:
         raise UsageError("--format and --csv require --list, or --acls without an action")
     if args.bootstrap_controller:
         args.bootstrap_server = args.bootstrap_controller
     if not args.bootstrap_server:
         raise UsageError("One of --bootstrap-server or --bootstrap-controller must be given")
-    with connected(args) as client:
+    with connect_with_options(args) as client:
         if args.list:
-            _list(client, args)
+            _list_acls(client, args)
         elif args.add:
-            _add(client, plan, args)
+            _add_acls(client, acls_by_resource, args)
         else:
-            _remove(client, plan, args)
+            _remove_acls(client, acls_by_resource, args)
     return 0
 
 
-def _plan_of_file(args: argparse.Namespace) -> Targets:
+def _acls_of_file_by_resource(args: argparse.Namespace) -> Targets:
     """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--acls requires --add or --remove, or --format without an action")
@@ -172,31 +179,34 @@ def _plan_of_file(args: argparse.Namespace) -> Targets:
         raise UsageError(
             "--acls cannot be combined with options that describe an ACL, such as --topic"
         )
-    plan: Targets = {}
+    acls_by_resource: Targets = {}
     for acl in read_acls(args.acls, "--acls", args.input_format):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
-        plan.setdefault(resource, []).append(acl)
-    return plan
+        acls_by_resource.setdefault(resource, []).append(acl)
+    return acls_by_resource
 
 
-def _list(client: Client, args: argparse.Namespace) -> None:
+def _list_acls(client: Client, args: argparse.Namespace) -> None:
     principals = [principal.strip() for principal in args.principal]
-    acls = _stored(client, resources(args))
+    acls = _matching_acls_of_broker(client, resources(args))
     if args.json or args.format:
         wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        print(write(_sorted(wanted), args.format or "json"), end="")
+        print(write(_sorted_acls(wanted), args.format or "json"), end="")
         return
     if not principals:
-        print(listing(_displayable(acls), args.style, resources(args)), end="")
+        print(listing(_with_escaped_control_characters(acls), args.style, resources(args)), end="")
     for principal in principals:
         print(f"ACLs for principal `{principal}`")
         print(
-            listing(_displayable(acl for acl in acls if acl.principal == principal), args.style),
+            listing(
+                _with_escaped_control_characters(acl for acl in acls if acl.principal == principal),
+                args.style,
+            ),
             end="",
         )
 
 
-def _displayable(acls: Iterable[Acl]) -> list[Acl]:
+def _with_escaped_control_characters(acls: Iterable[Acl]) -> list[Acl]:
     """Return ACLs for a terminal: a broker's names could move the cursor, or begin a line."""
     return [
         msgspec.structs.replace(
@@ -209,7 +219,7 @@ def _displayable(acls: Iterable[Acl]) -> list[Acl]:
     ]
 
 
-def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
+def _matching_acls_of_broker(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
     """Return the broker's ACLs that match a filter, without duplicates."""
     found = (
         acl
@@ -219,32 +229,43 @@ def _stored(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
     return list(dict.fromkeys(found))
 
 
-def _add(client: Client, plan: Targets, args: argparse.Namespace) -> None:
+def _add_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespace) -> None:
     """Add ACLs by resource, and print the existing and the new ones as Kafka's AclCommand does."""
     added: list[Acl] = []
     existing: list[Acl] = []
-    for resource, acls in plan.items():
+    for resource, acls in acls_by_resource.items():
         stored = set(describe_acls(client, resource))
         old = [acl for acl in acls if acl in stored]
         new = [acl for acl in acls if acl not in stored]
         existing += old
         added += new
         if not args.json:
-            _print_additions(resource, old, new, args.style)
+            _print_existing_and_added(resource, old, new, args.style)
         if new:
             create_acls(client, new)
     if args.json:
-        _print_json({"added": _objects(added), "existing": _objects(existing)})
+        _print_json(
+            {"added": _sorted_acl_objects(added), "existing": _sorted_acl_objects(existing)}
+        )
     elif args.style.lists_after_changes:
-        _list_after_changes(client, plan, args)
+        _print_acls_after_change(client, acls_by_resource, args)
 
 
-def _list_after_changes(client: Client, plan: Targets, args: argparse.Namespace) -> None:
-    filters = list(plan) if args.acls else named(args)
-    print(listing(_displayable(_stored(client, filters)), args.style, filters), end="")
+def _print_acls_after_change(
+    client: Client, acls_by_resource: Targets, args: argparse.Namespace
+) -> None:
+    filters = list(acls_by_resource) if args.acls else named(args)
+    print(
+        listing(
+            _with_escaped_control_characters(_matching_acls_of_broker(client, filters)),
+            args.style,
+            filters,
+        ),
+        end="",
+    )
 
 
-def _print_additions(
+def _print_existing_and_added(
     resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclTool
 ) -> None:
     for acl in old:
@@ -254,19 +275,19 @@ def _print_additions(
         print(f" {entries_text(new, objects=style.objects_added)}{style.padding}\n")
 
 
-def _remove(client: Client, plan: Targets, args: argparse.Namespace) -> None:
+def _remove_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespace) -> None:
     removed: list[Acl] = []
-    for resource, acls in plan.items():
-        if args.force or _confirmed(resource, acls, sys.stderr if args.json else sys.stdout):
+    for resource, acls in acls_by_resource.items():
+        if args.force or _confirm_removal(resource, acls, sys.stderr if args.json else sys.stdout):
             filters = [acl.exactly() for acl in acls] or [resource]
             removed += delete_acls(client, filters)
     if args.json:
-        _print_json({"removed": _objects(dict.fromkeys(removed))})
+        _print_json({"removed": _sorted_acl_objects(dict.fromkeys(removed))})
     elif args.style.lists_after_changes:
-        _list_after_changes(client, plan, args)
+        _print_acls_after_change(client, acls_by_resource, args)
 
 
-def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
+def _confirm_removal(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
     """Ask on the terminal whether to remove; return whether the user agreed."""
     action = "delete all ACLs for"
     if acls:
@@ -283,11 +304,11 @@ def _confirmed(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool
         ) from None
 
 
-def _objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
-    return to_objects(_sorted(acls))
+def _sorted_acl_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
+    return to_objects(_sorted_acls(acls))
 
 
-def _sorted(acls: Iterable[Acl]) -> list[Acl]:
+def _sorted_acls(acls: Iterable[Acl]) -> list[Acl]:
     return sorted(acls, key=lambda acl: tuple(to_objects([acl])[0].values()))
 
 

@@ -10,8 +10,12 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.shim.cli.config_sources import (
+    configured_listeners,
+    merge_config_sources,
+    set_missing_options_from_file,
+)
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.cli.layers import fill_in, listeners_of, merge
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users
@@ -19,18 +23,18 @@ from kafka_shim.shim.settings.kafka_properties import from_environment, misspelt
 from kafka_shim.shim.whole_number import whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
-    from kafka_shim.shim.cli.config_file import FileContent
+    from kafka_shim.shim.cli.config_file import ConfigFileContent
     from kafka_shim.shim.settings.state_file import State
 
-NO_FILE: "FileContent" = (None, {})
+NO_FILE: "ConfigFileContent" = (None, {})
 CLIENT_TELEMETRY = "shim.client.telemetry"
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
 
 
-def add_broker_arguments(parser: argparse.ArgumentParser, first_port: int = 0) -> None:
+def add_broker_arguments(parser: argparse.ArgumentParser, first_default_port: int = 0) -> None:
     """Add the options; default listeners get ports from `first_port` on (0: free ports)."""
-    parser.set_defaults(first_port=first_port, parser=parser)
+    parser.set_defaults(first_port=first_default_port, parser=parser)
     files = parser.add_argument_group("files")
     files.add_argument(
         "--config",
@@ -117,10 +121,10 @@ def _add_permission_arguments(group: argparse._ArgumentGroup) -> None:
         metavar="FILE",
         help="file with the initial ACLs, in any format of `acls --format`",
     )
-    _add_propagation_argument(group)
+    _add_acl_propagation_delay_argument(group)
 
 
-def _add_propagation_argument(group: argparse._ArgumentGroup) -> None:
+def _add_acl_propagation_delay_argument(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--acl-propagation-delay",
         type=int,
@@ -187,7 +191,9 @@ def _add_log_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.environ) -> Config:
+def config_from_arguments(
+    args: argparse.Namespace, environ: Mapping[str, str] = os.environ
+) -> Config:
     """Return the Config of options, environment and files; ConfigError names what is invalid.
 
     Options that only the file sets are added to `args`.
@@ -198,25 +204,25 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
 
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
-        fill_in(args, content[0])
+        set_missing_options_from_file(args, content[0])
     for variable, right in misspelt_variables(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
-    merged = merge(args, content, from_environment(environ))
-    fields, properties = merged.fields, merged.properties
+    merged = merge_config_sources(args, content, from_environment(environ))
+    fields, properties = merged.config_fields, merged.broker_settings
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
     if args.client_telemetry:
         properties[CLIENT_TELEMETRY] = "true"
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
-    fields["topics"] = tuple(_topic(text) for text in args.topic or ())
-    fields["acls"] = _acls(args.acls)
+    fields["topics"] = tuple(_parse_topic(text) for text in args.topic or ())
+    fields["acls"] = _read_acls_if_given(args.acls)
     if args.state is not None:
         from kafka_shim.shim.settings.state_file import read_state
 
-        _add_state(fields, read_state(args.state))
+        _add_state_file_content(fields, read_state(args.state))
     fields.setdefault("super_users", default_super_users(fields))
-    fields["listeners"] = listeners_of(args, merged)
+    fields["listeners"] = configured_listeners(args, merged)
     plain = {
         "release": args.kafka_version,
         "brokers": args.brokers,
@@ -229,21 +235,21 @@ def config_from(args: argparse.Namespace, environ: Mapping[str, str] = os.enviro
     return Config(**fields, **given, properties=properties)
 
 
-def _add_state(fields: dict[str, Any], state: "State") -> None:
+def _add_state_file_content(config_fields: dict[str, Any], state: "State") -> None:
     """Add the content of the state file; options take precedence."""
-    topics = {topic.name: topic for topic in (*state.topics, *fields["topics"])}
-    fields["topics"] = tuple(topics.values())
-    fields["users"] = {**state.users, **fields.get("users", {})}
+    topics = {topic.name: topic for topic in (*state.topics, *config_fields["topics"])}
+    config_fields["topics"] = tuple(topics.values())
+    config_fields["users"] = {**state.users, **config_fields.get("users", {})}
     if state.super_users is not None:
-        super_users = (*fields.get("super_users", ()), *state.super_users)
-        fields["super_users"] = tuple(dict.fromkeys(super_users))
-    fields["acls"] = tuple(dict.fromkeys((*fields["acls"], *state.acls)))
-    fields["groups"] = state.groups
-    fields["client_metrics"] = state.client_metrics
-    fields["faults"] = state.faults
+        super_users = (*config_fields.get("super_users", ()), *state.super_users)
+        config_fields["super_users"] = tuple(dict.fromkeys(super_users))
+    config_fields["acls"] = tuple(dict.fromkeys((*config_fields["acls"], *state.acls)))
+    config_fields["groups"] = state.groups
+    config_fields["client_metrics"] = state.client_metrics
+    config_fields["faults"] = state.faults
 
 
-def _acls(path: str | None) -> tuple[Acl, ...]:
+def _read_acls_if_given(path: str | None) -> tuple[Acl, ...]:
     if path is None:
         return ()
     from kafka_shim.shim.settings.input_files import read_acls
@@ -251,7 +257,7 @@ def _acls(path: str | None) -> tuple[Acl, ...]:
     return tuple(read_acls(path))
 
 
-def _topic(text: str) -> TopicSeed:
+def _parse_topic(text: str) -> TopicSeed:
     name, colon, count = text.partition(":")
     if colon and not whole_number(count):
         raise ConfigError(f"--topic `{text}`: expected NAME:PARTITIONS with 1 partition or more")

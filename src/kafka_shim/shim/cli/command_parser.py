@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.option_parser import OptionParser, meant
-from kafka_shim.shim.cli.error_output import readable
+from kafka_shim.shim.cli.error_output import shortened_and_escaped
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
 """A usage line with more options than this names only the required ones."""
 
 
-class Help(argparse.RawDescriptionHelpFormatter):
+class HelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Prints the value of an option once, `-l, --log-level LEVEL`, as Python 3.13 does."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
@@ -48,7 +48,7 @@ class CommandParser(OptionParser):
     """Each sub-command has its own parser; errors are reported by the innermost one."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"formatter_class": Help, **settings})
+        super().__init__(**{"formatter_class": HelpFormatter, **settings})
         self.set_defaults(
             program=self.prog,
             exit_with_usage_error=self.error,
@@ -56,9 +56,9 @@ class CommandParser(OptionParser):
         )
 
     def format_help(self) -> str:
-        from kafka_shim.shim.cli.examples import shown
+        from kafka_shim.shim.cli.help_examples import examples_section
 
-        self.epilog = self.epilog or shown(self.prog)
+        self.epilog = self.epilog or examples_section(self.prog)
         return super().format_help()
 
     def reject_unknown_words(self, unknown: Sequence[str]) -> NoReturn:
@@ -69,7 +69,10 @@ class CommandParser(OptionParser):
         self.error(f"unknown option `{option}`{meant(option, self._option_string_actions)}")
 
     def error(self, message: str) -> NoReturn:
-        self.exit(EXIT_USAGE, f"{self.prog}: {readable(message)} (see `{self.prog} --help`)\n")
+        self.exit(
+            EXIT_USAGE,
+            f"{self.prog}: {shortened_and_escaped(message)} (see `{self.prog} --help`)\n",
+        )
 
 
 class ShowVersion(argparse.Action):

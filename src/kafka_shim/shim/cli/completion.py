@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from kafka_shim.extras import requires
-from kafka_shim.shim.cli import COMMANDS, command_line
+from kafka_shim.shim.cli import COMMANDS, build_command_line_parser
 from kafka_shim.shim.errors import ConfigError
 
 SHELLS: Final = ("bash", "zsh", "fish")
@@ -31,8 +31,8 @@ def run(args: argparse.Namespace) -> int:
         import shtab
     except ImportError as error:
         raise ConfigError(requires("kafka-shim completion", "completion")) from error
-    parser = command_line(COMMANDS, COMMANDS)
-    for action in _actions(parser):
+    parser = build_command_line_parser(COMMANDS, COMMANDS)
+    for action in _options_and_arguments_with_subcommands(parser):
         name = action.metavar or action.dest
         if name in _FILES:
             action.complete = shtab.FILE  # type: ignore[attr-defined]
@@ -42,11 +42,13 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _actions(parser: argparse.ArgumentParser) -> Iterator[argparse.Action]:
+def _options_and_arguments_with_subcommands(
+    parser: argparse.ArgumentParser,
+) -> Iterator[argparse.Action]:
     """Yield the options and arguments of a command and of its sub-commands."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for verb in action.choices.values():
-                yield from _actions(verb)
+                yield from _options_and_arguments_with_subcommands(verb)
         else:
             yield action

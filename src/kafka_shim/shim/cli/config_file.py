@@ -21,32 +21,34 @@ _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config":
 _NOT_IN_FILES = ("config", "help", "h", "c", "l")
 
 
-FileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
+ConfigFileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
 """Parsed options (.yaml, .toml), or broker settings (.properties)."""
 
 
-def read_config_file(path: str, parser: argparse.ArgumentParser) -> FileContent:
+def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileContent:
     """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
         return None, read_properties(path, "--config")
     text = read_text(path, "--config")
-    places = _KeyPlaces(f"--config {path}", text)
+    locations = _KeyLocations(f"--config {path}", text)
     if suffix == ".toml":
-        content = _load_toml(text, places.file)
+        content = _load_toml(text, locations.file)
     elif suffix in (".yaml", ".yml", ".json"):
-        content = load_yaml(text, places.file)
+        content = load_yaml(text, locations.file)
     else:
         raise ConfigError(
-            f"{places.file}: unknown file type; expected the ending .yaml, .json, .toml or"
+            f"{locations.file}: unknown file type; expected the ending .yaml, .json, .toml or"
             " .properties"
         )
     if not isinstance(content, Mapping | None):
-        raise ConfigError(f"{places.file}: expected option names with values, as in `brokers: 3`")
-    return _parsed(content or {}, parser, places), {}
+        raise ConfigError(
+            f"{locations.file}: expected option names with values, as in `brokers: 3`"
+        )
+    return _parse_options(content or {}, parser, locations), {}
 
 
-class _KeyPlaces:
+class _KeyLocations:
     """Places of keys in the file, for errors: `--config FILE: line N`."""
 
     def __init__(self, file: str, text: str) -> None:
@@ -62,50 +64,50 @@ class _KeyPlaces:
         return f"{self.file}: line {self._text.count(chr(10), 0, start) + 1}"
 
 
-def _parsed(
-    content: Mapping[str, Any], parser: argparse.ArgumentParser, places: _KeyPlaces
+def _parse_options(
+    content: Mapping[str, Any], parser: argparse.ArgumentParser, locations: _KeyLocations
 ) -> argparse.Namespace:
     """Parse the words of each key; ConfigError names the line of the first invalid one."""
-    reader = _FileParser(parents=[parser], add_help=False, allow_abbrev=False)
+    reader = _RaisingOptionParser(parents=[parser], add_help=False, allow_abbrev=False)
     known = sorted(option[2:] for option in reader._option_string_actions if option[:2] == "--")
     options = reader.parse_known_args([])[0]
     for key, value in content.items():
         name = str(key).replace("_", "-")
         if name in _NOT_IN_FILES:
-            raise ConfigError(f"{places[key]}: `{key}` cannot be set in a file")
+            raise ConfigError(f"{locations[key]}: `{key}` cannot be set in a file")
         if name not in known:
             similar = meant(name, known) or "; the keys are the options of the command"
-            raise ConfigError(f"{places[key]}: unknown key `{key}`{similar}")
+            raise ConfigError(f"{locations[key]}: unknown key `{key}`{similar}")
         try:
-            options = reader.parse_args(_words(key, name, value), options)
+            options = reader.parse_args(_option_arguments(key, name, value), options)
         except ConfigError as error:
-            raise ConfigError(f"{places[key]}: {error}") from error
+            raise ConfigError(f"{locations[key]}: {error}") from error
     return options
 
 
-class _FileParser(OptionParser):
+class _RaisingOptionParser(OptionParser):
     """Raises ConfigError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(message)
 
 
-def _words(key: object, name: str, value: Any) -> list[str]:
+def _option_arguments(key: object, option: str, value: Any) -> list[str]:
     """Return the command-line words for a key and its value."""
     if value is None or value is False:
         return []
     if value is True:
-        return [f"--{name}"]
+        return [f"--{option}"]
     if isinstance(value, Mapping):
-        if name not in _PAIRS:
+        if option not in _PAIRS:
             raise ConfigError(f"`{key}` is a mapping; expected a string, a number or a list")
-        separator = _PAIRS[name]
-        value = [f"{left}{separator}{_plain(right, key)}" for left, right in value.items()]
+        separator = _PAIRS[option]
+        value = [f"{left}{separator}{_scalar_text(right, key)}" for left, right in value.items()]
     items = value if isinstance(value, list) else [value]
-    return [f"--{name}={_plain(item, key)}" for item in items]
+    return [f"--{option}={_scalar_text(item, key)}" for item in items]
 
 
-def _plain(value: Any, key: object) -> str:
+def _scalar_text(value: Any, key: object) -> str:
     """Return the value as text; YAML and TOML also have numbers and booleans."""
     if isinstance(value, bool):
         return str(value).lower()

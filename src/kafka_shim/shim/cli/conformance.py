@@ -17,13 +17,13 @@ from kafka_shim.shim.cli import (
     conformance_report,
     conformance_suite,
 )
-from kafka_shim.shim.cli.access_notes import say_who_may_what
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
-from kafka_shim.shim.cli.command_words import words_of
-from kafka_shim.shim.cli.progress import Progress
-from kafka_shim.shim.cli.record_options import outcome
-from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
-from kafka_shim.shim.cli.trace_source import existing_trace
+from kafka_shim.shim.cli.access_notes import print_access_notes
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.cli.progress_bar import ProgressBar
+from kafka_shim.shim.cli.record_options import exit_code_after_recording
+from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
+from kafka_shim.shim.cli.trace_source import check_trace_exists
+from kafka_shim.shim.cli.usage import split_command
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import set_up_logs
@@ -105,29 +105,31 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "report":
         return conformance_report.run(args)
     if args.verb == "list":
-        return _list(args.json)
+        return _print_behaviours(args.json)
     if args.verb == "check":
-        return write_scorecard(existing_trace(args.trace), args.format, args.name)
-    config = config_from(args)
+        return write_scorecard(check_trace_exists(args.trace), args.format, args.name)
+    config = config_from_arguments(args)
     set_up_logs("error", config.log_format)
     if args.record is not None:
-        return _run(args, config, args.record)
+        return _record_clients_and_score(args, config, args.record)
     with tempfile.TemporaryDirectory() as folder:
-        return _run(args, config, Path(folder))
+        return _record_clients_and_score(args, config, Path(folder))
 
 
-def _run(args: argparse.Namespace, config: Config, folder: Path) -> int:
-    commands = [words_of(command, "--client-command") for command in args.client_command]
+def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: Path) -> int:
+    commands = [split_command(command, "--client-command") for command in args.client_command]
     broker = Broker(config)
-    say_who_may_what(broker)
+    print_access_notes(broker)
     broker.record(folder)
-    code = asyncio.run(_clients(broker, commands))
+    code = asyncio.run(_run_client_commands(broker, commands))
     if code != 0:
-        _say(f"the client ended with {code}")
-    return outcome(broker.recorder) or write_scorecard(folder, args.format, args.name)
+        _print_message(f"the client ended with {code}")
+    return exit_code_after_recording(broker.recorder) or write_scorecard(
+        folder, args.format, args.name
+    )
 
 
-async def _clients(broker: Broker, commands: list[list[str]]) -> int:
+async def _run_client_commands(broker: Broker, commands: list[list[str]]) -> int:
     """Run the commands one after the other; return the first exit code other than 0, else 0."""
     await broker.start()
     codes = []
@@ -150,27 +152,29 @@ async def _clients(broker: Broker, commands: list[list[str]]) -> int:
     return next((code for code in codes if code), 0)
 
 
-def write_scorecard(trace: Path, form: str, name: str, file: Path | None = None) -> int:
+def write_scorecard(
+    trace: Path, output_format: str, client_name: str, file: Path | None = None
+) -> int:
     """Print the scorecard of a trace, or write it to a file; return the exit code."""
     # the scorecard reads schemas, which takes time
     from kafka_shim.shim.conformance.scorecard.scorecard import FORMS, evaluate_trace
 
-    with Progress("reading", trace_bytes(trace)) as progress:
+    with ProgressBar("reading", trace_bytes(trace)) as progress:
         card = evaluate_trace(trace, progress)
     if not any(result.occurrences for result in card.results):
-        _say("the client sent no request")
+        _print_message("the client sent no request")
         return EXIT_FAILURE
-    text = FORMS[form](card, name)
+    text = FORMS[output_format](card, client_name)
     if file is None:
         print(text, end="")
     else:
         file.write_text(text, encoding="utf-8")
     if card.results_prevented_by_denial or card.decisions.are_all_denials:
-        _say(_what_was_denied(card))
+        _print_message(_denial_note(card))
     return 0 if card.holds else EXIT_MISMATCH
 
 
-def _what_was_denied(card: "Scorecard") -> str:
+def _denial_note(card: "Scorecard") -> str:
     """Return what the client was denied, what it could therefore not exercise, and the remedy."""
     denials = list(card.decisions.denied)
     first = (
@@ -186,11 +190,11 @@ def _what_was_denied(card: "Scorecard") -> str:
     return f"{text}; start the broker with --super-user {first.principal}, or --acls FILE"
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(f"kafka-shim conformance: {text}", file=sys.stderr)
 
 
-def _list(is_json: bool) -> int:
+def _print_behaviours(is_json: bool) -> int:
     from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 
     if is_json:

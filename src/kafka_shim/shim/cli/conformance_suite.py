@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.api_versions import RELEASES, parse_release
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.command_words import words_of
 from kafka_shim.shim.cli.conformance_report import PAGES
-from kafka_shim.shim.cli.progress import Progress
-from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.cli.progress_bar import ProgressBar
+from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
+from kafka_shim.shim.cli.usage import split_command
 from kafka_shim.shim.config import parse_listener
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import set_up_logs
@@ -102,39 +102,41 @@ def run(args: argparse.Namespace) -> int:
     from kafka_shim.shim.conformance.runner import select_cases
 
     if args.contract:
-        print(_contract(args.format))
+        print(_driver_contract_text(args.format))
         return 0
     cases = select_cases(all_cases(), args.case)
     if not cases:
         raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
     if args.list:
-        print(_listed(cases, args.format), end="")
+        print(_case_list_text(cases, args.format), end="")
         return 0
     if args.driver is None:
         raise ConfigError(
             "--driver is missing: expected the command that starts the client's driver"
         )
     set_up_logs("error", "console")
-    return _play(words_of(args.driver, "--driver"), cases, _releases(args.kafka_version), args)
+    return _run_cases_and_print_report(
+        split_command(args.driver, "--driver"), cases, _parse_releases(args.kafka_version), args
+    )
 
 
-def _contract(form: str) -> str:
+def _driver_contract_text(output_format: str) -> str:
     from kafka_shim.shim.conformance.contract import contract_json_schema
     from kafka_shim.shim.conformance.contract_tables import contract_page_lines
 
     return (
         "\n".join(contract_page_lines())
-        if form == "markdown"
+        if output_format == "markdown"
         else json.dumps(contract_json_schema(), indent=2)
     )
 
 
-def _listed(cases: "list[Case]", form: str) -> str:
+def _case_list_text(cases: "list[Case]", output_format: str) -> str:
     from kafka_shim.shim.conformance.case_tables import real_cluster_coverage_tables
 
-    if form == "markdown":
+    if output_format == "markdown":
         return "".join(f"{line}\n" for line in real_cluster_coverage_tables(cases))
-    if form != "json":
+    if output_format != "json":
         width = max(len(case.id) for case in cases)
         return "".join(
             f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.title}\n"
@@ -159,7 +161,7 @@ def _listed(cases: "list[Case]", form: str) -> str:
     return json.dumps(rows, indent=2) + "\n"
 
 
-def _releases(text: str) -> Sequence[str]:
+def _parse_releases(text: str) -> Sequence[str]:
     if text == ALL:
         return RELEASES
     try:
@@ -168,42 +170,47 @@ def _releases(text: str) -> Sequence[str]:
         raise ConfigError(str(error)) from error
 
 
-def _play(
-    words: list[str], cases: "list[Case]", releases: Sequence[str], args: argparse.Namespace
+def _run_cases_and_print_report(
+    driver_command: list[str],
+    cases: "list[Case]",
+    releases: Sequence[str],
+    args: argparse.Namespace,
 ) -> int:
     from kafka_shim.shim.conformance.html_report import PAGE_FORMS
     from kafka_shim.shim.conformance.output_formats import FORMS
     from kafka_shim.shim.conformance.report import report_from_results
     from kafka_shim.shim.conformance.runner import run_cases
 
-    against = _addresses(args.against)
-    if against is not None:
-        cases = [case for case in cases if _is_common(case)]
+    cluster_addresses = _addresses_by_listener(args.against)
+    if cluster_addresses is not None:
+        cases = [case for case in cases if _runs_on_any_real_cluster(case)]
     results: list[CaseResult] = []
     name = args.driver
     total = sum(case.supports_release(release) for case in cases for release in releases)
-    with Progress("playing", total, is_shown=not args.watch) as progress:
+    with ProgressBar("playing", total, is_shown=not args.watch) as progress:
 
-        def told(result: "CaseResult") -> None:
+        def add_result(result: "CaseResult") -> None:
             results.append(result)
             progress(len(results))
             if args.watch:
                 outcome = f"{result.outcome.value} after {result.seconds:.2f} s"
-                _watch(f"{outcome} {result.observed}".rstrip())
+                _print_to_stderr(f"{outcome} {result.observed}".rstrip())
 
         for release in releases:
             played = run_cases(
-                words,
+                driver_command,
                 cases,
                 release,
-                told,
-                jobs=1 if args.watch or against else args.jobs,
-                clusters=_places(release, against, is_watched=args.watch),
+                add_result,
+                jobs=1 if args.watch or cluster_addresses else args.jobs,
+                clusters=_cluster_provider_factory(
+                    release, cluster_addresses, is_watched=args.watch
+                ),
             )
             name = asyncio.run(played)
             if len(releases) > 1:
                 part = report_from_results(name, results).part_for_release(release)
-                progress.say(f"Kafka {release}: {part.outcome_totals}")
+                progress.print_above(f"Kafka {release}: {part.outcome_totals}")
     order = {case.id: at for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
     report = report_from_results(name, results)
@@ -212,7 +219,7 @@ def _play(
     return EXIT_MISMATCH if report.failing_result_count else 0
 
 
-def _is_common(case: "Case") -> bool:
+def _runs_on_any_real_cluster(case: "Case") -> bool:
     """Return whether clients can prepare the case on any real cluster."""
     from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP
 
@@ -221,28 +228,28 @@ def _is_common(case: "Case") -> bool:
     )
 
 
-def _addresses(listeners: Sequence[str]) -> dict[str, str] | None:
+def _addresses_by_listener(listeners: Sequence[str]) -> dict[str, str] | None:
     """Return the addresses of a real cluster by listener name; None without options for one."""
     if not listeners:
         return None
-    found = {each.name: f"{each.host}:{each.port}" for each in map(parse_listener, listeners)}
-    missing = set(LISTENERS) - found.keys()
+    addresses = {each.name: f"{each.host}:{each.port}" for each in map(parse_listener, listeners)}
+    missing = set(LISTENERS) - addresses.keys()
     if missing:
         raise ConfigError(f"--against also requires a listener {' and '.join(sorted(missing))}")
-    return found
+    return addresses
 
 
-def _places(
-    release: str, against: Mapping[str, str] | None, *, is_watched: bool
+def _cluster_provider_factory(
+    release: str, cluster_addresses: Mapping[str, str] | None, *, is_watched: bool
 ) -> "Callable[[], ClusterProvider]":
     from kafka_shim.shim.conformance.fixtures import ShimClusterProvider
     from kafka_shim.shim.conformance.real_cluster import RealClusterProvider
 
-    on_frame = _watch if is_watched else None
-    if against is not None:
-        return partial(RealClusterProvider, against, release, on_frame)
+    on_frame = _print_to_stderr if is_watched else None
+    if cluster_addresses is not None:
+        return partial(RealClusterProvider, cluster_addresses, release, on_frame)
     return partial(ShimClusterProvider, release, on_frame)
 
 
-def _watch(line: str) -> None:
+def _print_to_stderr(line: str) -> None:
     print(line, file=sys.stderr)

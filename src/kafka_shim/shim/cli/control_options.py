@@ -10,7 +10,7 @@ from kafka_shim.shim.system_clock import SystemClock
 
 if TYPE_CHECKING:
     from kafka_shim.shim.config import Config
-    from kafka_shim.shim.control.server import ControlServer
+    from kafka_shim.shim.control.http_server import ControlServer
 
 
 def add_control_arguments(parser: argparse.ArgumentParser) -> None:
@@ -33,7 +33,7 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def broker_of(config: "Config", args: argparse.Namespace) -> Broker:
+def create_broker(config: "Config", args: argparse.Namespace) -> Broker:
     """Return the broker; with --manual-clock, only the control API moves its clock."""
     if not args.manual_clock:
         return Broker(config)
@@ -44,7 +44,7 @@ def broker_of(config: "Config", args: argparse.Namespace) -> Broker:
     return Broker(config, ManualClock(SystemClock().now_ms()))
 
 
-def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":
+def create_control_server(broker: Broker, args: argparse.Namespace) -> "ControlServer | None":
     """Return the server of the control API, not yet started; None without --control."""
     if args.control is None:
         if args.control_token is not None:
@@ -52,6 +52,6 @@ def control_of(broker: Broker, args: argparse.Namespace) -> "ControlServer | Non
         return None
     if args.control_token == "":
         raise ConfigError("--control-token is empty; expected a secret text")
-    from kafka_shim.shim.control.server import ControlServer
+    from kafka_shim.shim.control.http_server import ControlServer
 
     return ControlServer(broker, args.control, args.control_token)

@@ -14,24 +14,24 @@ _VALUE: Final = re.compile(rf"`(?:([^`/\\]{{{VALUE_MAX}}})[^`/\\]+|([^`]{{{WORD_
 _WORD: Final = re.compile(rf"(\S{{{WORD_MAX}}})\S+")
 
 
-def _cut(match: re.Match[str]) -> str:
+def _cut_value(match: re.Match[str]) -> str:
     return f"`{match[1] or match[2]}…`"
 
 
 def print_error(args: argparse.Namespace, text: str) -> None:
     """Print an error with the name of the command that was called."""
-    print(f"{args.program}: {readable(text)}", file=sys.stderr)
+    print(f"{args.program}: {shortened_and_escaped(text)}", file=sys.stderr)
 
 
 def print_note(text: str) -> None:
-    print(f"kafka-shim: note: {readable(text)}", file=sys.stderr)
+    print(f"kafka-shim: note: {shortened_and_escaped(text)}", file=sys.stderr)
 
 
-def readable(text: str) -> str:
+def shortened_and_escaped(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
-    shorter = _WORD.sub(r"\1…", _VALUE.sub(_cut, text))
+    shorter = _WORD.sub(r"\1…", _VALUE.sub(_cut_value, text))
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in shorter
     )

@@ -7,22 +7,32 @@ from kafka_shim.authorizer.model import WILDCARD, Action, Actor
 from kafka_shim.protocol.api_versions import served_versions, unstable_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.acl_source import AclSource, acl_source, add_source_arguments, check_source
-from kafka_shim.shim.cli.explain_text import (
-    outcome_lines,
-    outcome_object,
-    question_lines,
-    question_object,
-    remedy_lines,
-    steps_objects,
+from kafka_shim.shim.cli.acl_source import (
+    LoadedAuthorizer,
+    add_acl_source_arguments,
+    check_acl_source_options,
+    load_authorizer,
 )
-from kafka_shim.shim.cli.resource_arguments import NAMED, Names, add_resource_arguments, names_of
+from kafka_shim.shim.cli.explain_text import (
+    explanation_lines,
+    explanation_object,
+    remedy_lines,
+    remedy_step_objects,
+    requirement_outcome_lines,
+    requirement_outcome_object,
+)
+from kafka_shim.shim.cli.resource_arguments import (
+    OPTION_BY_RESOURCE_TYPE,
+    ResourceNamesByType,
+    add_resource_arguments,
+    resource_names_by_type,
+)
 from kafka_shim.shim.cli.usage import (
     UsageError,
-    api_named,
-    check_principal,
-    guarded,
-    operation_named,
+    check_principal_option,
+    parse_api_name,
+    parse_supported_operation,
+    run_reporting_errors,
 )
 from kafka_shim.shim.explaining.api_explanation import (
     Caller,
@@ -58,7 +68,7 @@ after any failure.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    add_source_arguments(parser)
+    add_acl_source_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("access to explain")
     group.add_argument(
@@ -92,46 +102,49 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _explain_access)
 
 
-def _run(args: argparse.Namespace) -> int:
-    check_source(args)
-    check_principal("--principal", args.principal)
-    names = names_of(args)
+def _explain_access(args: argparse.Namespace) -> int:
+    check_acl_source_options(args)
+    check_principal_option("--principal", args.principal)
+    names = resource_names_by_type(args)
     if args.api is not None:
-        return _explain_api(args, api_named(args.api), names)
+        return _explain_request(args, parse_api_name(args.api), names)
     if not names:
         raise UsageError("no resource given: add --topic, --group, --cluster, ...")
     actions = [
-        Action(operation_named(args.operation, kind), kind, name)
+        Action(parse_supported_operation(args.operation, kind), kind, name)
         for kind, found in names.items()
         for name in found
     ]
-    source = acl_source(args)
+    source = load_authorizer(args)
     caller = _caller(args, source)
     explained = [
         explain(caller.authorizer, caller.actor, action, caller.host) for action in actions
     ]
     allowed = all(explanation.decision.allowed for explanation in explained)
     if args.json:
-        questions = [question_object(explanation, source.bootstrap) for explanation in explained]
+        questions = [
+            explanation_object(explanation, source.bootstrap_server) for explanation in explained
+        ]
         _print_json({"allowed": allowed, "release": source.release, "questions": questions})
     else:
         texts = [
-            "\n".join(question_lines(explanation, source.bootstrap)) for explanation in explained
+            "\n".join(explanation_lines(explanation, source.bootstrap_server))
+            for explanation in explained
         ]
         print("\n\n".join(texts))
-        _print_note(source, allowed=allowed)
-    return _exit_code(args, allowed=allowed)
+        _print_note_on_unknown_super_users(source, allowed=allowed)
+    return _exit_code_for_expectation(args, allowed=allowed)
 
 
-def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
-    source = acl_source(args)
-    version = _version(args.api_version, api, source.release)
+def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNamesByType) -> int:
+    source = load_authorizer(args)
+    version = _version_to_explain(args.api_version, api, source.release)
     caller = _caller(args, source)
     outcomes = explain_api(caller, api, version, source.release, names)
-    _check_named(api, outcomes)
+    _check_resources_named_for_api(api, outcomes)
     allowed = all(outcome.allowed for outcome in outcomes if outcome.counts and outcome.cases)
     steps = () if allowed else steps_for_request(caller, outcomes)
     if args.json:
@@ -143,70 +156,75 @@ def _explain_api(args: argparse.Namespace, api: ApiKey, names: Names) -> int:
                 "api_version": version,
                 "principal": caller.actor.principal,
                 "host": caller.actor.host,
-                "requirements": [outcome_object(outcome, source.bootstrap) for outcome in outcomes],
-                "to_allow": steps_objects(steps, source.bootstrap),
+                "requirements": [
+                    requirement_outcome_object(outcome, source.bootstrap_server)
+                    for outcome in outcomes
+                ],
+                "to_allow": remedy_step_objects(steps, source.bootstrap_server),
             }
         )
-        return _exit_code(args, allowed=allowed)
+        return _exit_code_for_expectation(args, allowed=allowed)
     print(
         f"{'allowed' if allowed else 'denied'}: {api.wire_name} version {version}, as Kafka"
         f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
     )
     for outcome in outcomes:
-        print("\n" + "\n".join(outcome_lines(outcome)))
+        print("\n" + "\n".join(requirement_outcome_lines(outcome)))
     if not outcomes:
         print("no permission check: the API is open to everybody")
     if steps:
-        print("\n" + "\n".join(remedy_lines(steps, source.bootstrap)))
-    _print_note(source, allowed=allowed)
-    return _exit_code(args, allowed=allowed)
+        print("\n" + "\n".join(remedy_lines(steps, source.bootstrap_server)))
+    _print_note_on_unknown_super_users(source, allowed=allowed)
+    return _exit_code_for_expectation(args, allowed=allowed)
 
 
-def _exit_code(args: argparse.Namespace, *, allowed: bool) -> int:
+def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> int:
     return 0 if allowed == (args.expect == "allowed") else EXIT_MISMATCH
 
 
-def _caller(args: argparse.Namespace, source: AclSource) -> Caller:
+def _caller(args: argparse.Namespace, loaded: LoadedAuthorizer) -> Caller:
     actor = Actor(args.principal, args.host or DEFAULT_HOST)
-    return Caller(source.authorizer, actor, args.host or WILDCARD)
+    return Caller(loaded.authorizer, actor, args.host or WILDCARD)
 
 
-def _version(wanted: int | None, api: ApiKey, release: str) -> int:
+def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int:
     """Return the version to explain; the default is the highest that clients can use."""
     ranges = served_versions(release)
     low, high = ranges.get(api, (0, -1))
     top = max(high, unstable_versions(release).get(api, -1))
     if top < 0:
         raise UsageError(f"brokers of Kafka {release} do not serve {api.wire_name} to clients")
-    if wanted is None:
+    if requested is None:
         return high if high >= 0 else top
-    if not low <= wanted <= top:
+    if not low <= requested <= top:
         raise UsageError(
-            f"--api-version {wanted}: Kafka {release} serves {api.wire_name} {low} to {top}"
+            f"--api-version {requested}: Kafka {release} serves {api.wire_name} {low} to {top}"
         )
-    return wanted
+    return requested
 
 
-def _check_named(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
+def _check_resources_named_for_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
     """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
-    asked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
-    wanting = [outcome for outcome in outcomes if outcome.counts and outcome.missing]
-    if wanting or (outcomes and not asked and api not in _open_apis()):
-        missing = {kind: None for outcome in wanting or outcomes for kind in outcome.missing}
-        options = [f"--{NAMED[kind].replace('_', '-')}" for kind in missing] or ["--cluster"]
+    checked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
+    incomplete = [outcome for outcome in outcomes if outcome.counts and outcome.missing]
+    if incomplete or (outcomes and not checked and api not in _apis_without_checks()):
+        missing = {kind: None for outcome in incomplete or outcomes for kind in outcome.missing}
+        options = [f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in missing] or [
+            "--cluster"
+        ]
         raise UsageError(
             f"--api {api.wire_name} requires the name of a resource: add {' or '.join(options)}"
         )
 
 
-def _open_apis() -> frozenset[ApiKey]:
+def _apis_without_checks() -> frozenset[ApiKey]:
     from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 
     return frozenset(OPEN_TO_ALL)
 
 
-def _print_note(source: AclSource, *, allowed: bool) -> None:
-    if not allowed and source.bootstrap is not None and not source.authorizer.super_users:
+def _print_note_on_unknown_super_users(loaded: LoadedAuthorizer, *, allowed: bool) -> None:
+    if not allowed and loaded.bootstrap_server is not None and not loaded.authorizer.super_users:
         print(SUPER_USERS_UNKNOWN)
 
 

@@ -11,12 +11,12 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.cli.resource_arguments import NAMED, action_text
+from kafka_shim.shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, action_text
 from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision, RequirementOutcome
 from kafka_shim.shim.explaining.explanation import Explanation, because_text
 
 
-def question_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
+def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
     """Yield the lines of `explain` for one access."""
     actor, action = explanation.actor, explanation.action
     allowed = explanation.decision.allowed
@@ -42,57 +42,59 @@ def remedy_lines(steps: Sequence[Step], bootstrap: str | None) -> Iterator[str]:
     """Yield the lines about steps that together allow an access or a request."""
     if steps:
         yield "to allow it:" if len(steps) == 1 else "to allow it, all of:"
-        yield from (f"  {_step_command(step, bootstrap)}" for step in steps)
+        yield from (f"  {_kafka_acls_command(step, bootstrap)}" for step in steps)
 
 
-def _step_command(step: Step, bootstrap: str | None) -> str:
+def _kafka_acls_command(step: Step, bootstrap: str | None) -> str:
     return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
-def outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
+def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.row
     condition = f" (only if {row.when})" if row.when else ""
     if not outcome.cases:
-        options = " or ".join(f"--{NAMED[kind].replace('_', '-')}" for kind in outcome.missing)
+        options = " or ".join(
+            f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in outcome.missing
+        )
         yield f"{row.id}{condition}: not evaluated, because no name is given; add {options}"
         return
     aside = "" if outcome.counts else "; without effect on the exit code"
     yield f"{row.id}{condition}{aside}"
     for case in outcome.cases:
-        yield from (f"  {line}" for line in _case_lines(case, outcome))
+        yield from (f"  {line}" for line in _name_outcome_lines(case, outcome))
 
 
-def _case_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
+def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
     for response in case.asked:
         yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
         yield from (f"  {line}" for line in _reason_lines(response))
     if case.allowed:
         return
-    yield f"the client gets: {_denial_text(case.error, outcome.effect)}"
+    yield f"the client gets: {_denied_response_text(case.error, outcome.effect)}"
     if outcome.bound.row.note:
         yield f"note: {outcome.bound.row.note}"
 
 
-def _reason_lines(response: NeedDecision) -> Iterator[str]:
-    if response.explanation is not None:
-        yield f"because {because_text(response.explanation)}"
-    elif response.decision.allowed:
-        yield "because " + response.decision.because.value
+def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
+    if need_decision.explanation is not None:
+        yield f"because {because_text(need_decision.explanation)}"
+    elif need_decision.decision.allowed:
+        yield "because " + need_decision.decision.because.value
     else:
         yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
-    if response.decision.acl is not None:
-        yield f"  {acl_text(response.decision.acl)}"
+    if need_decision.decision.acl is not None:
+        yield f"  {acl_text(need_decision.decision.acl)}"
 
 
-def _need_text(response: NeedDecision) -> str:
-    if response.explanation is None:
-        kind = response.need.resource_type.name.lower().replace("_", " ")
-        return f"{camel_case(response.need.operation)} on any {kind}"
-    return action_text(response.explanation.action)
+def _need_text(need_decision: NeedDecision) -> str:
+    if need_decision.explanation is None:
+        kind = need_decision.need.resource_type.name.lower().replace("_", " ")
+        return f"{camel_case(need_decision.need.operation)} on any {kind}"
+    return action_text(need_decision.explanation.action)
 
 
-def _denial_text(error: ErrorCode, effect: Effect) -> str:
+def _denied_response_text(error: ErrorCode, effect: Effect) -> str:
     """Return what the response to a denied request contains."""
     if effect is Effect.HIDE:
         return "a response without this name, and no error"
@@ -104,7 +106,7 @@ def _denial_text(error: ErrorCode, effect: Effect) -> str:
     return f"{error.name} ({error:d}), {place} {effect.value}"
 
 
-def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
+def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
     """Return an explanation as a JSON object."""
     actor, action, decision = explanation.actor, explanation.action, explanation.decision
     return {
@@ -116,29 +118,31 @@ def question_object(explanation: Explanation, bootstrap: str | None) -> dict[str
         "allowed": decision.allowed,
         "because": decision.because.name,
         "reason": because_text(explanation),
-        "acl": acl_object(decision.acl),
+        "acl": acl_object_or_none(decision.acl),
         "also_applies": to_objects(explanation.also),
         "does_not_apply": [
-            {"acl": acl_object(miss.acl), "why": miss.why} for miss in explanation.misses
+            {"acl": acl_object_or_none(miss.acl), "why": miss.why} for miss in explanation.misses
         ],
         "acls_of_other_principals": explanation.others,
-        "to_allow": steps_objects(explanation.steps, bootstrap),
+        "to_allow": remedy_step_objects(explanation.steps, bootstrap),
     }
 
 
-def steps_objects(steps: Iterable[Step], bootstrap: str | None) -> list[dict[str, Any]]:
+def remedy_step_objects(steps: Iterable[Step], bootstrap: str | None) -> list[dict[str, Any]]:
     """Return the steps of a remedy as JSON objects."""
     return [
         {
             "action": step.verb,
-            "acl": acl_object(step.acl),
-            "command": _step_command(step, bootstrap),
+            "acl": acl_object_or_none(step.acl),
+            "command": _kafka_acls_command(step, bootstrap),
         }
         for step in steps
     ]
 
 
-def outcome_object(outcome: RequirementOutcome, bootstrap: str | None) -> dict[str, Any]:
+def requirement_outcome_object(
+    outcome: RequirementOutcome, bootstrap: str | None
+) -> dict[str, Any]:
     """Return one requirement of an API as a JSON object."""
     row = outcome.bound.row
     return {
@@ -155,25 +159,27 @@ def outcome_object(outcome: RequirementOutcome, bootstrap: str | None) -> dict[s
                 "allowed": case.allowed,
                 "error": case.error.name,
                 "error_code": int(case.error),
-                "questions": [_asked_object(response, bootstrap) for response in case.asked],
+                "questions": [
+                    _need_decision_object(response, bootstrap) for response in case.asked
+                ],
             }
             for case in outcome.cases
         ],
     }
 
 
-def _asked_object(response: NeedDecision, bootstrap: str | None) -> dict[str, Any]:
-    if response.explanation is not None:
-        return question_object(response.explanation, bootstrap)
+def _need_decision_object(need_decision: NeedDecision, bootstrap: str | None) -> dict[str, Any]:
+    if need_decision.explanation is not None:
+        return explanation_object(need_decision.explanation, bootstrap)
     return {
-        "operation": response.need.operation.name,
-        "resource_type": response.need.resource_type.name,
+        "operation": need_decision.need.operation.name,
+        "resource_type": need_decision.need.resource_type.name,
         "resource_name": None,
-        "allowed": response.decision.allowed,
-        "because": response.decision.because.name,
-        "acl": acl_object(response.decision.acl),
+        "allowed": need_decision.decision.allowed,
+        "because": need_decision.decision.because.name,
+        "acl": acl_object_or_none(need_decision.decision.acl),
     }
 
 
-def acl_object(acl: Acl | None) -> dict[str, str] | None:
+def acl_object_or_none(acl: Acl | None) -> dict[str, str] | None:
     return None if acl is None else to_objects([acl])[0]

@@ -10,9 +10,9 @@ import msgspec
 from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
-from kafka_shim.shim.cli.policy.words import counted
-from kafka_shim.shim.cli.usage import UsageError, check_principal, guarded
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.cli.policy.descriptions import count_with_noun
+from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.traffic.least_acls.attempt import Attempt, learn, prove
@@ -84,19 +84,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _learn_and_prove_acls)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     words = args.words[1:] if args.words[:1] == ["--"] else args.words
     if not words:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
-    check_principal("--principal", args.principal)
-    config = _with_principal(config_from(args), args.principal)
+    check_principal_option("--principal", args.principal)
+    config = _with_principal_on_all_listeners(config_from_arguments(args), args.principal)
     set_up_logs("error", config.log_format)
     learned = asyncio.run(learn(config, words))
     if learned.exit_code != 0:
-        _say(f"the program ended with {learned.exit_code} although everything was allowed")
+        _print_message(
+            f"the program ended with {learned.exit_code} although everything was allowed"
+        )
         return EXIT_FAILURE
     acls = least_acls(learned.needs, args.prefix, optional=args.optional)
     everything = least_acls(learned.needs, args.prefix, optional=True)
@@ -106,25 +108,25 @@ def _run(args: argparse.Namespace) -> int:
     text, left_out = printed(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
-        _say(
-            f"left out: {counted(left_out, 'ACL')} for access that only makes responses longer;"
-            " add --optional to grant it"
+        _print_message(
+            f"left out: {count_with_noun(left_out, 'ACL')} for access that only makes responses"
+            " longer; add --optional to grant it"
         )
-    return 0 if proof is None else _judge(proof, acls)
+    return 0 if proof is None else _report_proof(proof, acls)
 
 
-def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
+def _report_proof(proof: Attempt, acls: Sequence[Acl]) -> int:
     """Report the second run and its denials; return the exit code."""
     for principal, action in proof.denied:
-        _say(
+        _print_message(
             f"in the second run {principal} was denied {action.operation.name} on"
             f" {action.resource_type.name} {action.resource_name}"
         )
     if proof.exit_code == 0:
-        granted = f"with only {counted(len(acls), 'ACL')}" if acls else "without any ACL"
-        _say(f"proven: the program also succeeds {granted}")
+        granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
+        _print_message(f"proven: the program also succeeds {granted}")
         return 0
-    _say(
+    _print_message(
         f"not proven: with only these ACLs the program ends with {proof.exit_code}; if its names"
         " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
         " --optional"
@@ -132,7 +134,7 @@ def _judge(proof: Attempt, acls: Sequence[Acl]) -> int:
     return EXIT_MISMATCH
 
 
-def _with_principal(config: Config, principal: str) -> Config:
+def _with_principal_on_all_listeners(config: Config, principal: str) -> Config:
     """Give this principal to all clients that do not log in."""
     listeners = tuple(
         msgspec.structs.replace(listener, principal=principal) for listener in config.listeners
@@ -140,5 +142,5 @@ def _with_principal(config: Config, principal: str) -> Config:
     return msgspec.structs.replace(config, listeners=listeners, authorizer="standard")
 
 
-def _say(text: str) -> None:
+def _print_message(text: str) -> None:
     print(f"kafka-shim least-acls: {text}", file=sys.stderr)

@@ -4,17 +4,17 @@ import argparse
 from collections.abc import Iterator
 from importlib.metadata import version
 
-from kafka_shim.shim.cli import COMMANDS, command_line
-from kafka_shim.shim.cli.examples import shown
+from kafka_shim.shim.cli import COMMANDS, build_command_line_parser
+from kafka_shim.shim.cli.help_examples import examples_section
 
 
 def man_page() -> str:
     """Return the page in roff, as `man` reads it."""
     from argparse_manpage.manpage import Manpage  # type: ignore[import-untyped]
 
-    parser = command_line(COMMANDS, COMMANDS)
-    for command in _commands(parser):
-        examples = shown(command.prog)
+    parser = build_command_line_parser(COMMANDS, COMMANDS)
+    for command in _subcommand_parsers(parser):
+        examples = examples_section(command.prog)
         if examples is not None:  # the formatter omits epilogs of sub-commands
             command.description = f"{command.description}\n\n{examples}"
     number = version("kafka-shim")
@@ -23,13 +23,13 @@ def man_page() -> str:
     return f"{Manpage(parser, head | title)}\n"
 
 
-def _commands(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
+def _subcommand_parsers(parser: argparse.ArgumentParser) -> Iterator[argparse.ArgumentParser]:
     """Yield the parsers of sub-commands, at all levels."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
             for command in action.choices.values():
                 yield command
-                yield from _commands(command)
+                yield from _subcommand_parsers(command)
 
 
 if __name__ == "__main__":

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats import write
-from kafka_shim.shim.cli.acl_source import is_concrete, release_of
-from kafka_shim.shim.cli.connecting import connected
-from kafka_shim.shim.cli.usage import UsageError, guarded
+from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
+from kafka_shim.shim.cli.connection_options import connect_with_options
+from kafka_shim.shim.cli.usage import UsageError, run_reporting_errors
 from kafka_shim.shim.client.acls import describe_acls
 
 _JOBS = "kafka_shim.pipeline.cli"
@@ -17,22 +17,22 @@ _FORM = "json"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    _jobs().add_arguments(parser)
+    _pipeline_cli_module().add_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _run_jobs)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_jobs(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, job in enumerate(_jobs().chained_jobs(args)):
-            _take_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
-        return int(_jobs().run(args))
+        for number, job in enumerate(_pipeline_cli_module().chained_jobs(args)):
+            _replace_broker_by_acl_file(job, Path(folder, f"acls-{number}.{_FORM}"))
+        return int(_pipeline_cli_module().run(args))
 
 
-def _take_acls(args: argparse.Namespace, target: Path) -> None:
+def _replace_broker_by_acl_file(args: argparse.Namespace, acl_file: Path) -> None:
     """Write the broker's ACLs to `target`, and replace the broker by this file in the arguments."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):
@@ -41,14 +41,14 @@ def _take_acls(args: argparse.Namespace, target: Path) -> None:
         return
     if args.acls:
         raise UsageError("take the ACLs of --acls or of --bootstrap-server, not of both")
-    with connected(args) as client:
-        acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
-        args.kafka_version = args.kafka_version or release_of(client.versions)
-    target.write_text(write(acls, _FORM), encoding="utf-8")
-    args.acls = str(target)
+    with connect_with_options(args) as client:
+        acls = [acl for acl in describe_acls(client) if has_known_concrete_fields(acl)]
+        args.kafka_version = args.kafka_version or most_similar_release(client.versions)
+    acl_file.write_text(write(acls, _FORM), encoding="utf-8")
+    args.acls = str(acl_file)
     args.bootstrap_server = None
 
 
-def _jobs() -> Any:
+def _pipeline_cli_module() -> Any:
     """Import the pipeline package by name, since it is optional."""
     return importlib.import_module(_JOBS)

@@ -34,8 +34,11 @@ def run(args: argparse.Namespace) -> int:
     """Print the principal of each name and the rule that applied; return 3 if none applies."""
     try:
         rules = parse_rules(args.rules)
-        names = [_subject_in(Path(name)) if name.endswith(".pem") else name for name in args.names]
-        rows = [_row(rules, name) for name in names]
+        names = [
+            _subject_of_certificate_file(Path(name)) if name.endswith(".pem") else name
+            for name in args.names
+        ]
+        rows = [_mapping_result_object(rules, name) for name in names]
     except (ValueError, LookupError) as error:
         print_error(args, str(error))
         return EXIT_USAGE
@@ -52,14 +55,14 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_MISMATCH if any(row["principal"] is None for row in rows) else 0
 
 
-def _row(rules: tuple[MappingRule, ...], name: str) -> dict[str, str | None]:
-    hits = ((rule, rule.apply(name)) for rule in rules)
+def _mapping_result_object(rules: tuple[MappingRule, ...], subject: str) -> dict[str, str | None]:
+    hits = ((rule, rule.apply(subject)) for rule in rules)
     rule, mapped = next(((r, m) for r, m in hits if m is not None), (None, None))
     principal = None if mapped is None else f"User:{mapped}"
-    return {"name": name, "principal": principal, "rule": rule.text if rule else None}
+    return {"name": subject, "principal": principal, "rule": rule.text if rule else None}
 
 
-def _subject_in(path: Path) -> str:
+def _subject_of_certificate_file(path: Path) -> str:
     """Return the subject of a file's first certificate. Raise ValueError if there is none."""
     try:
         text = path.read_text(encoding="latin-1")

@@ -8,8 +8,12 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.protocol.trace.entries import DERIVED
 from kafka_shim.shim.cli.broker_options import TLS_DIRECTORY
-from kafka_shim.shim.cli.record_options import add_record_options, keeping_of, outcome
-from kafka_shim.shim.cli.usage import guarded
+from kafka_shim.shim.cli.record_options import (
+    add_trace_storage_arguments,
+    exit_code_after_recording,
+    trace_storage_of_options,
+)
+from kafka_shim.shim.cli.usage import run_reporting_errors
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import read_client_config
 from kafka_shim.shim.config import parse_address
@@ -70,37 +74,37 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     trace.add_argument(
         "--record", required=True, type=Path, metavar="DIR", help="folder to write the trace to"
     )
-    add_record_options(trace)
+    add_trace_storage_arguments(trace)
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _connect_and_run_proxy)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _connect_and_run_proxy(args: argparse.Namespace) -> int:
     set_up_logs("info", "console")
     upstream = parse_address(args.upstream, "--upstream")
     listen = parse_address(args.listen, "--listen")
     if not _NAME.fullmatch(args.listener):
         raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
-    tls = _tls(args, listen[0])
+    tls = _tls_context_for_clients(args, listen[0])
     connect(args.upstream, config).close()  # report now what the broker would reject later
     recorder = Recorder(
         args.record,
         SystemClock(),
         # entries of several proxies in one folder are ordered by their times
         writer=f"proxy-{args.listener}",
-        keeping=keeping_of(args),
+        keeping=trace_storage_of_options(args),
         accesses=DERIVED,
     )
     brokers = Upstream(config)
     proxy = Proxy(upstream, listen, recorder, name=args.listener, brokers=brokers, tls=tls)
-    asyncio.run(_serve(proxy, args))
-    return outcome(recorder)
+    asyncio.run(_serve_until_stopped(proxy, args))
+    return exit_code_after_recording(recorder)
 
 
-async def _serve(proxy: Proxy, args: argparse.Namespace) -> None:
+async def _serve_until_stopped(proxy: Proxy, args: argparse.Namespace) -> None:
     try:
         bootstrap = await proxy.start()
         stopped = asyncio.Event()
@@ -111,7 +115,7 @@ async def _serve(proxy: Proxy, args: argparse.Namespace) -> None:
         await proxy.stop()
 
 
-def _tls(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
+def _tls_context_for_clients(args: argparse.Namespace, host: str) -> "ssl.SSLContext | None":
     """Return the TLS context for clients; None without TLS."""
     if args.tls_dir is None and args.tls_config is None:
         return None

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 _COMPRESSIONS = ("none", "zlib", "zstd")
 
 
-def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
+def add_record_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --record and its options to a command that starts a broker."""
     group = parser.add_argument_group("trace")
     group.add_argument(
@@ -25,24 +25,24 @@ def add_broker_record_options(parser: argparse.ArgumentParser) -> None:
         metavar="DIR",
         help="record all requests and responses as a trace in this folder",
     )
-    add_record_options(group)
+    add_trace_storage_arguments(group)
 
 
-def record(broker: "Broker", args: argparse.Namespace) -> None:
+def record_if_requested(broker: "Broker", args: argparse.Namespace) -> None:
     """Start a trace if --record is given; ConfigError if it cannot be written."""
     if args.record is not None:
-        broker.record(args.record, keeping_of(args))
+        broker.record(args.record, trace_storage_of_options(args))
     elif args.record_keep is not None or args.record_compression is not None:
         raise ConfigError("--record-keep and --record-compression require --record")
 
 
-def outcome(recorder: "Recorder | None", code: int = 0) -> int:
+def exit_code_after_recording(recorder: "Recorder | None", code: int = 0) -> int:
     """Return the exit code; 1 in place of 0 if the trace could not be written completely."""
     failed = recorder is not None and recorder.failure is not None
     return code or (EXIT_FAILURE if failed else 0)
 
 
-def add_record_options(group: argparse._ActionsContainer) -> None:
+def add_trace_storage_arguments(group: argparse._ActionsContainer) -> None:
     group.add_argument(
         "--record-compression",
         choices=_COMPRESSIONS,
@@ -56,7 +56,7 @@ def add_record_options(group: argparse._ActionsContainer) -> None:
     )
 
 
-def keeping_of(args: argparse.Namespace) -> "TraceStorage":
+def trace_storage_of_options(args: argparse.Namespace) -> "TraceStorage":
     """Return how the trace is compressed and kept; ConfigError for an invalid value."""
     from kafka_shim.protocol.records.compression import Compression, is_available
     from kafka_shim.protocol.trace.segments import TraceStorage

@@ -4,7 +4,7 @@ import argparse
 import os
 from collections.abc import Iterator
 
-from kafka_shim.shim.cli import COMMANDS, load_command
+from kafka_shim.shim.cli import COMMANDS, import_command_module
 from kafka_shim.shim.cli.command_parser import CommandParser
 
 WIDTH = 96
@@ -28,19 +28,19 @@ Kafka release that can be emulated.
 """
 
 
-def reference() -> str:
+def commands_page_markdown() -> str:
     """Return docs/commands.md: the help of every command."""
     os.environ["COLUMNS"] = str(WIDTH)  # argparse wraps at the terminal's width
     parts = [INTRODUCTION]
     for name, summary in COMMANDS.items():
         parser = CommandParser(prog=f"kafka-shim {name}", description=summary)
-        load_command(name).add_arguments(parser)
+        import_command_module(name).add_arguments(parser)
         parts.append(f"\n## {name}\n\n```\n{parser.format_help()}```\n")
-        parts += [f"\n```\n{text}```\n" for text in _verbs(parser)]
+        parts += [f"\n```\n{text}```\n" for text in _subcommand_helps(parser)]
     return "".join(parts)
 
 
-def _verbs(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _subcommand_helps(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the help of sub-commands, such as `trace info`."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):
@@ -49,4 +49,4 @@ def _verbs(parser: argparse.ArgumentParser) -> Iterator[str]:
 
 
 if __name__ == "__main__":
-    print(reference(), end="")
+    print(commands_page_markdown(), end="")

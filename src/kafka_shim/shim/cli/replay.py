@@ -6,11 +6,11 @@ from pathlib import Path
 
 from kafka_shim.protocol.trace.segments import trace_bytes
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
+from kafka_shim.shim.cli.config_sources import parse_user_and_password
 from kafka_shim.shim.cli.error_output import print_error
-from kafka_shim.shim.cli.layers import parse_user
-from kafka_shim.shim.cli.progress import Progress
-from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
-from kafka_shim.shim.cli.usage import api_named, guarded
+from kafka_shim.shim.cli.progress_bar import ProgressBar
+from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
+from kafka_shim.shim.cli.usage import parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.replay.events import Recording, RecordingSummary, TraceEvents
@@ -58,11 +58,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="log in with this password wherever the trace logged in as NAME (repeatable)",
     )
     add("--no-login", action="store_true", help="skip log-ins, for a target without SASL")
-    _add_course_arguments(parser.add_argument_group("pace and failures"))
+    _add_pace_and_failure_arguments(parser.add_argument_group("pace and failures"))
     _add_output_arguments(parser.add_argument_group("output"))
 
 
-def _add_course_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
     """Add the options for pace, failures and ignored differences."""
     add = group.add_argument
     add("--timeout", default="15", metavar="S", help="seconds to wait for a response (default: 15)")
@@ -101,65 +101,69 @@ def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _replay_and_compare)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _replay_and_compare(args: argparse.Namespace) -> int:
     on_miss = OnUnreplayableRequest(args.on_miss)
     if (on_miss is OnUnreplayableRequest.RECORD) != (args.record is not None):
         raise ConfigError("--on-miss record and --record DIR require each other")
     target = Target(
         address=parse_address(args.target, "--target"),
-        routes=dict(_route(text) for text in args.route),
-        users=dict(parse_user(text) for text in args.user),
-        speed=_speed(args.speed),
-        timeout_s=_positive(args.timeout, "--timeout", "a number above 0"),
+        routes=dict(_parse_route(text) for text in args.route),
+        users=dict(parse_user_and_password(text) for text in args.user),
+        speed=_parse_speed(args.speed),
+        timeout_s=_parse_positive_number(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
         replays_authentication=not args.no_login,
-        ignored=frozenset(_ignored(text) for text in args.ignore),
+        ignored=frozenset(_parse_ignored_difference(text) for text in args.ignore),
         record=args.record,
     )
-    existing_trace(args.trace)
-    with Progress("reading", trace_bytes(args.trace)) as progress:
+    check_trace_exists(args.trace)
+    with ProgressBar("reading", trace_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
         recording_facts = RecordingSummary(first)
-    tell_damage(first.damage)
+    print_damaged_parts(first.damage)
     if not recording_facts.count:
         print_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
-    player = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
+    replayer = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
     try:
-        with Progress("replaying", recording_facts.count) as progress:
-            player.replay(progress)
+        with ProgressBar("replaying", recording_facts.count) as progress:
+            replayer.replay(progress)
     except UnreplayableRequestError as error:
         print_error(args, str(error))
     if args.json:
-        print(json.dumps(player.report.as_json_fields(), indent=2))
+        print(json.dumps(replayer.report.as_json_fields(), indent=2))
     else:
-        print("\n".join(player.report.summary_lines()))
-    if not player.report.responses and player.report.unreplayable_count:
+        print("\n".join(replayer.report.summary_lines()))
+    if not replayer.report.responses and replayer.report.unreplayable_count:
         return EXIT_FAILURE  # the target is unreachable
-    return 0 if player.report.has_no_differences else EXIT_MISMATCH
+    return 0 if replayer.report.has_no_differences else EXIT_MISMATCH
 
 
-def _route(text: str) -> tuple[str, tuple[str, int]]:
+def _parse_route(text: str) -> tuple[str, tuple[str, int]]:
     name, equals, address = text.partition("=")
     if not equals or not name:
         raise ConfigError(f"--route `{text}`: expected LISTENER=HOST:PORT or ID=HOST:PORT")
     return name, parse_address(address, f"--route {name}")
 
 
-def _ignored(text: str) -> str:
+def _parse_ignored_difference(text: str) -> str:
     """Return `API` or `API.FIELD` in the spelling of reports; UsageError for an unknown API."""
     name, dot, field = text.partition(".")
-    return f"{api_named(name, '--ignore').wire_name}{dot}{field}"
+    return f"{parse_api_name(name, '--ignore').wire_name}{dot}{field}"
 
 
-def _speed(text: str) -> float | None:
-    return None if text == "max" else _positive(text, "--speed", "a number above 0, or max")
+def _parse_speed(text: str) -> float | None:
+    return (
+        None
+        if text == "max"
+        else _parse_positive_number(text, "--speed", "a number above 0, or max")
+    )
 
 
-def _positive(text: str, option: str, expected: str) -> float:
+def _parse_positive_number(text: str, option: str, expected: str) -> float:
     try:
         number = float(text)
     except ValueError:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import requirements_text as text
 
 
-class Choice(NamedTuple):
+class RequirementFilter(NamedTuple):
     """Which rows to print; None: all."""
 
     api: ApiKey | None
@@ -24,23 +24,23 @@ class Choice(NamedTuple):
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "--api", type=_api, metavar="NAME", help="only this API, by name or key: Fetch, 1"
+        "--api", type=_parse_api, metavar="NAME", help="only this API, by name or key: Fetch, 1"
     )
     parser.add_argument(
         "--operation",
-        type=_operation,
+        type=_parse_operation,
         metavar="NAME",
         help="only rows with this operation: READ, ALTER, ...",
     )
     parser.add_argument(
         "--resource",
-        type=_resource,
+        type=_parse_resource_type,
         metavar="TYPE",
         help="only rows with this resource type: TOPIC, GROUP, ...",
     )
     parser.add_argument(
         "--kafka-version",
-        type=_release,
+        type=_parse_release,
         metavar="RELEASE",
         help="print one line for each check of this Kafka release: the permission and the error"
         " (default: all releases, in detail)",
@@ -52,38 +52,42 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     """Print the selected rows; return 0."""
-    choice = Choice(args.api, args.operation, args.resource, args.kafka_version)
-    rows, free = _rows(choice), _open(choice)
+    choice = RequirementFilter(args.api, args.operation, args.resource, args.kafka_version)
+    rows, free = _requirements_matching(choice), _open_apis_matching(choice)
     if args.json:
-        print(json.dumps(_as_json(choice, rows, free), indent=2))
+        print(json.dumps(_requirements_object(choice, rows, free), indent=2))
     elif args.markdown:
-        print("\n".join(text.markdown(rows, free)))
+        print("\n".join(text.markdown_lines(rows, free)))
     elif not rows and not free:
-        print(_nothing(choice))
+        print(_no_match_text(choice))
     elif choice.release:
-        print("\n".join(text.short(rows, free, choice.release)))
+        print("\n".join(text.one_release_lines(rows, free, choice.release)))
     else:
-        print("\n".join(text.full(rows, free)))
+        print("\n".join(text.detailed_lines(rows, free)))
     return 0
 
 
-def _rows(choice: Choice) -> list[Requirement]:
+def _requirements_matching(choice: RequirementFilter) -> list[Requirement]:
     table = TABLE if choice.release is None else [b.row for b in in_force(choice.release)]
-    return [row for row in table if choice.api in (None, row.api) and _fits(row, choice)]
+    return [
+        row
+        for row in table
+        if choice.api in (None, row.api) and _matches_operation_and_resource(row, choice)
+    ]
 
 
-def _fits(row: Requirement, choice: Choice) -> bool:
+def _matches_operation_and_resource(row: Requirement, choice: RequirementFilter) -> bool:
     return any(
         choice.operation in (None, need.operation) and choice.resource in (None, need.resource_type)
-        for need in _needs(row, choice.release)
+        for need in _needs_in_release(row, choice.release)
     )
 
 
-def _needs(row: Requirement, release: str | None) -> tuple[Need, ...]:
+def _needs_in_release(row: Requirement, release: str | None) -> tuple[Need, ...]:
     return row.any_of if release is None else bind(row, release).needs
 
 
-def _open(choice: Choice) -> dict[ApiKey, str]:
+def _open_apis_matching(choice: RequirementFilter) -> dict[ApiKey, str]:
     """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}
@@ -95,38 +99,42 @@ def _open(choice: Choice) -> dict[ApiKey, str]:
     }
 
 
-def _nothing(choice: Choice) -> str:
+def _no_match_text(choice: RequirementFilter) -> str:
     where = f"Kafka {choice.release}" if choice.release else "any release"
-    if choice.api and not any(choice.api in served_versions(r) for r in _span(choice.release)):
+    if choice.api and not any(
+        choice.api in served_versions(r) for r in _releases_to_search(choice.release)
+    ):
         return f"no client-facing listener of {where} serves {choice.api.wire_name}"
     return f"no requirement of {where} matches"
 
 
-def _span(release: str | None) -> tuple[str, ...]:
+def _releases_to_search(release: str | None) -> tuple[str, ...]:
     return RELEASES if release is None else (release,)
 
 
-def _as_json(choice: Choice, rows: list[Requirement], free: dict[ApiKey, str]) -> dict[str, Any]:
+def _requirements_object(
+    choice: RequirementFilter, rows: list[Requirement], free: dict[ApiKey, str]
+) -> dict[str, Any]:
     return {
         "release": choice.release,
-        "requirements": [_row_json(row, choice.release) for row in rows],
+        "requirements": [_requirement_object(row, choice.release) for row in rows],
         "open_to_all": {key.wire_name: reason for key, reason in free.items()},
     }
 
 
-def _row_json(row: Requirement, release: str | None) -> dict[str, Any]:
+def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]:
     bound = None if release is None else bind(row, release)
     hidden = row.hidden if bound is None or bound.hidden_as else None
     return {
         "id": row.id,
         "api": row.api.wire_name,
         "api_key": row.api,
-        "releases": list(text.releases_met(row)),
-        "versions": _versions_json(row.versions),
-        "any_of": [_need_json(need) for need in (bound.needs if bound else row.any_of)],
+        "releases": list(text.releases_with_check(row)),
+        "versions": _version_bounds(row.versions),
+        "any_of": [_need_object(need) for need in (bound.needs if bound else row.any_of)],
         "names": row.names,
         "when": row.when or None,
-        "denied": [_denial_json(denial) for denial in (bound.denials if bound else row.denied)],
+        "denied": [_denial_object(denial) for denial in (bound.denials if bound else row.denied)],
         "hidden": hidden
         and {"error": hidden.error.name, "until": hidden.until, "first": hidden.first},
         "kip": row.kip,
@@ -135,7 +143,7 @@ def _row_json(row: Requirement, release: str | None) -> dict[str, Any]:
     }
 
 
-def _need_json(need: Need) -> dict[str, Any]:
+def _need_object(need: Need) -> dict[str, Any]:
     return {
         "operation": need.operation.name,
         "resource_type": need.resource_type.name,
@@ -147,50 +155,54 @@ def _need_json(need: Need) -> dict[str, Any]:
     }
 
 
-def _denial_json(denial: Denial) -> dict[str, Any]:
+def _denial_object(denial: Denial) -> dict[str, Any]:
     return {
         "error": denial.error.name,
         "error_code": denial.error,
         "effect": denial.effect.name,
-        "versions": _versions_json(denial.versions),
+        "versions": _version_bounds(denial.versions),
         "since": denial.since,
         "until": denial.until,
     }
 
 
-def _versions_json(versions: VersionRange) -> tuple[int, int | None]:
+def _version_bounds(versions: VersionRange) -> tuple[int, int | None]:
     return versions[0], None if versions[1] == NEWEST else versions[1]
 
 
-def _api(word: str) -> ApiKey:
+def _parse_api(word: str) -> ApiKey:
     if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
         return ApiKey(int(word))
     keys = {key.wire_name: key for key in ApiKey}
-    return keys[_known(word, "API", list(keys), "`kafka-shim requirements` lists all")]
+    return keys[_match_name(word, "API", list(keys), "`kafka-shim requirements` lists all")]
 
 
-def _operation(word: str) -> Operation:
-    return Operation[_known(word, "operation", [operation.name for operation in Operation][3:])]
+def _parse_operation(word: str) -> Operation:
+    return Operation[
+        _match_name(word, "operation", [operation.name for operation in Operation][3:])
+    ]
 
 
-def _resource(word: str) -> ResourceType:
-    return ResourceType[_known(word, "resource type", [kind.name for kind in ResourceType][2:])]
+def _parse_resource_type(word: str) -> ResourceType:
+    return ResourceType[
+        _match_name(word, "resource type", [kind.name for kind in ResourceType][2:])
+    ]
 
 
-def _known(word: str, kind: str, names: list[str], advice: str = "") -> str:
+def _match_name(word: str, kind: str, names: list[str], advice: str = "") -> str:
     """Return the name that is meant, whatever its case and separators."""
     plain = {name.replace("_", "").upper(): name for name in names}
-    wanted = word.upper().replace("-", "").replace("_", "")
-    if wanted in plain:
-        return plain[wanted]
-    close = [plain[name] for name in difflib.get_close_matches(wanted, plain)]
+    normalized = word.upper().replace("-", "").replace("_", "")
+    if normalized in plain:
+        return plain[normalized]
+    close = [plain[name] for name in difflib.get_close_matches(normalized, plain)]
     if close:
         advice = f"did you mean {' or '.join(close)}?"
     advice = advice or f"expected one of {', '.join(names)}"
     raise argparse.ArgumentTypeError(f"unknown {kind} `{word}`; {advice}")
 
 
-def _release(word: str) -> str:
+def _parse_release(word: str) -> str:
     try:
         return parse_release(word)
     except ValueError as error:

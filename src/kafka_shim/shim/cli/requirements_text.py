@@ -22,31 +22,31 @@ def _need_text(need: Need) -> str:
     return f"{need.operation.name}{link}{need.resource_type.name}"
 
 
-def _lines(
+def _texts_with_releases(
     items: Iterable[Any], text: Callable[[Any], str], life: tuple[str, ...]
 ) -> dict[str, str]:
     """Return the text of each item with its releases; "" means all of `life`."""
     found: dict[str, set[str]] = {}
     for item in items:
         found.setdefault(text(item), set()).update(r for r in life if holds(item, r))
-    return {line: _releases(held, life) for line, held in found.items() if held}
+    return {line: _subset_of_releases_text(held, life) for line, held in found.items() if held}
 
 
-def _releases(held: set[str], life: tuple[str, ...]) -> str:
+def _subset_of_releases_text(subset: set[str], releases: tuple[str, ...]) -> str:
     """Return which releases of `life` are in `held`: `up to 0.11`, `2.4-2.8 and since 3.3`."""
-    if held == set(life):
+    if subset == set(releases):
         return ""
     runs: list[list[int]] = []
-    for at, release in enumerate(life):
-        if release in held:
+    for at, release in enumerate(releases):
+        if release in subset:
             if runs and runs[-1][1] == at - 1:
                 runs[-1][1] = at
             else:
                 runs.append([at, at])
-    return " and ".join(_run(life, first, last) for first, last in runs)
+    return " and ".join(_release_range_text(releases, first, last) for first, last in runs)
 
 
-def _run(life: tuple[str, ...], first: int, last: int) -> str:
+def _release_range_text(life: tuple[str, ...], first: int, last: int) -> str:
     if last == len(life) - 1:
         return f"since {life[first]}"
     if first == 0:
@@ -54,15 +54,15 @@ def _run(life: tuple[str, ...], first: int, last: int) -> str:
     return life[first] if first == last else f"{life[first]}-{life[last]}"
 
 
-def releases_met(row: Requirement) -> tuple[str, ...]:
+def releases_with_check(row: Requirement) -> tuple[str, ...]:
     """Return the releases in which clients can trigger the row's check; if none, all of its own."""
     met = tuple(r for r in RELEASES if any(bound.row is row for bound in in_force(r)))
     return met or tuple(r for r in RELEASES if bind(row, r).needs)
 
 
-def _life_text(life: tuple[str, ...]) -> str:
+def _release_ranges_text(releases: tuple[str, ...]) -> str:
     """Return releases as text, in ranges: `1.1-2.8, 3.6-4.3`."""
-    at = [RELEASES.index(release) for release in life]
+    at = [RELEASES.index(release) for release in releases]
     starts = [i for i in at if i - 1 not in at]
     ends = [i for i in at if i + 1 not in at]
     return ", ".join(
@@ -71,7 +71,9 @@ def _life_text(life: tuple[str, ...]) -> str:
     )
 
 
-def _versions(versions: VersionRange, single: str = "version ", several: str = "versions ") -> str:
+def _versions_text(
+    versions: VersionRange, single: str = "version ", several: str = "versions "
+) -> str:
     low, high = versions
     if versions == (0, NEWEST):
         return ""
@@ -82,38 +84,42 @@ def _versions(versions: VersionRange, single: str = "version ", several: str = "
 
 def _denial_text(denial: Denial) -> str:
     code = f"{denial.error.name} ({denial.error:d}), " if denial.error else ""
-    return _joined(", ", f"{code}{denial.effect.value}", _versions(denial.versions))
+    return _join_nonempty(", ", f"{code}{denial.effect.value}", _versions_text(denial.versions))
 
 
-def _joined(separator: str, *parts: str) -> str:
+def _join_nonempty(separator: str, *parts: str) -> str:
     return separator.join(part for part in parts if part)
 
 
-def full(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
+def detailed_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Iterator[str]:
     """Yield all facts about each row, with its changes between releases."""
     for row in rows:
         kip = f"KIP-{row.kip}" if row.kip else ""
-        life = releases_met(row)
-        yield _joined("  ", row.id, _life_text(life), _versions(row.versions), kip, row.source)
-        yield from (f"    {line}" for line in _facts(row, life))
+        life = releases_with_check(row)
+        yield _join_nonempty(
+            "  ", row.id, _release_ranges_text(life), _versions_text(row.versions), kip, row.source
+        )
+        yield from (f"    {line}" for line in _requirement_detail_lines(row, life))
         yield ""
-    yield from (f"{key.wire_name}  needs no permission: {reason}" for key, reason in free.items())
+    yield from (
+        f"{key.wire_name}  needs no permission: {reason}" for key, reason in open_apis.items()
+    )
 
 
-def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
-    for line, releases in _lines(row.any_of, _need_text, life).items():
-        yield _joined(", ", line, releases)
+def _requirement_detail_lines(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
+    for line, releases in _texts_with_releases(row.any_of, _need_text, life).items():
+        yield _join_nonempty(", ", line, releases)
     quiet = [need for need in row.any_of if not need.log_if_denied]
-    for line, releases in _lines(quiet, _need_text, life).items():
-        yield _joined(", ", f"unlogged if denied: {line}", releases)
+    for line, releases in _texts_with_releases(quiet, _need_text, life).items():
+        yield _join_nonempty(", ", f"unlogged if denied: {line}", releases)
     yield f"on {', '.join(row.names)}"
     for need in row.any_of:
         if need.names:
             yield f"on {', '.join(need.names)} for {_need_text(need)}"
     if row.when:
         yield f"when {row.when}"
-    for line, releases in _lines(row.denied, _denial_text, life).items():
-        yield _joined(", ", f"denied: {line}", releases)
+    for line, releases in _texts_with_releases(row.denied, _denial_text, life).items():
+        yield _join_nonempty(", ", f"denied: {line}", releases)
     if row.hidden:
         code = f"{row.hidden.error.name} ({row.hidden.error:d})"
         asked = "checked first" if row.hidden.first else "checked after the denial"
@@ -122,29 +128,31 @@ def _facts(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
         yield f"note: {row.note}"
 
 
-def short(rows: list[Requirement], free: dict[ApiKey, str], release: str) -> Iterator[str]:
+def one_release_lines(
+    rows: list[Requirement], open_apis: dict[ApiKey, str], release: str
+) -> Iterator[str]:
     """Yield one line per row: what one release requires, and where a denial shows."""
-    lines = [_columns(row, release) for row in rows]
-    lines += [(key.wire_name, "-", f"needs no permission: {why}") for key, why in free.items()]
+    lines = [_one_release_columns(row, release) for row in rows]
+    lines += [(key.wire_name, "-", f"needs no permission: {why}") for key, why in open_apis.items()]
     widths = [max((len(line[column]) for line in lines), default=0) for column in range(2)]
     for name, needs, rest in lines:
         yield f"{name:{widths[0]}}  {needs:{widths[1]}}  {rest}"
 
 
-def _columns(row: Requirement, release: str) -> tuple[str, str, str]:
+def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]:
     bound = bind(row, release)
     needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
     effects: dict[str, list[str]] = {}
     for denial in bound.denials:
-        effects.setdefault(denial.effect.value, []).append(_versions(denial.versions))
+        effects.setdefault(denial.effect.value, []).append(_versions_text(denial.versions))
     shown = [
         f"{effect} ({', '.join(limits)})" if any(limits) else effect
         for effect, limits in effects.items()
     ]
     code = f"{bound.error.name} ({bound.error:d})" if bound.error else ""
-    versions = _versions(row.versions, "in version ", "in versions ")
-    asked = _joined(", ", versions, f"when {row.when}" if row.when else "")
-    return row.id, needs, _joined("; ", ", ".join(filter(None, [code, *shown])), asked)
+    versions = _versions_text(row.versions, "in version ", "in versions ")
+    asked = _join_nonempty(", ", versions, f"when {row.when}" if row.when else "")
+    return row.id, needs, _join_nonempty("; ", ", ".join(filter(None, [code, *shown])), asked)
 
 
 _INTRODUCTION = """# The permissions that each API needs
@@ -164,33 +172,35 @@ One row is one check. The rows of an API are in the order in which the broker ma
 """
 
 
-def markdown(rows: list[Requirement], free: dict[ApiKey, str]) -> Iterator[str]:
+def markdown_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Iterator[str]:
     """Yield the lines of a page with one table of rows."""
     yield _INTRODUCTION
     yield "| Requirement | Needs | Names | Denied | Releases | When, and notes |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
-        yield f"| {' | '.join(_cells(row))} |"
-    if free:
+        yield f"| {' | '.join(_markdown_cells(row))} |"
+    if open_apis:
         yield "\n## APIs that can be used without a permission\n"
-        yield from (f"* **{key.wire_name}**: {reason}" for key, reason in free.items())
+        yield from (f"* **{key.wire_name}**: {reason}" for key, reason in open_apis.items())
 
 
-def _cells(row: Requirement) -> Iterator[str]:
-    life = releases_met(row)
+def _markdown_cells(row: Requirement) -> Iterator[str]:
+    life = releases_with_check(row)
     yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
     yield "<br>".join(
-        _joined(", ", line, releases)
-        for line, releases in _lines(row.any_of, _need_text, life).items()
+        _join_nonempty(", ", line, releases)
+        for line, releases in _texts_with_releases(row.any_of, _need_text, life).items()
     )
     own = (name for need in row.any_of for name in need.names)
     yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
-    denied = _lines(row.denied, _denial_text, life).items()
+    denied = _texts_with_releases(row.denied, _denial_text, life).items()
     hidden = (
         f"before {row.hidden.until} {row.hidden.error.name} ({row.hidden.error:d}) without DESCRIBE"
         if row.hidden
         else ""
     )
-    yield _joined("<br>", *(_joined(", ", line, releases) for line, releases in denied), hidden)
-    yield _joined("<br>", _life_text(life), _versions(row.versions))
-    yield _joined("<br>", f"when {row.when}" if row.when else "", row.note)
+    yield _join_nonempty(
+        "<br>", *(_join_nonempty(", ", line, releases) for line, releases in denied), hidden
+    )
+    yield _join_nonempty("<br>", _release_ranges_text(life), _versions_text(row.versions))
+    yield _join_nonempty("<br>", f"when {row.when}" if row.when else "", row.note)

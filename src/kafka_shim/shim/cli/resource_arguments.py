@@ -6,7 +6,7 @@ from kafka_shim.authorizer.acl_names import AclTextError, camel_case, parse_reso
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 
-NAMED = {
+OPTION_BY_RESOURCE_TYPE = {
     ResourceType.TOPIC: "topic",
     ResourceType.GROUP: "group",
     ResourceType.TRANSACTIONAL_ID: "transactional_id",
@@ -22,12 +22,12 @@ _HELP = {
     "user_principal": "user (Type:name) whose delegation tokens are accessed",
 }
 
-Names = dict[ResourceType, tuple[str, ...]]
+ResourceNamesByType = dict[ResourceType, tuple[str, ...]]
 
 
 def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("resources (repeatable)")
-    for dest in NAMED.values():
+    for dest in OPTION_BY_RESOURCE_TYPE.values():
         option, kind = dest.replace("_", "-"), dest.replace("_", " ")
         help_text = _HELP.get(dest, f"name of a {kind}")
         group.add_argument(
@@ -36,9 +36,11 @@ def add_resource_arguments(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--cluster", action="store_true", help="the cluster itself")
 
 
-def names_of(args: argparse.Namespace) -> Names:
+def resource_names_by_type(args: argparse.Namespace) -> ResourceNamesByType:
     """Return the resource names in the arguments, by type."""
-    names: Names = {kind: tuple(getattr(args, dest)) for kind, dest in NAMED.items()}
+    names: ResourceNamesByType = {
+        kind: tuple(getattr(args, dest)) for kind, dest in OPTION_BY_RESOURCE_TYPE.items()
+    }
     if args.cluster:
         names[ResourceType.CLUSTER] = (CLUSTER_NAME,)
     return {kind: found for kind, found in names.items() if found}

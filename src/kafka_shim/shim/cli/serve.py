@@ -12,24 +12,28 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli import EXIT_FAILURE
-from kafka_shim.shim.cli.access_notes import say_who_may_what
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
-from kafka_shim.shim.cli.control_options import add_control_arguments, broker_of, control_of
-from kafka_shim.shim.cli.open_files import expect_many_connections
-from kafka_shim.shim.cli.record_options import (
-    add_broker_record_options,
-    keeping_of,
-    outcome,
-    record,
+from kafka_shim.shim.cli.access_notes import print_access_notes
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.cli.control_options import (
+    add_control_arguments,
+    create_broker,
+    create_control_server,
 )
-from kafka_shim.shim.cli.scorecard_forms import OUTPUTS
+from kafka_shim.shim.cli.open_files_limit import allow_many_connections
+from kafka_shim.shim.cli.record_options import (
+    add_record_arguments,
+    exit_code_after_recording,
+    record_if_requested,
+    trace_storage_of_options,
+)
+from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import prepare_logs, set_up_logs
 from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import on_stop
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.control.server import ControlServer
+    from kafka_shim.shim.control.http_server import ControlServer
 
 READY_FILE_VARIABLE = "KAFKA_SHIM_READY_FILE"
 
@@ -39,7 +43,7 @@ PORT = 9092
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_broker_arguments(parser, first_port=PORT)
+    add_broker_arguments(parser, first_default_port=PORT)
     parser.add_argument(
         "--ready-file",
         metavar="PATH",
@@ -47,7 +51,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="write this file, one NAME=HOST:PORT a line, once the broker answers, and remove it"
         f" when the broker stops (default: ${READY_FILE_VARIABLE})",
     )
-    add_broker_record_options(parser)
+    add_record_arguments(parser)
     parser.add_argument(
         "--conformance",
         nargs="?",
@@ -66,20 +70,22 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    config = config_from(args)
+    config = config_from_arguments(args)
     set_up_logs(config.log_level, config.log_format)
-    broker = broker_of(config, args)
-    control = control_of(broker, args)
+    broker = create_broker(config, args)
+    control = create_control_server(broker, args)
     if args.ready_file is not None:
-        _forget_readiness(args.ready_file)
+        _remove_ready_file(args.ready_file)
     if args.conformance is None:
-        record(broker, args)
-        return asyncio.run(_serve(broker, control, args))
-    return _conformance(broker, control, args)
+        record_if_requested(broker, args)
+        return asyncio.run(_serve_until_stopped(broker, control, args))
+    return _serve_and_score(broker, control, args)
 
 
-def _conformance(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
-    """Serve; then make the scorecard of the recorded requests."""
+def _serve_and_score(
+    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
+) -> int:
+    """Serve until stopped, then make the scorecard of the recorded requests."""
     from kafka_shim.shim.cli.conformance import write_scorecard
 
     form, _, file = args.conformance.partition(":")
@@ -89,43 +95,45 @@ def _conformance(broker: Broker, control: "ControlServer | None", args: argparse
         raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
-        broker.record(trace, keeping_of(args))
-        code = asyncio.run(_serve(broker, control, args))
+        broker.record(trace, trace_storage_of_options(args))
+        code = asyncio.run(_serve_until_stopped(broker, control, args))
         return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
 
 
-async def _serve(broker: Broker, control: "ControlServer | None", args: argparse.Namespace) -> int:
-    expect_many_connections()
+async def _serve_until_stopped(
+    broker: Broker, control: "ControlServer | None", args: argparse.Namespace
+) -> int:
+    allow_many_connections()
     freeze_gc()
-    say_who_may_what(broker, has_control=control is not None)
+    print_access_notes(broker, has_control_api=control is not None)
     await broker.start()
     stopped = asyncio.Event()
     on_stop(lambda _: stopped.set())
     if broker.storage is not None:
         broker.storage.when_failed = stopped.set
     try:
-        await _announce(broker, control, args.ready_file)
+        await _announce_addresses(broker, control, args.ready_file)
         if broker.cluster.config.log_level in ("info", "debug"):
             with contextlib.suppress(
                 OSError
             ):  # the disk is full; writing the first line will try again
                 await asyncio.to_thread(prepare_logs)
         if args.stop_with_stdin:
-            await _watch_stdin(stopped)
+            await _stop_when_stdin_closes(stopped)
         await stopped.wait()
     finally:
         if args.ready_file is not None:
-            _forget_readiness(args.ready_file)
+            _remove_ready_file(args.ready_file)
         if control is not None:
             await control.stop()
         await broker.stop()
         freeze_gc()
     if broker.storage is not None and broker.storage.failure is not None:
         return EXIT_FAILURE
-    return outcome(broker.recorder)
+    return exit_code_after_recording(broker.recorder)
 
 
-def _forget_readiness(ready_file: str) -> None:
+def _remove_ready_file(ready_file: str) -> None:
     """Remove the ready file: its addresses are not valid before and after the broker runs."""
     folder = Path(ready_file).parent
     if not folder.is_dir():
@@ -133,7 +141,7 @@ def _forget_readiness(ready_file: str) -> None:
     Path(ready_file).unlink(missing_ok=True)
 
 
-async def _announce(
+async def _announce_addresses(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
     for place in broker.listening():
@@ -150,7 +158,7 @@ async def _announce(
     print(f"[KafkaServer id={node}] started, as Kafka {release}", flush=True)
 
 
-def _has_other_end(stream: TextIO | None) -> bool:
+def _can_be_closed_by_peer(stream: TextIO | None) -> bool:
     """Return whether the stream can still be closed at its other end: not files, not if closed."""
     if stream is None:
         return False
@@ -158,9 +166,9 @@ def _has_other_end(stream: TextIO | None) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stream.isatty()
 
 
-async def _watch_stdin(stopped: asyncio.Event) -> None:
+async def _stop_when_stdin_closes(stopped: asyncio.Event) -> None:
     """Set `stopped` when standard input is closed at its other end."""
-    if not _has_other_end(sys.stdin):
+    if not _can_be_closed_by_peer(sys.stdin):
         stopped.set()
         return
 

@@ -10,12 +10,12 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.trace.segments import trace_bytes
-from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
-from kafka_shim.shim.cli.trace_source import existing_trace, tell_damage
-from kafka_shim.shim.cli.trace_view import add_view_arguments, run_view
-from kafka_shim.shim.cli.usage import api_named, check_principal, guarded
+from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
+from kafka_shim.shim.cli.trace_view import add_view_arguments, serve_inspector
+from kafka_shim.shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
 from kafka_shim.shim.traffic.traces.summary import Summary
 from kafka_shim.shim.traffic.traces.trace_lines import line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
@@ -61,41 +61,41 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _run_verb)
 
 
-def _run(args: argparse.Namespace) -> int:
+def _run_verb(args: argparse.Namespace) -> int:
     if args.verb == "import":
         return run_import(args)
-    existing_trace(args.trace)
+    check_trace_exists(args.trace)
     if args.verb == "export":
         return run_export(args)
     viewed: Viewed | None = None
     size = trace_bytes(args.trace)
-    with Progress("reading", size, is_shown=not _shows_rows(args)) as progress:
+    with ProgressBar("reading", size, is_shown=not _prints_rows_to_terminal(args)) as progress:
         reader = TraceReader(args.trace, progress)
         if args.verb == "view":
-            viewed = Viewed(str(args.trace), _matching(reader, args))
+            viewed = Viewed(str(args.trace), _matching_rows(reader, args))
         elif args.verb == "info":
-            _info(reader, as_json=args.json)
+            _print_summary(reader, as_json=args.json)
         else:
             form = line if args.lines else json.dumps
-            for row in reader.rows() if args.verb == "cat" else _matching(reader, args):
+            for row in reader.rows() if args.verb == "cat" else _matching_rows(reader, args):
                 print(form(row))
-    tell_damage(reader.damage)
-    return 0 if viewed is None else run_view(viewed, args.port)
+    print_damaged_parts(reader.damage)
+    return 0 if viewed is None else serve_inspector(viewed, args.port)
 
 
-def _shows_rows(args: argparse.Namespace) -> bool:
+def _prints_rows_to_terminal(args: argparse.Namespace) -> bool:
     """Return whether rows are printed to the terminal, where a progress bar would disturb."""
     return args.verb != "info" and sys.stdout.isatty()
 
 
-def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
+def _matching_rows(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[str, Any]]:
     """Yield the rows that match; UsageError for an unknown API or an invalid principal."""
-    apis = {api_named(name).wire_name for name in args.api}
+    apis = {parse_api_name(name).wire_name for name in args.api}
     for principal in args.principal:
-        check_principal("--principal", principal)
+        check_principal_option("--principal", principal)
     denied: set[tuple[Any, Any]] = set()
     if args.denied:
         rows = reader.rows(with_denials=True)
@@ -112,7 +112,7 @@ def _matching(reader: TraceReader, args: argparse.Namespace) -> Iterator[dict[st
         yield row
 
 
-def _info(reader: TraceReader, *, as_json: bool) -> None:
+def _print_summary(reader: TraceReader, *, as_json: bool) -> None:
     summary = Summary(reader.rows(with_denials=True))
     if as_json:
         plain = {kind: dict(counter.most_common()) for kind, counter in summary.counts.items()}
@@ -127,10 +127,10 @@ def _info(reader: TraceReader, *, as_json: bool) -> None:
         for name, count in counter.most_common():
             print(f"  {count:>10}  {name}")
     if summary.counts:
-        print("\n".join(_time_line(summary)))
+        print("\n".join(_time_line_chart(summary)))
 
 
-def _time_line(summary: Summary) -> Iterator[str]:
+def _time_line_chart(summary: Summary) -> Iterator[str]:
     length, slots = summary.time_line()
     most = max(1, *(slot.requests for slot in slots))
     yield f"\ntime line: requests in {length / 1_000_000:g} s each, denials"

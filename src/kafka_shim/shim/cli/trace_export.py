@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kafka_shim.extras import requires
 from kafka_shim.protocol.trace.segments import Damage, trace_bytes
-from kafka_shim.shim.cli.progress import Progress
-from kafka_shim.shim.cli.trace_source import tell_damage
+from kafka_shim.shim.cli.progress_bar import ProgressBar
+from kafka_shim.shim.cli.trace_source import print_damaged_parts
 from kafka_shim.shim.errors import ConfigError
 
 FORMS = ("request-log", "protocol-log", "pcap")
@@ -26,7 +26,7 @@ def add_export_arguments(verb: argparse.ArgumentParser) -> None:
 
 def run_export(args: argparse.Namespace) -> int:
     if args.format == "pcap":
-        return _capture(args)
+        return _export_capture(args)
     if args.format == "protocol-log":
         from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries as rows
     else:
@@ -36,25 +36,25 @@ def run_export(args: argparse.Namespace) -> int:
         for row in rows(args.trace, damage=damage):
             print(json.dumps(row))
     else:
-        with args.output.open("w", encoding="utf-8") as file, _progress(args) as progress:
+        with args.output.open("w", encoding="utf-8") as file, _export_progress(args) as progress:
             file.writelines(f"{json.dumps(row)}\n" for row in rows(args.trace, progress, damage))
-    tell_damage(damage)
+    print_damaged_parts(damage)
     return 0
 
 
-def _progress(args: argparse.Namespace) -> Progress:
-    return Progress("exporting", trace_bytes(args.trace))
+def _export_progress(args: argparse.Namespace) -> ProgressBar:
+    return ProgressBar("exporting", trace_bytes(args.trace))
 
 
-def _capture(args: argparse.Namespace) -> int:
+def _export_capture(args: argparse.Namespace) -> int:
     if args.output is None:
         raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
     try:
         from kafka_shim.shim.traffic.captures.export import export_capture
     except ImportError as error:
         raise ConfigError(requires("--format pcap", "capture")) from error
-    with args.output.open("wb") as file, _progress(args) as progress:
+    with args.output.open("wb") as file, _export_progress(args) as progress:
         report = export_capture(args.trace, file, progress)
-    tell_damage(report.damage)
+    print_damaged_parts(report.damage)
     print(f"{report.connections} connections, {report.packets} packets", file=sys.stderr)
     return 0

@@ -15,7 +15,7 @@ import msgspec
 from kafka_shim.extras import requires
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.error_output import print_error
-from kafka_shim.shim.cli.progress import Progress
+from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
 
@@ -52,13 +52,13 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--time-zone",
-        type=_zone,
+        type=_parse_time_zone,
         metavar="ZONE",
         help="zone of times without one, such as Europe/Berlin (default: UTC)",
     )
     verb.add_argument(
         "--max-unread",
-        type=_percent,
+        type=_parse_percent,
         default=UNREAD_MAX,
         metavar="PERCENT",
         help="exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
@@ -66,7 +66,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     verb.add_argument("--json", action="store_true", help="print the report as one JSON object")
 
 
-def _zone(text: str) -> tzinfo:
+def _parse_time_zone(text: str) -> tzinfo:
     from zoneinfo import ZoneInfo
 
     try:
@@ -79,7 +79,7 @@ def _zone(text: str) -> tzinfo:
         ) from None
 
 
-def _percent(text: str) -> float:
+def _parse_percent(text: str) -> float:
     try:
         percent = float(text)
     except ValueError:
@@ -101,17 +101,19 @@ def run_import(args: argparse.Namespace) -> int:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.input_format == "pcap" and len(args.sources) > 1:
         raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
-    before = _Before.of(args.trace)
+    before = _FolderBeforeImport.remember(args.trace)
     code = EXIT_FAILURE
     try:
-        code = _capture(args) if args.input_format == "pcap" else _log(args)
+        code = (
+            _import_capture(args) if args.input_format == "pcap" else _import_logs_and_report(args)
+        )
     finally:  # also after errors and Ctrl-C
         if code not in (0, EXIT_MISMATCH):
-            before.bring_back()
+            before.remove_imported_files()
     return code
 
 
-class _Before(msgspec.Struct):
+class _FolderBeforeImport(msgspec.Struct):
     """The state of a trace's folder before an import: its files, and the folders to create."""
 
     folder: Path
@@ -119,12 +121,12 @@ class _Before(msgspec.Struct):
     missing: list[Path]
 
     @classmethod
-    def of(cls, folder: Path) -> "_Before":
+    def remember(cls, folder: Path) -> "_FolderBeforeImport":
         files = set(folder.iterdir()) if folder.is_dir() else set()
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         return cls(folder, files, missing)
 
-    def bring_back(self) -> None:
+    def remove_imported_files(self) -> None:
         """Remove the files and folders of a failed import."""
         if not self.folder.is_dir():
             return
@@ -134,14 +136,14 @@ class _Before(msgspec.Struct):
             path.rmdir()
 
 
-def _log(args: argparse.Namespace) -> int:
-    report = _import_logs(args)
+def _import_logs_and_report(args: argparse.Namespace) -> int:
+    report = _import_logs_with_progress(args)
     name = ", ".join(str(source) for source in args.sources)
     if args.json:
         print(msgspec.json.encode(report).decode())
     else:
-        _print_report(args, report, name)
-    code = _outcome(args, report.entries)
+        _print_log_report(args, report, name)
+    code = _exit_code_for_entries(args, report.entries)
     if code == 0 and report.unread_percent() > args.max_unread:
         print_error(
             args,
@@ -152,7 +154,7 @@ def _log(args: argparse.Namespace) -> int:
     return code
 
 
-def _print_report(args: argparse.Namespace, report: "ImportReport", name: str) -> None:
+def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: str) -> None:
     for line in report.examples:
         print_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
         if line.text:
@@ -169,24 +171,24 @@ def _print_report(args: argparse.Namespace, report: "ImportReport", name: str) -
     )
 
 
-def _import_logs(args: argparse.Namespace) -> "ImportReport":
+def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
     from kafka_shim.shim.traffic.importers.log_files import log_files, log_sources
 
     files, skipped = log_files(args.sources, args.time_zone), list[str]()
     sizes = [file.stat().st_size for file in files if file.is_file()]
     before = [sum(sizes[:index]) for index in range(len(files))]
-    with Progress("reading lines", sum(sizes)) as progress:
+    with ProgressBar("reading lines", sum(sizes)) as progress:
         sources = (
-            (source, _reported(source, start, progress))
+            (source, _lines_with_progress(source, start, progress))
             for file, start in zip(files, before, strict=True)
             for source in log_sources(file, skipped, is_named=file in args.sources)
         )
-        report = _read_sources(args, sources)
+        report = _import_log_sources(args, sources)
     report.skipped = skipped
     return report
 
 
-def _read_sources(
+def _import_log_sources(
     args: argparse.Namespace, sources: Iterator[tuple["LogSource", Iterator[str]]]
 ) -> "ImportReport":
     if args.input_format == "protocol-log":
@@ -202,7 +204,7 @@ def _read_sources(
     return importing.report
 
 
-def _outcome(args: argparse.Namespace, entries: int) -> int:
+def _exit_code_for_entries(args: argparse.Namespace, entries: int) -> int:
     if entries:
         return 0
     name = ", ".join(str(source) for source in args.sources)
@@ -210,21 +212,21 @@ def _outcome(args: argparse.Namespace, entries: int) -> int:
     return EXIT_FAILURE
 
 
-def _reported(source: "LogSource", start: int, progress: Progress) -> Iterator[str]:
+def _lines_with_progress(source: "LogSource", start: int, progress: ProgressBar) -> Iterator[str]:
     """Yield the lines of a log; report to `progress` how much of all logs has been read."""
     for line in source.lines:
         yield line
         progress(start + source.position())
 
 
-def _capture(args: argparse.Namespace) -> int:
+def _import_capture(args: argparse.Namespace) -> int:
     try:
         from kafka_shim.shim.traffic.captures.into_trace import import_capture
     except ImportError as error:
         raise ConfigError(requires("importing a network capture", "capture")) from error
     with (
         args.sources[0].open("rb") as file,
-        Progress("reading packets", args.sources[0].stat().st_size) as progress,
+        ProgressBar("reading packets", args.sources[0].stat().st_size) as progress,
     ):
         try:
             report = import_capture(file, args.trace, frozenset(args.port), progress)
@@ -233,11 +235,11 @@ def _capture(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     else:
-        print("\n".join(_lines(report)), file=sys.stderr)
-    return _outcome(args, report.entries)
+        print("\n".join(_capture_report_lines(report)), file=sys.stderr)
+    return _exit_code_for_entries(args, report.entries)
 
 
-def _lines(report: "CaptureReport") -> Iterator[str]:
+def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
     ports = ", ".join(str(port) for port in sorted(report.ports)) or "none"
     yield (
         f"{report.packets} packets, {report.connections} connections to Kafka (ports: {ports}),"

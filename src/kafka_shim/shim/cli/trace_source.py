@@ -9,7 +9,7 @@ from kafka_shim.protocol.trace.segments import SUFFIX, Damage, has_block, segmen
 from kafka_shim.shim.errors import ConfigError
 
 
-def existing_trace(path: Path) -> Path:
+def check_trace_exists(path: Path) -> Path:
     """Return the path; ConfigError if it has no trace. An empty segment is a trace."""
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")
@@ -25,7 +25,7 @@ def existing_trace(path: Path) -> Path:
     return path
 
 
-def tell_damage(damage: Iterable[Damage]) -> None:
+def print_damaged_parts(damage: Iterable[Damage]) -> None:
     """Print to standard error which parts could not be read."""
     for part in damage:
         state = "not yet written" if part.is_tail else "damaged"

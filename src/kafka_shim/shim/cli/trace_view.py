@@ -18,16 +18,16 @@ def add_view_arguments(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def run_view(viewed: Viewed, port: int) -> int:
+def serve_inspector(trace: Viewed, port: int) -> int:
     """Print the page's address, and serve it until Ctrl-C."""
-    from kafka_shim.shim.control.recording_server import RecordingServer
+    from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 
     if not 0 <= port <= PORT_MAX:
         raise ConfigError(f"--port `{port}`: expected 0 to {PORT_MAX}")
-    if viewed.left_out:
-        text = f"shown are the first {viewed.last} requests; choose by --api, --principal, --denied"
-        print(f"{viewed.left_out} later ones left out: {text}", file=sys.stderr)
-    with RecordingServer(viewed, port) as server:
+    if trace.left_out:
+        text = f"shown are the first {trace.last} requests; choose by --api, --principal, --denied"
+        print(f"{trace.left_out} later ones left out: {text}", file=sys.stderr)
+    with TraceInspectorServer(trace, port) as server:
         print(f"{server.url} (Ctrl-C ends it)", flush=True)
         server.serve_forever()
     return 0

@@ -2,6 +2,7 @@
 
 import argparse
 import difflib
+import shlex
 from collections.abc import Callable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
@@ -12,13 +13,16 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.client.client import ClientError
+from kafka_shim.shim.errors import ConfigError
 
 
 class UsageError(Exception):
     """Invalid options or an invalid combination of them; the text is for the user."""
 
 
-def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int]) -> int:
+def run_reporting_errors(
+    args: argparse.Namespace, action: Callable[[argparse.Namespace], int]
+) -> int:
     """Return the action's exit code: 1 after a failure of the broker, 2 after a usage error.
 
     `args.exit_with_usage_error` is a method of the parser (shim/cli/command_parser.py).
@@ -33,7 +37,7 @@ def guarded(args: argparse.Namespace, action: Callable[[argparse.Namespace], int
         return EXIT_FAILURE
 
 
-def operation_named(text: str, resource_type: ResourceType) -> Operation:
+def parse_supported_operation(text: str, resource_type: ResourceType) -> Operation:
     """Return an operation that this type of resource supports; UsageError for others."""
     try:
         operation = parse_operation(text)
@@ -48,7 +52,7 @@ def operation_named(text: str, resource_type: ResourceType) -> Operation:
     return operation
 
 
-def api_named(text: str, option: str = "--api") -> ApiKey:
+def parse_api_name(text: str, option: str = "--api") -> ApiKey:
     """Return an API by its name, in any spelling, or by its key."""
     if text.isascii() and text.isdigit() and int(text) in set(ApiKey):
         return ApiKey(int(text))
@@ -61,7 +65,7 @@ def api_named(text: str, option: str = "--api") -> ApiKey:
     raise UsageError(f"{option}: unknown Kafka API `{text}`; {advice}")
 
 
-def release_named(text: str | None) -> str | None:
+def parse_release_option(text: str | None) -> str | None:
     """Return a release such as 2.8 or 4.3.1 in the form of RELEASES; None for None."""
     try:
         return None if text is None else parse_release(text)
@@ -69,6 +73,20 @@ def release_named(text: str | None) -> str | None:
         raise UsageError(f"--kafka-version: {error}") from error
 
 
-def check_principal(option: str, principal: str) -> None:
+def check_principal_option(option: str, principal: str) -> None:
     if not is_principal(principal):
         raise UsageError(f"{option} `{principal}`: expected Type:name, as in User:alice")
+
+
+def split_command(command: str, option: str) -> list[str]:
+    """Return the program and its arguments, split as a shell would.
+
+    Raise ConfigError for a command that cannot be split.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise ConfigError(f"{option} `{command}`: {str(error).lower()}") from error
+    if not words:
+        raise ConfigError(f"{option} is empty: expected a program and its arguments")
+    return words

@@ -8,9 +8,13 @@ from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Because
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.acl_source import acl_source, add_source_arguments, check_source
+from kafka_shim.shim.cli.acl_source import (
+    add_acl_source_arguments,
+    check_acl_source_options,
+    load_authorizer,
+)
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
-from kafka_shim.shim.cli.usage import UsageError, guarded, operation_named
+from kafka_shim.shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
 from kafka_shim.shim.explaining.who_can import Response, Right, who_can
 from kafka_shim.shim.explaining.who_can_rows import who_can_object
 
@@ -37,39 +41,39 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "resource", metavar="RESOURCE", help="resource: topic:NAME, group:NAME, cluster, ..."
     )
-    add_source_arguments(parser)
+    add_acl_source_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
 def run(args: argparse.Namespace) -> int:
-    return guarded(args, _run)
+    return run_reporting_errors(args, _print_who_can)
 
 
-def _run(args: argparse.Namespace) -> int:
-    check_source(args)
+def _print_who_can(args: argparse.Namespace) -> int:
+    check_acl_source_options(args)
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:
         raise UsageError(str(error)) from error
-    action = Action(operation_named(args.operation, resource_type), resource_type, name)
-    source = acl_source(args)
+    action = Action(parse_supported_operation(args.operation, resource_type), resource_type, name)
+    source = load_authorizer(args)
     response = who_can(source.authorizer, action)
     if args.json:
         print(json.dumps(who_can_object(action, response), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(_lines(action, response)))
-        if source.bootstrap is not None and not source.authorizer.super_users:
+        print("\n".join(_who_can_lines(action, response)))
+        if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
     return 0 if response.rights else EXIT_MISMATCH
 
 
-def _lines(action: Action, response: Response) -> Iterator[str]:
+def _who_can_lines(action: Action, response: Response) -> Iterator[str]:
     if not response.rights:
         yield f"nobody is allowed {action_text(action)}"
     else:
         yield f"who is allowed {action_text(action)}:"
     for right in response.rights:
-        yield f"  {_name(right.principal)}, {_hosts(right)}"
+        yield f"  {_principal_text(right.principal)}, {_hosts_text(right)}"
         if right.because is not Because.ACL:
             yield f"    because: {right.because.value}"
         yield from (f"    {acl_text(acl)}" for acl in right.acls)
@@ -77,15 +81,15 @@ def _lines(action: Action, response: Response) -> Iterator[str]:
     if response.refusals:
         yield "denied, although an ACL allows it:"
     for refusal in response.refusals:
-        yield f"  {_name(refusal.principal)}"
+        yield f"  {_principal_text(refusal.principal)}"
         yield from (f"    {acl_text(acl)}" for acl in refusal.acls)
 
 
-def _name(principal: str) -> str:
+def _principal_text(principal: str) -> str:
     return f"everyone else ({ANY_USER})" if principal == ANY_USER else principal
 
 
-def _hosts(right: Right) -> str:
+def _hosts_text(right: Right) -> str:
     if WILDCARD not in right.hosts:
         return f"from {', '.join(right.hosts)}"
     if right.except_hosts:

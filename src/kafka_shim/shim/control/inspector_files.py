@@ -15,5 +15,5 @@ HEADERS = {
 
 
 @cache
-def content(name: str) -> bytes:
+def file_content(name: str) -> bytes:
     return (_FOLDER / name).read_bytes()

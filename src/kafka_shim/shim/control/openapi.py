@@ -1,4 +1,4 @@
-"""The OpenAPI document of the control API, made of the table of routes and the shapes."""
+"""The OpenAPI document of the control API, made of the table of routes and the bodies."""
 
 import re
 from collections.abc import Iterable
@@ -6,43 +6,43 @@ from typing import Any
 
 import msgspec
 
+from kafka_shim.shim.control.bodies import Problem
+from kafka_shim.shim.control.broker_registry import FIRST
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
-from kafka_shim.shim.control.brokers import FIRST
 from kafka_shim.shim.control.routes import ROUTES, Route
-from kafka_shim.shim.control.shapes import Problem
 
 _REF = "#/components/schemas/{name}"
 
 
-_PROCESS = {"url": "/", "description": "The process; calls are about its first broker"}
-_OF_A_BROKER = {
+_PROCESS_SERVER = {"url": "/", "description": "The process; calls are about its first broker"}
+_BROKER_SERVER = {
     "url": BASE_PATH,
     "description": "One broker of the process",
     "variables": {"broker": {"default": FIRST, "description": "The id that POST /brokers gave"}},
 }
 
 
-def document(version: str) -> dict[str, Any]:
+def openapi_document(package_version: str) -> dict[str, Any]:
     """Return the OpenAPI 3.1 document; `version` is that of the package.
 
     A created broker has the same API as the first one, at another server's address.
     """
     routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
-    shapes = list(dict.fromkeys([*_shapes(routes), Problem]))
+    shapes = list(dict.fromkeys([*_body_types(routes), Problem]))
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation_object(route)
     for route in BROKER_ROUTES:
-        paths[route.path][route.method.lower()]["servers"] = [_PROCESS]
+        paths[route.path][route.method.lower()]["servers"] = [_PROCESS_SERVER]
     return {
         "openapi": "3.1.0",
         "info": {
             "title": "kafka-shim control",
-            "version": version,
+            "version": package_version,
             "description": "See and change a running broker: state, requests, decisions, faults.",
         },
-        "servers": [_PROCESS, _OF_A_BROKER],
+        "servers": [_PROCESS_SERVER, _BROKER_SERVER],
         "paths": paths,
         "components": {
             "schemas": components,
@@ -52,20 +52,20 @@ def document(version: str) -> dict[str, Any]:
     }
 
 
-def _shapes(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
+def _body_types(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
     for route in routes:
-        yield from (shape for shape in (route.takes, route.gives) if shape is not None)
+        yield from (shape for shape in (route.body_type, route.response_type) if shape is not None)
 
 
-def _operation(route: Route[Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {
+def _operation_object(route: Route[Any]) -> dict[str, Any]:
+    operation: dict[str, Any] = {
         "operationId": route.name,
         "summary": route.summary,
         "responses": {
-            "200": {"description": "Done"} | _content(route),
+            "200": {"description": "Done"} | _response_content(route),
             "default": {
                 "description": "It was not done",
-                "content": {"application/json": {"schema": _ref(Problem)}},
+                "content": {"application/json": {"schema": _schema_reference(Problem)}},
             },
         },
     }
@@ -78,20 +78,20 @@ def _operation(route: Route[Any]) -> dict[str, Any]:
         for name, text in route.query.items()
     ]
     if parameters:
-        found["parameters"] = parameters
-    if route.takes is not None:
-        found["requestBody"] = {
+        operation["parameters"] = parameters
+    if route.body_type is not None:
+        operation["requestBody"] = {
             "required": True,
-            "content": {"application/json": {"schema": _ref(route.takes)}},
+            "content": {"application/json": {"schema": _schema_reference(route.body_type)}},
         }
-    return found
+    return operation
 
 
-def _content(route: Route[Any]) -> dict[str, Any]:
-    if route.gives is None:
+def _response_content(route: Route[Any]) -> dict[str, Any]:
+    if route.response_type is None:
         return {"content": {"text/plain": {"schema": {"type": "string"}}}}
-    return {"content": {"application/json": {"schema": _ref(route.gives)}}}
+    return {"content": {"application/json": {"schema": _schema_reference(route.response_type)}}}
 
 
-def _ref(shape: type[msgspec.Struct]) -> dict[str, str]:
+def _schema_reference(shape: type[msgspec.Struct]) -> dict[str, str]:
     return {"$ref": _REF.format(name=shape.__name__)}

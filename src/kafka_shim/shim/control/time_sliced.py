@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from kafka_shim.shim.clock import SLICE_S
 
 
-async def time_sliced(steps: Iterator[None]) -> None:
+async def run_time_sliced(steps: Iterator[None]) -> None:
     """Iterate over the steps, and let the event loop do other work after each turn."""
     ends_s = time.perf_counter() + SLICE_S
     for _ in steps:

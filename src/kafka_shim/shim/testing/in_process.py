@@ -10,12 +10,12 @@ from typing import Any, NoReturn
 from kafka_shim.authorizer.option_parser import OptionParser
 from kafka_shim.shim.apis import HANDLED, handler_of
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
-from kafka_shim.shim.cli.record_options import add_broker_record_options, record
+from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.cli.record_options import add_record_arguments, record_if_requested
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.control.problem import ControlError
-from kafka_shim.shim.control.routes import Call, call_route, find
-from kafka_shim.shim.control.verbs import Control
+from kafka_shim.shim.control.broker_control import BrokerControl
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.routes import Call, call_route, find_route
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.testing.settings import Settings
@@ -49,7 +49,7 @@ class InProcess:
         except BaseException:
             self._temporary.cleanup()
             raise
-        self._control = Control(self._broker)
+        self._control = BrokerControl(self._broker)
         self.listeners: dict[str, list[str]] = {}
         for name, address in self._broker.addresses():
             self.listeners.setdefault(name, []).append(address)
@@ -70,7 +70,7 @@ class InProcess:
 
     async def _call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         try:
-            route, named = find(method, path)
+            route, named = find_route(method, path)
             return await call_route(self._control, route, Call(named, query, body))
         except ControlError as error:
             raise BrokerError(str(error)) from error
@@ -90,12 +90,12 @@ def _broker_of(words: Sequence[str]) -> Broker:
     """Return the broker of a command line; ConfigError if there can be none."""
     parser = _Parser()
     add_broker_arguments(parser)
-    add_broker_record_options(parser)
+    add_record_arguments(parser)
     parser.add_argument("--manual-clock", action="store_true")
     args = parser.parse_args(words)
     clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
-    broker = Broker(config_from(args, {}), clock)
-    record(broker, args)
+    broker = Broker(config_from_arguments(args, {}), clock)
+    record_if_requested(broker, args)
     return broker
 
 

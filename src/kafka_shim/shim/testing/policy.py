@@ -12,8 +12,8 @@ from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
 from kafka_shim.shim.cli.policy.input_error import InputError
-from kafka_shim.shim.cli.policy.sources import read_files
 from kafka_shim.shim.cli.resource_arguments import parse_resource
 
 
@@ -23,7 +23,7 @@ class KafkaPolicy:
     def __init__(self, paths: Iterable[str | Path], release: str | None = None) -> None:
         self.release = release or RELEASES[-1]
         try:
-            store = AclStore(read_files([str(path) for path in paths], self.release))
+            store = AclStore(read_accepted_acls([str(path) for path in paths], self.release))
         except InputError as error:
             raise ValueError(str(error)) from error
         self._authorizer = StandardAuthorizer(rules=rules_of(self.release), store=store)

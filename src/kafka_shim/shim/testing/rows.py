@@ -1,6 +1,6 @@
 """Rows in results: dicts whose keys are also attributes.
 
-The columns are declared for type checkers; `shim/control/shapes.py` has the same ones, as a test
+The columns are declared for type checkers; `shim/control/bodies.py` has the same ones, as a test
 checks. At run time a row is the broker's response, whatever its version.
 """
 

@@ -12,8 +12,8 @@ from confluent_kafka import Producer
 from confluent_kafka.admin import AdminClient
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.control.broker_shapes import BrokerRow
-from kafka_shim.shim.control.shapes import Done
+from kafka_shim.shim.control.bodies import Done
+from kafka_shim.shim.control.broker_bodies import BrokerRow
 from kafka_shim.shim.testing import KafkaBroker
 from tests.commands import SHIM
 from tests.docs.shown import ROOT

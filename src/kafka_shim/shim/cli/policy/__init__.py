@@ -12,11 +12,11 @@ from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
 
-TOLD_MAX = 50
+ERRORS_MAX = 50
 """Errors in files that one run reports."""
 
 
-class _Verb(Protocol):
+class _SubcommandModule(Protocol):
     HELP: str
     DESCRIPTION: str
 
@@ -24,7 +24,7 @@ class _Verb(Protocol):
     def run(self, args: argparse.Namespace) -> int: ...
 
 
-VERBS: dict[str, _Verb] = {
+VERBS: dict[str, _SubcommandModule] = {
     "test": expect,
     "diff": diff,
     "lint": lint,
@@ -69,7 +69,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
-    for message in messages[:TOLD_MAX]:
+    for message in messages[:ERRORS_MAX]:
         print_error(args, message)
-    if len(messages) > TOLD_MAX:
-        print_error(args, f"and {len(messages) - TOLD_MAX} more")
+    if len(messages) > ERRORS_MAX:
+        print_error(args, f"and {len(messages) - ERRORS_MAX} more")

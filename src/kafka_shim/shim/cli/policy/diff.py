@@ -9,17 +9,21 @@ from typing import Any
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.inputs import (
-    add_broker_arguments,
-    add_decision_arguments,
-    authorizer_of,
-    bootstrap_or_default,
-    chosen_release,
-    live_acls,
+from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    authorizer_with_options,
+    read_cluster_acls,
+    release_for_decisions,
+    set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.sources import read_files
-from kafka_shim.shim.cli.policy.uses import uses
-from kafka_shim.shim.cli.policy.words import change_object, change_words, told
+from kafka_shim.shim.cli.policy.descriptions import (
+    access_change_object,
+    access_change_text,
+    without_implied_changes,
+)
+from kafka_shim.shim.cli.policy.used_access import count_allowed_accesses
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "show who gains and who loses which access between two sets of ACLs"
@@ -61,59 +65,61 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="count how often this trace used the access that is lost",
     )
     add("--json", action="store_true", help="print JSON instead of text")
-    add_broker_arguments(parser)
-    add_decision_arguments(parser)
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    changes, release = _changes(args)
-    used = _uses(args.used_by, changes) if args.used_by else None
+    changes, release = _access_changes_and_release(args)
+    use_counts = _uses_of_lost_access(args.used_by, changes) if args.used_by else None
     if args.json:
-        print(json.dumps(_object(changes, release, used), indent=2, ensure_ascii=False))
+        print(
+            json.dumps(_changes_object(changes, release, use_counts), indent=2, ensure_ascii=False)
+        )
     else:
-        for change in told(changes):
-            count = used.get(change, 0) if used is not None else 0
-            print(change_words(change) + (USED.format(count=count) if count else ""))
+        for change in without_implied_changes(changes):
+            count = use_counts.get(change, 0) if use_counts is not None else 0
+            print(access_change_text(change) + (USED.format(count=count) if count else ""))
         if not changes:
             print("no difference: both sets decide every access alike")
     is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return EXIT_MISMATCH if any(change.gained in is_wanted for change in changes) else 0
 
 
-def _changes(args: argparse.Namespace) -> tuple[Sequence[AccessChange], str]:
+def _access_changes_and_release(args: argparse.Namespace) -> tuple[Sequence[AccessChange], str]:
     live = None
     if len(args.files) == 2 and not args.bootstrap_server:
         old_files, new_files = args.files[:1], args.files[1:]
-    elif bootstrap_or_default(args):
-        old_files, new_files, live = [], args.files, live_acls(args)
+    elif set_default_bootstrap_server(args):
+        old_files, new_files, live = [], args.files, read_cluster_acls(args)
     else:
         raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-    release = chosen_release(args, live)
-    old = live.acls if live is not None else read_files(old_files, release)
-    new = read_files(new_files, release)
-    sides = [authorizer_of(args, acls, release) for acls in (old, new)]
+    release = release_for_decisions(args, live)
+    old = live.acls if live is not None else read_accepted_acls(old_files, release)
+    new = read_accepted_acls(new_files, release)
+    sides = [authorizer_with_options(args, acls, release) for acls in (old, new)]
     try:
         return access_changes(sides[0], sides[1], release), release
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
 
 
-def _uses(trace: Path, changes: Sequence[AccessChange]) -> dict[AccessChange, int]:
+def _uses_of_lost_access(trace: Path, changes: Sequence[AccessChange]) -> dict[AccessChange, int]:
     """Return how often the trace used each lost access."""
     losses = [change for change in changes if not change.gained]
-    found: dict[AccessChange, int] = {}
-    for (actor, action), count in uses(trace).items():
+    use_counts: dict[AccessChange, int] = {}
+    for (actor, action), count in count_allowed_accesses(trace).items():
         for change in losses:
             if change.affects_access(actor, action):
-                found[change] = found.get(change, 0) + count
-    return found
+                use_counts[change] = use_counts.get(change, 0) + count
+    return use_counts
 
 
-def _object(
-    changes: Sequence[AccessChange], release: str, used: dict[AccessChange, int] | None
+def _changes_object(
+    changes: Sequence[AccessChange], release: str, use_counts: dict[AccessChange, int] | None
 ) -> dict[str, Any]:
-    objects = [change_object(change) for change in changes]
-    if used is not None:
-        for change, found in zip(changes, objects, strict=True):
-            found["used"] = used.get(change, 0)
+    objects = [access_change_object(change) for change in changes]
+    if use_counts is not None:
+        for change, change_row in zip(changes, objects, strict=True):
+            change_row["used"] = use_counts.get(change, 0)
     return {"release": release, "changes": objects}

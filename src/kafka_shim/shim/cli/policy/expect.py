@@ -10,21 +10,21 @@ from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.policy.profiles import PROFILES, name_keys_of_profile
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectations
-from kafka_shim.shim.cli.policy.input_error import InputError
-from kafka_shim.shim.cli.policy.inputs import (
-    Live,
-    add_broker_arguments,
-    add_decision_arguments,
-    authorizer_of,
-    chosen_release,
-    live_acls,
+from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    ClusterAcls,
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    authorizer_with_options,
+    read_cluster_acls,
+    release_for_decisions,
 )
-from kafka_shim.shim.cli.policy.sources import read_files
+from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
+from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.verdicts import (
-    Judged,
-    annotation,
-    junit,
+    JudgedExpectation,
+    junit_report,
+    verdict_annotation,
     verdict_lines,
     verdict_object,
 )
@@ -73,82 +73,87 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
     add("--quiet", "-q", action="store_true", help="print failures only")
     add("--json", action="store_true", help="print JSON instead of text")
-    add_broker_arguments(parser)
-    add_decision_arguments(parser)
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    judged = _judged(args)
+    judged = _judge_expectations(args)
     failed = sum(not found.verdict.holds for found in judged)
     if args.junit:
-        args.junit.write_text(junit(judged), encoding="utf-8")
+        args.junit.write_text(junit_report(judged), encoding="utf-8")
     if args.json:
         print(json.dumps([verdict_object(found) for found in judged], indent=2, ensure_ascii=False))
         return EXIT_MISMATCH if failed else 0
-    for found in judged:
-        if not (args.quiet and found.verdict.holds):
-            print("\n".join(verdict_lines(found)))
-        if args.github and not found.verdict.holds:
-            print(annotation(found))
+    for judged_expectation in judged:
+        if not (args.quiet and judged_expectation.verdict.holds):
+            print("\n".join(verdict_lines(judged_expectation)))
+        if args.github and not judged_expectation.verdict.holds:
+            print(verdict_annotation(judged_expectation))
     releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
     held = len(judged) - failed
     print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}")
     return EXIT_MISMATCH if failed else 0
 
 
-def _judged(args: argparse.Namespace) -> list[Judged]:
-    live = None
+def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:
+    cluster_acls = None
     if not args.acls and args.bootstrap_server:
-        live = live_acls(args)
-    release = chosen_release(args, live)
-    files = _read(args.files, release)
+        cluster_acls = read_cluster_acls(args)
+    release = release_for_decisions(args, cluster_acls)
+    files = _read_expectation_files(args.files, release)
     judged = []
-    for content in files:
-        acls = _acls(args, content, release, live)
+    for expectation_file in files:
+        acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
         judges: dict[str, ExpectationChecker] = {}
-        for placed in content.expectations:
+        for placed in expectation_file.expectations:
             at = placed.expectation.release
             if at not in judges:
-                judges[at] = _judge(args, content, acls, at)
-            judged.append(Judged(placed, judges[at].check_expectation(placed.expectation)))
+                judges[at] = _create_judge(args, expectation_file, acls, at)
+            judged.append(
+                JudgedExpectation(placed, judges[at].check_expectation(placed.expectation))
+            )
     return judged
 
 
-def _read(paths: Sequence[str], release: str) -> list[ExpectationFile]:
+def _read_expectation_files(paths: Sequence[str], release: str) -> list[ExpectationFile]:
     """Read all files; raise one InputError with all their errors."""
-    found: list[ExpectationFile] = []
+    files: list[ExpectationFile] = []
     messages: list[str] = []
     for path in paths:
         try:
-            found.append(read_expectations(path, release))
+            files.append(read_expectation_file(path, release))
         except InputError as error:
             messages += error.messages
     if messages:
         raise InputError(*messages)
-    return found
+    return files
 
 
-def _judge(
-    args: argparse.Namespace, content: ExpectationFile, acls: Iterable[Acl], release: str
+def _create_judge(
+    args: argparse.Namespace, expectation_file: ExpectationFile, acls: Iterable[Acl], release: str
 ) -> ExpectationChecker:
     options = argparse.Namespace(**vars(args))
-    options.super_user = [*args.super_user, *content.super_users]
+    options.super_user = [*args.super_user, *expectation_file.super_users]
     try:
-        return ExpectationChecker(authorizer_of(options, acls, release))
+        return ExpectationChecker(authorizer_with_options(options, acls, release))
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
 
 
-def _acls(
-    args: argparse.Namespace, content: ExpectationFile, release: str, live: Live | None
+def _acls_to_judge(
+    args: argparse.Namespace,
+    expectation_file: ExpectationFile,
+    release: str,
+    cluster_acls: ClusterAcls | None,
 ) -> Sequence[Acl]:
     """Return the ACLs of the options, or by default those named in the file."""
-    if live is not None:
-        return live.acls
-    paths = args.acls or content.acls
+    if cluster_acls is not None:
+        return cluster_acls.acls
+    paths = args.acls or expectation_file.acl_paths
     if not paths:
         raise UsageError(
             "no ACLs given: add --acls FILE, --bootstrap-server HOST:PORT, or `acls:` in the"
             " expectations"
         )
-    return read_files(paths, release)
+    return read_accepted_acls(paths, release)

@@ -15,13 +15,13 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, parse_texts
 from kafka_shim.protocol.api_versions import parse_release
-from kafka_shim.shim.cli.policy.input_error import InputError, placed, text_of_file
+from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
 _KEYS = ("expect", "acls", "release", "super-users")
 _TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
 
 
-class AssignedMember(msgspec.Struct, frozen=True):
+class LocatedExpectation(msgspec.Struct, frozen=True):
     """An expectation with its path and line (0: unknown)."""
 
     path: str
@@ -32,18 +32,18 @@ class AssignedMember(msgspec.Struct, frozen=True):
 class ExpectationFile(msgspec.Struct, frozen=True):
     """The content of a file: expectations, and paths of ACLs and super users if it names any."""
 
-    expectations: tuple[AssignedMember, ...]
-    acls: tuple[str, ...]
+    expectations: tuple[LocatedExpectation, ...]
+    acl_paths: tuple[str, ...]
     super_users: tuple[str, ...]
 
 
-def read_expectations(path: str, release: str) -> ExpectationFile:
+def read_expectation_file(path: str, release: str) -> ExpectationFile:
     """Read a file; InputError, with path and line, for each invalid
     expectation, or if it has none.
     """
-    text = text_of_file(path)
+    text = read_text_without_bom(path)
     try:
-        content, lines = _content(text, is_toml=path.endswith(".toml"))
+        content, lines = _parse_with_expectation_lines(text, is_toml=path.endswith(".toml"))
         header: Mapping[str, Any] = {}
         if isinstance(content, Mapping):
             header = {str(key).replace("_", "-"): value for key, value in content.items()}
@@ -59,14 +59,16 @@ def read_expectations(path: str, release: str) -> ExpectationFile:
                 raise AclTextError(f"super-users: `{principal}`: expected Type:name")
         acls = parse_texts(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
-        raise _input_error(path, error) from error
+        raise _input_error_with_lines(path, error) from error
     lines = content.lines if isinstance(content, LinedList) else lines
-    found = _placed(path, content, lines, release)
+    expectations = _parse_located_expectations(path, content, lines, release)
     folder = Path(path).parent
-    return ExpectationFile(found, tuple(str(folder / name) for name in acls), tuple(super_users))
+    return ExpectationFile(
+        expectations, tuple(str(folder / name) for name in acls), tuple(super_users)
+    )
 
 
-def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
+def _parse_with_expectation_lines(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
     """Return the document, and the lines of its expectations unless the document knows them."""
     if not is_toml:
         return load(text, with_lines=True), ()
@@ -81,26 +83,26 @@ def _content(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
     return content, [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
 
 
-def _placed(
+def _parse_located_expectations(
     path: str, entries: Sequence[object], lines: Sequence[int], release: str
-) -> tuple[AssignedMember, ...]:
-    found: list[AssignedMember] = []
+) -> tuple[LocatedExpectation, ...]:
+    expectations: list[LocatedExpectation] = []
     mistakes = Mistakes()
     for number, entry in enumerate(entries):
         line = lines[number] if number < len(lines) else 0
         with mistakes.at(line):
             expectation = parse_expectation(entry, f"expectation {number + 1}", release)
-            found.append(AssignedMember(path, line, expectation))
+            expectations.append(LocatedExpectation(path, line, expectation))
     try:
         mistakes.check()
     except AclTextError as error:
-        raise _input_error(path, error) from error
-    return tuple(found)
+        raise _input_error_with_lines(path, error) from error
+    return tuple(expectations)
 
 
-def _input_error(path: str, error: ValueError) -> InputError:
+def _input_error_with_lines(path: str, error: ValueError) -> InputError:
     if not isinstance(error, AclTextError):
         return InputError(f"{path}: {error}")
     return InputError(
-        *(f"{placed(path, each.line)}: {each.said}" for each in (error, *error.others))
+        *(f"{file_and_line(path, each.line)}: {each.said}" for each in (error, *error.others))
     )

@@ -12,12 +12,12 @@ class InputError(ConfigError):
         super().__init__("\n".join(self.messages))
 
 
-def placed(path: str, line: int) -> str:
+def file_and_line(path: str, line: int) -> str:
     """Return a place such as `acls.yaml:3`."""
     return f"{path}:{line}" if line else path
 
 
-def text_of_file(path: str) -> str:
+def read_text_without_bom(path: str) -> str:
     try:
         return read_text(path, "").removeprefix("\ufeff")
     except ConfigError as error:

@@ -15,18 +15,18 @@ from kafka_shim.authorizer.policy.lint import (
     find_probable_mistakes,
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
-from kafka_shim.shim.cli.policy.annotations import annotation
-from kafka_shim.shim.cli.policy.input_error import placed
-from kafka_shim.shim.cli.policy.inputs import (
-    add_broker_arguments,
-    add_decision_arguments,
-    authorizer_of,
-    bootstrap_or_default,
-    chosen_release,
-    live_acls,
+from kafka_shim.shim.cli.policy.acl_files import read_located_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    authorizer_with_options,
+    read_cluster_acls,
+    release_for_decisions,
+    set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.sources import written_in
-from kafka_shim.shim.cli.policy.words import acl_words, counted
+from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
+from kafka_shim.shim.cli.policy.github_annotations import github_annotation
+from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
@@ -62,80 +62,82 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
     add("--json", action="store_true", help="print JSON instead of text")
-    add_broker_arguments(parser)
-    add_decision_arguments(parser)
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    written, release = _written(args)
-    authorizer = authorizer_of(args, (), release)
+    written, release = _located_acls_and_release(args)
+    authorizer = authorizer_with_options(args, (), release)
     try:
-        every = list(find_probable_mistakes(written, authorizer, release))
+        all_findings = list(find_probable_mistakes(written, authorizer, release))
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
-    found = [finding for finding in every if finding.kind not in args.ignore]
+    findings = [finding for finding in all_findings if finding.kind not in args.ignore]
     if args.json:
-        print(json.dumps(list(map(_object, found)), indent=2, ensure_ascii=False))
+        print(json.dumps(list(map(_finding_object, findings)), indent=2, ensure_ascii=False))
     else:
-        for line in _lines(found, len(written), release, github=args.github):
+        for line in _report_lines(findings, len(written), release, github=args.github):
             print(line)
-    return EXIT_MISMATCH if found else 0
+    return EXIT_MISMATCH if findings else 0
 
 
-def _written(args: argparse.Namespace) -> tuple[list[LocatedAcl], str]:
+def _located_acls_and_release(args: argparse.Namespace) -> tuple[list[LocatedAcl], str]:
     if args.files and args.bootstrap_server:
         raise UsageError("give files or --bootstrap-server, not both")
     if args.files:
-        release = chosen_release(args)
-        return written_in(args.files), release
-    if not bootstrap_or_default(args):
+        release = release_for_decisions(args)
+        return read_located_acls(args.files), release
+    if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    live = live_acls(args)
-    written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in live.acls]
-    return written, chosen_release(args, live)
+    cluster_acls = read_cluster_acls(args)
+    written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in cluster_acls.acls]
+    return written, release_for_decisions(args, cluster_acls)
 
 
-def _lines(found: Sequence[Finding], count: int, release: str, *, github: bool) -> Iterator[str]:
-    for finding in found:
-        place = placed(finding.located_acl.path, finding.located_acl.line)
-        yield f"{place}: {finding.kind}: {_message(finding)}"
+def _report_lines(
+    findings: Sequence[Finding], acl_count: int, release: str, *, github: bool
+) -> Iterator[str]:
+    for finding in findings:
+        place = file_and_line(finding.located_acl.path, finding.located_acl.line)
+        yield f"{place}: {finding.kind}: {_finding_text(finding)}"
         if github:
-            yield annotation(
+            yield github_annotation(
                 "warning",
                 finding.located_acl.path,
                 finding.located_acl.line,
-                f"{finding.kind}: {_message(finding)}",
+                f"{finding.kind}: {_finding_text(finding)}",
             )
-    said = f"{counted(len(found), 'finding')} in {counted(count, 'ACL')}"
+    said = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
     yield f"{said} for Kafka {release}"
 
 
-def _message(finding: Finding) -> str:
+def _finding_text(finding: Finding) -> str:
     """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
     acl = finding.located_acl.acl
-    others = [_other(each, acl) for each in finding.causes[:SHOWN_MAX]]
+    others = [_cause_text(each, acl) for each in finding.causes[:SHOWN_MAX]]
     left = len(finding.causes) - len(others)
     if left:
         others.append(f"{left} more")
     blamed = f": {', '.join(others)}" if others else ""
-    return f"{acl_words(acl)}: {finding.message}{blamed}"
+    return f"{acl_sentence(acl)}: {finding.message}{blamed}"
 
 
-def _other(written: LocatedAcl, acl: Acl) -> str:
-    place = placed(written.path, written.line)
-    return place if written.acl == acl else f"{acl_words(written.acl)} ({place})"
+def _cause_text(written: LocatedAcl, acl: Acl) -> str:
+    place = file_and_line(written.path, written.line)
+    return place if written.acl == acl else f"{acl_sentence(written.acl)} ({place})"
 
 
-def _object(finding: Finding) -> dict[str, Any]:
+def _finding_object(finding: Finding) -> dict[str, Any]:
     return {
         "kind": finding.kind,
-        **_place(finding.located_acl),
+        **_located_acl_object(finding.located_acl),
         "said": finding.message,
-        "because": [_place(each) for each in finding.causes],
+        "because": [_located_acl_object(each) for each in finding.causes],
     }
 
 
-def _place(written: LocatedAcl) -> dict[str, Any]:
+def _located_acl_object(written: LocatedAcl) -> dict[str, Any]:
     return {
         "file": written.path,
         "line": written.line,

@@ -18,20 +18,20 @@ from kafka_shim.authorizer.policy.matrix import (
 )
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
-from kafka_shim.shim.cli.connecting import connected
-from kafka_shim.shim.cli.policy.inputs import (
-    add_broker_arguments,
-    add_decision_arguments,
-    authorizer_of,
-    bootstrap_or_default,
-    chosen_release,
-    live_acls,
+from kafka_shim.shim.cli.connection_options import connect_with_options
+from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    authorizer_with_options,
+    read_cluster_acls,
+    release_for_decisions,
+    set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.sources import read_files
-from kafka_shim.shim.cli.policy.tables import csv_table, html_table, text_table
-from kafka_shim.shim.cli.policy.words import names_object
-from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, names_of
-from kafka_shim.shim.cli.usage import UsageError, check_principal
+from kafka_shim.shim.cli.policy.descriptions import names_object
+from kafka_shim.shim.cli.policy.matrix_tables import csv_table, html_table, text_table
+from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
+from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.topics import topic_names
 
 HELP = "print a table of who may do what on which resource: text, CSV or HTML"
@@ -74,21 +74,21 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
             f"--{form}", action="store_true", help=f"print {form.upper()} instead of text"
         )
     add_resource_arguments(parser)
-    add_broker_arguments(parser)
+    add_cluster_arguments(parser)
     add(
         "--topics-of-cluster",
         action="store_true",
         help="make the columns from the topics of the cluster instead of the patterns of the ACLs",
     )
-    add_decision_arguments(parser)
+    add_authorizer_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    acls, release, topics = _acls(args)
-    operations = _operations(args.operation)
+    acls, release, topics = _acls_release_and_topics(args)
+    operations = _parse_operations(args.operation)
     for principal in args.principal:
-        check_principal("--principal", principal)
-    resources = [*topics, *_named(args)] or resources_in_acls(acls)
+        check_principal_option("--principal", principal)
+    resources = [*topics, *_resources_of_options(args)] or resources_in_acls(acls)
     principals = args.principal or principals_in_acls_and_everyone(acls)
     if len(principals) * len(resources) > CELLS_MAX:
         raise UsageError(
@@ -97,47 +97,49 @@ def run(args: argparse.Namespace) -> int:
         )
     try:
         rows = access_matrix(
-            authorizer_of(args, acls, release), release, principals, resources, operations
+            authorizer_with_options(args, acls, release), release, principals, resources, operations
         )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
-    print(_text(args, resources, rows), end="")
+    print(_format_matrix(args, resources, rows), end="")
     return 0
 
 
-def _acls(args: argparse.Namespace) -> tuple[Sequence[Acl], str, list[MatrixResource]]:
+def _acls_release_and_topics(
+    args: argparse.Namespace,
+) -> tuple[Sequence[Acl], str, list[MatrixResource]]:
     """Return the ACLs, the release, and the cluster's topics if they are wanted."""
     if args.files and args.bootstrap_server:
         raise UsageError("name files or --bootstrap-server, not both")
     if args.files:
         if args.topics_of_cluster:
             raise UsageError("--topics-of-cluster needs --bootstrap-server")
-        release = chosen_release(args)
-        return read_files(args.files, release), release, []
-    if not bootstrap_or_default(args):
+        release = release_for_decisions(args)
+        return read_accepted_acls(args.files, release), release, []
+    if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
-    live = live_acls(args)
+    cluster_acls = read_cluster_acls(args)
     topics = []
     if args.topics_of_cluster:
-        with connected(args) as client:
+        with connect_with_options(args) as client:
             topics = [
                 MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
             ]
-    return live.acls, chosen_release(args, live), topics
+    return cluster_acls.acls, release_for_decisions(args, cluster_acls), topics
 
 
-def _operations(words: Sequence[str]) -> list[Operation]:
+def _parse_operations(words: Sequence[str]) -> list[Operation]:
     try:
         return [parse_operation(word) for word in words if parse_operation(word) != Operation.ALL]
     except AclTextError as error:
         raise UsageError(f"--operation: {error}") from error
 
 
-def _named(args: argparse.Namespace) -> list[MatrixResource]:
+def _resources_of_options(args: argparse.Namespace) -> list[MatrixResource]:
     """Return the resources named by options; `orders-*` is a prefix."""
     return [
         MatrixResource(kind, names)
-        for kind, words in names_of(args).items()
+        for kind, words in resource_names_by_type(args).items()
         for word in words
         for names in (
             [NameSet(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else parse_name_sets(word, "")
@@ -145,7 +147,7 @@ def _named(args: argparse.Namespace) -> list[MatrixResource]:
     ]
 
 
-def _text(
+def _format_matrix(
     args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
 ) -> str:
     if args.csv:
@@ -153,11 +155,11 @@ def _text(
     if args.html:
         return html_table(resources, rows)
     if args.json:
-        return json.dumps(_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
+        return json.dumps(_cell_objects(resources, rows), indent=2, ensure_ascii=False) + "\n"
     return "".join(f"{line}\n" for line in text_table(resources, rows))
 
 
-def _objects(
+def _cell_objects(
     resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
 ) -> list[dict[str, Any]]:
     return [

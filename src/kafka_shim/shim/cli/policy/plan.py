@@ -17,18 +17,18 @@ from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE
-from kafka_shim.shim.cli.connecting import connected
-from kafka_shim.shim.cli.policy.input_error import placed
-from kafka_shim.shim.cli.policy.inputs import (
-    Live,
-    add_broker_arguments,
-    bootstrap_or_default,
-    live_acls,
+from kafka_shim.shim.cli.connection_options import connect_with_options
+from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls, read_accepted_located_acls
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    ClusterAcls,
+    add_cluster_arguments,
+    read_cluster_acls,
+    set_default_bootstrap_server,
 )
-from kafka_shim.shim.cli.policy.plan_forms import FORMS, staged, stages
-from kafka_shim.shim.cli.policy.sources import accepted_in, read_files
-from kafka_shim.shim.cli.policy.words import counted
-from kafka_shim.shim.cli.usage import UsageError, release_named
+from kafka_shim.shim.cli.policy.descriptions import count_with_noun
+from kafka_shim.shim.cli.policy.input_error import file_and_line
+from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
+from kafka_shim.shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
@@ -48,7 +48,7 @@ stage 2 removes the old ones. Without --stage, both are printed.
 
 Exit codes: 0 done or nothing to do, 2 usage error, 1 the broker failed or the confirmation was no.
 """
-BATCH = 1000
+BATCH_STEPS = 1000
 """Changes a request; brokers refuse more than 10,000."""
 
 
@@ -68,11 +68,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add("--yes", "-y", action="store_true", help="with --apply: do not ask for confirmation")
     add(
         "--format",
-        choices=FORMS,
+        choices=PLAN_FORMATS,
         default="commands",
         metavar="FORMAT",
-        help=f"format of the plan: {', '.join(FORMS)}; all but commands are for declarative tools"
-        " and have two stages (default: commands, for kafka-acls)",
+        help=f"format of the plan: {', '.join(PLAN_FORMATS)}; all but commands are for declarative"
+        " tools and have two stages (default: commands, for kafka-acls)",
     )
     add("--stage", type=int, choices=(1, 2), help="print only this stage")
     add("--json", action="store_true", help="print JSON instead of commands")
@@ -81,31 +81,33 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="RELEASE",
         help="Kafka release that the files are for (default: the broker's, else the newest)",
     )
-    add_broker_arguments(parser)
+    add_cluster_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
-    live = None
+    cluster_acls = None
     old_files, new_files = args.files[:1], args.files[1:]
     if len(args.files) != 2 or args.bootstrap_server:
-        if not bootstrap_or_default(args):
+        if not set_default_bootstrap_server(args):
             raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-        live, new_files = live_acls(args), args.files
+        cluster_acls, new_files = read_cluster_acls(args), args.files
     elif args.apply:
         raise UsageError("--apply requires --bootstrap-server")
-    _check(args)
-    release = release_named(args.kafka_version) or (live.release if live else RELEASES[-1])
-    if live is None:
-        written = accepted_in(old_files, release)
-        old = {each.acl: placed(each.path, each.line) for each in written}
+    _check_option_combination(args)
+    release = parse_release_option(args.kafka_version) or (
+        cluster_acls.release if cluster_acls else RELEASES[-1]
+    )
+    if cluster_acls is None:
+        written = read_accepted_located_acls(old_files, release)
+        old = {each.acl: file_and_line(each.path, each.line) for each in written}
     else:
-        old = dict.fromkeys(live.acls, "")
-    steps = steps_safe_at_every_point(old, read_files(new_files, release))
-    print(_text(args, steps, old), end="")
-    return _apply(args, live, steps) if args.apply and steps else 0
+        old = dict.fromkeys(cluster_acls.acls, "")
+    steps = steps_safe_at_every_point(old, read_accepted_acls(new_files, release))
+    print(_format_plan(args, steps, old), end="")
+    return _confirm_and_apply(args, cluster_acls, steps) if args.apply and steps else 0
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check_option_combination(args: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined."""
     is_staged = args.format != "commands"
     if is_staged and (args.apply or args.json):
@@ -116,51 +118,57 @@ def _check(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _text(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
+def _format_plan(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
     if args.json:
-        return json.dumps(_objects(steps), indent=2, ensure_ascii=False) + "\n"
-    total = "" if args.stage else f"# {_total(steps)}\n"
+        return json.dumps(_step_objects(steps), indent=2, ensure_ascii=False) + "\n"
+    total = "" if args.stage else f"# {_added_and_removed_text(steps)}\n"
     if args.format == "commands":
-        lines = _commands(steps, args.bootstrap_server)
+        lines = _kafka_acls_commands(steps, args.bootstrap_server)
         return "".join(f"{line}\n" for line in lines) + total
     try:
-        return staged(stages(steps, old, args.format), args.stage) + total
+        return join_stages(format_two_stages(steps, old, args.format), args.stage) + total
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
 
 
-def _apply(args: argparse.Namespace, live: Live | None, steps: Sequence[Step]) -> int:
-    assert live is not None, "checked before"
-    if not args.yes and not _confirmed(f"{_total(steps)} in {args.bootstrap_server}?"):
+def _confirm_and_apply(
+    args: argparse.Namespace, cluster_acls: ClusterAcls | None, steps: Sequence[Step]
+) -> int:
+    assert cluster_acls is not None, "checked before"
+    if not args.yes and not _confirm_on_terminal(
+        f"{_added_and_removed_text(steps)} in {args.bootstrap_server}?"
+    ):
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
-    with connected(args) as client:
+    with connect_with_options(args) as client:
         begun: list[Step] = []
         try:
-            for batch in _batches(steps):
+            for batch in _batches_for_one_request(steps):
                 begun += batch
-                _do(client, batch)
+                _apply_batch(client, batch)
         except ClientError as error:
-            _roll_back(client, begun, error)
+            _roll_back_steps(client, begun, error)
             raise
-    print(f"done: {_total(steps)}", file=sys.stderr)
+    print(f"done: {_added_and_removed_text(steps)}", file=sys.stderr)
     return 0
 
 
-def _roll_back(client: Client, begun: Sequence[Step], cause: ClientError) -> None:
+def _roll_back_steps(client: Client, begun: Sequence[Step], cause: ClientError) -> None:
     """Undo the steps in reverse order; a failed batch may have been done in part."""
     try:
-        for batch in _batches([_undone(step) for step in reversed(begun)]):
-            _do(client, batch)
+        for batch in _batches_for_one_request([_inverse_step(step) for step in reversed(begun)]):
+            _apply_batch(client, batch)
     except ClientError as error:
-        lines = "\n".join(_commands([_undone(step) for step in reversed(begun)], None))
+        lines = "\n".join(
+            _kafka_acls_commands([_inverse_step(step) for step in reversed(begun)], None)
+        )
         raise ClientError(
             f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"
         ) from error
     print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
 
 
-def _do(client: Client, batch: Sequence[Step]) -> None:
+def _apply_batch(client: Client, batch: Sequence[Step]) -> None:
     acls = [step.acl for step in batch]
     if batch[0].is_addition:
         create_acls(client, acls)
@@ -168,19 +176,19 @@ def _do(client: Client, batch: Sequence[Step]) -> None:
         delete_acls(client, [acl.exactly() for acl in acls])
 
 
-def _undone(step: Step) -> Step:
+def _inverse_step(step: Step) -> Step:
     return msgspec.structs.replace(step, is_addition=not step.is_addition)
 
 
-def _batches(steps: Iterable[Step]) -> Iterator[list[Step]]:
+def _batches_for_one_request(steps: Iterable[Step]) -> Iterator[list[Step]]:
     """Group steps, in order, so that one request can do each group."""
     for _, group in groupby(steps, key=lambda step: step.is_addition):
         alike = list(group)
-        for at in range(0, len(alike), BATCH):
-            yield alike[at : at + BATCH]
+        for at in range(0, len(alike), BATCH_STEPS):
+            yield alike[at : at + BATCH_STEPS]
 
 
-def _confirmed(question: str) -> bool:
+def _confirm_on_terminal(question: str) -> bool:
     print(f"{question} (y/n)", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() == "y"
@@ -190,23 +198,23 @@ def _confirmed(question: str) -> bool:
         ) from None
 
 
-def _commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:
+def _kafka_acls_commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:
     """Yield one command for each principal and resource, with all operations added or removed."""
-    for (is_addition, _), group in groupby(steps, key=_rule):
+    for (is_addition, _), group in groupby(steps, key=_command_group_key):
         verb = "--add" if is_addition else "--remove --force"
         yield command(verb, *(step.acl for step in group), bootstrap=bootstrap)
 
 
-def _rule(step: Step) -> tuple[bool, object]:
+def _command_group_key(step: Step) -> tuple[bool, object]:
     return step.is_addition, msgspec.structs.replace(step.acl, operation=Operation.ALL)
 
 
-def _total(steps: Sequence[Step]) -> str:
+def _added_and_removed_text(steps: Sequence[Step]) -> str:
     added = sum(step.is_addition for step in steps)
-    return f"{counted(added, 'ACL')} to add, {len(steps) - added} to remove"
+    return f"{count_with_noun(added, 'ACL')} to add, {len(steps) - added} to remove"
 
 
-def _objects(steps: Iterable[Step]) -> list[dict[str, object]]:
+def _step_objects(steps: Iterable[Step]) -> list[dict[str, object]]:
     return [
         {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
         for step in steps

@@ -13,10 +13,15 @@ from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Because, Decision
 from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.shim.cli.policy.annotations import annotation as github
-from kafka_shim.shim.cli.policy.expectation_files import AssignedMember
-from kafka_shim.shim.cli.policy.input_error import placed
-from kafka_shim.shim.cli.policy.words import acl_words, hosts_words, names_object, resource_words
+from kafka_shim.shim.cli.policy.descriptions import (
+    acl_sentence,
+    hosts_text,
+    names_object,
+    resource_text,
+)
+from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
+from kafka_shim.shim.cli.policy.github_annotations import github_annotation as github
+from kafka_shim.shim.cli.policy.input_error import file_and_line
 
 SHOWN_MAX = 5
 """Answers shown for an expectation that does not hold; JSON has all."""
@@ -26,33 +31,33 @@ _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
 _NO_CHANGE = "no ACL can change this"
 
 
-class Judged(msgspec.Struct, frozen=True):
+class JudgedExpectation(msgspec.Struct, frozen=True):
     """An expectation with its place and its verdict."""
 
-    placed: AssignedMember
+    located: LocatedExpectation
     verdict: Verdict
 
     @property
-    def place(self) -> str:
-        return placed(self.placed.path, self.placed.line)
+    def file_and_line(self) -> str:
+        return file_and_line(self.located.path, self.located.line)
 
 
-def verdict_lines(judged: Judged) -> Iterator[str]:
+def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
     state = "ok  " if verdict.holds else "FAIL"
-    yield f"{state} {judged.place}: {verdict.expectation.text}"
-    yield from (f"     {line}" for line in _reasons(verdict))
+    yield f"{state} {judged.file_and_line}: {verdict.expectation.text}"
+    yield from (f"     {line}" for line in _reason_lines(verdict))
 
 
-def annotation(judged: Judged) -> str:
+def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
-    message = "\n".join((judged.verdict.expectation.text, *_reasons(judged.verdict)))
-    return github("error", judged.placed.path, judged.placed.line, message)
+    message = "\n".join((judged.verdict.expectation.text, *_reason_lines(judged.verdict)))
+    return github("error", judged.located.path, judged.located.line, message)
 
 
-def junit(judged: Sequence[Judged]) -> str:
+def junit_report(judged: Sequence[JudgedExpectation]) -> str:
     failed = sum(not found.verdict.holds for found in judged)
-    cases = "".join(map(_case, judged))
+    cases = "".join(map(_junit_test_case, judged))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
         f'<testsuite name="kafka-shim policy test" tests="{len(judged)}" failures="{failed}"'
@@ -60,11 +65,11 @@ def junit(judged: Sequence[Judged]) -> str:
     )
 
 
-def verdict_object(judged: Judged) -> dict[str, Any]:
+def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
     verdict = judged.verdict
     return {
-        "file": judged.placed.path,
-        "line": judged.placed.line,
+        "file": judged.located.path,
+        "line": judged.located.line,
         "expectation": verdict.expectation.text,
         "release": verdict.expectation.release,
         "held": verdict.holds,
@@ -77,20 +82,22 @@ def verdict_object(judged: Judged) -> dict[str, Any]:
     }
 
 
-def step_command(step: Step, bootstrap: str | None = None) -> str:
+def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
     return command("--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap)
 
 
-def _reasons(verdict: Verdict) -> Iterator[str]:
+def _reason_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
-        rules = dict.fromkeys(_rule(response.decision) for response in verdict.accesses)
+        rules = dict.fromkeys(
+            _deciding_rule_text(response.decision) for response in verdict.accesses
+        )
         shown = list(rules)[:RULES_MAX]
         yield from (f"because: {rule}" for rule in shown)
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return
-    yield from (f"there is {acl_words(acl)}" for acl in verdict.acls[:SHOWN_MAX])
-    yield from (_verdict_words(response) for response in verdict.accesses[:SHOWN_MAX])
+    yield from (f"there is {acl_sentence(acl)}" for acl in verdict.acls[:SHOWN_MAX])
+    yield from (_response_text(response) for response in verdict.accesses[:SHOWN_MAX])
     left = max(len(verdict.acls), len(verdict.accesses)) - SHOWN_MAX
     if left > 0:
         yield f"and {left} more"
@@ -98,24 +105,24 @@ def _reasons(verdict: Verdict) -> Iterator[str]:
         yield _NO_CHANGE
         return
     yield "to make it hold:"
-    yield from (f"  {step_command(step)}" for step in verdict.steps)
+    yield from (f"  {kafka_acls_command(step)}" for step in verdict.steps)
 
 
-def _verdict_words(response: CheckedAccess) -> str:
+def _response_text(response: CheckedAccess) -> str:
     who = "everyone else" if response.principal == ANY_USER else response.principal
     may = "may" if response.decision.allowed else "may not"
     kind = response.need.resource_type
-    resource = resource_words(kind, None if response.need.any_name else response.names)
+    resource = resource_text(kind, None if response.need.any_name else response.names)
     row = f" ({response.clause.requirement_id})" if response.clause.requirement_id else ""
     return (
         f"{who} {may} {camel_case(response.need.operation)} on {resource}"
-        f"{hosts_words([response.host])}{row}: {_rule(response.decision)}"
+        f"{hosts_text([response.host])}{row}: {_deciding_rule_text(response.decision)}"
     )
 
 
-def _rule(decision: Decision) -> str:
+def _deciding_rule_text(decision: Decision) -> str:
     if decision.because is Because.ACL and decision.acl is not None:
-        return acl_words(decision.acl)
+        return acl_sentence(decision.acl)
     return decision.because.value
 
 
@@ -134,20 +141,20 @@ def _response_object(response: CheckedAccess) -> dict[str, Any]:
     }
 
 
-def _case(judged: Judged) -> str:
+def _junit_test_case(judged: JudgedExpectation) -> str:
     text, verdict = judged.verdict.expectation.text, judged.verdict
     head = (
-        f"  <testcase classname={quoteattr(judged.placed.path)} name={quoteattr(text)}"
-        f" file={quoteattr(judged.placed.path)} line={quoteattr(str(judged.placed.line))}"
+        f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
+        f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"
     )
     if verdict.holds:
-        return _printable(f"{head}/>\n")
-    lines = list(_reasons(verdict))
+        return _replace_invalid_xml_characters(f"{head}/>\n")
+    lines = list(_reason_lines(verdict))
     body = escape("\n".join(lines))
     failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
-    return _printable(f"{head}>\n{failure}  </testcase>\n")
+    return _replace_invalid_xml_characters(f"{head}>\n{failure}  </testcase>\n")
 
 
-def _printable(text: str) -> str:
+def _replace_invalid_xml_characters(text: str) -> str:
     """Return the text without characters that XML does not allow."""
     return _UNPRINTABLE.sub("?", text)

@@ -39,8 +39,8 @@ i { color: #777; }
 
 def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Yield lines of aligned columns with a letter for each operation, and a legend."""
-    lines = [["", *map(column, resources)]]
-    lines += [[who(row), *map(_letters, row.cells)] for row in rows]
+    lines = [["", *map(column_heading, resources)]]
+    lines += [[row_heading(row), *map(_operation_letters, row.cells)] for row in rows]
     widths = [max(map(len, parts)) for parts in zip(*lines, strict=True)]
     for line in lines:
         yield "  ".join(
@@ -64,17 +64,19 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["principal", *map(column, resources)])
+    writer.writerow(["principal", *map(column_heading, resources)])
     for row in rows:
-        writer.writerow([who(row), *(" ".join(_words(cell)) for cell in row.cells)])
+        writer.writerow(
+            [row_heading(row), *(" ".join(_operation_names(cell)) for cell in row.cells)]
+        )
     return out.getvalue()
 
 
 def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -> str:
     """Return an HTML page without references to other files."""
-    heads = "".join(f"<th>{escape(column(resource))}</th>" for resource in resources)
+    heads = "".join(f"<th>{escape(column_heading(resource))}</th>" for resource in resources)
     body = "".join(
-        f"<tr><th>{escape(who(row))}</th>{''.join(map(_html_cell, row.cells))}</tr>\n"
+        f"<tr><th>{escape(row_heading(row))}</th>{''.join(map(_html_cell, row.cells))}</tr>\n"
         for row in rows
     )
     return (
@@ -85,7 +87,7 @@ def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -
     )
 
 
-def column(resource: MatrixResource) -> str:
+def column_heading(resource: MatrixResource) -> str:
     """Return a heading such as `topic orders`, `group app-*` or `cluster`."""
     kind = resource.resource_type.name.lower().replace("_", " ")
     if resource.resource_type is ResourceType.CLUSTER:
@@ -94,18 +96,18 @@ def column(resource: MatrixResource) -> str:
     return f"{kind} {'*' if names == ALL_NAMES else names.text + '*' * names.is_prefix}"
 
 
-def who(row: MatrixRow) -> str:
+def row_heading(row: MatrixRow) -> str:
     return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
 
 
-def _letters(cell: MatrixCell) -> str:
+def _operation_letters(cell: MatrixCell) -> str:
     partly = "".join(LETTERS[operation] for operation in cell.allowed_somewhere)
     return "".join(
         LETTERS[operation] for operation in cell.allowed_everywhere
     ) + f"({partly})" * bool(partly)
 
 
-def _words(cell: MatrixCell) -> list[str]:
+def _operation_names(cell: MatrixCell) -> list[str]:
     return [
         *map(camel_case, cell.allowed_everywhere),
         *(f"({camel_case(op)})" for op in cell.allowed_somewhere),
@@ -113,4 +115,4 @@ def _words(cell: MatrixCell) -> list[str]:
 
 
 def _html_cell(cell: MatrixCell) -> str:
-    return f"<td>{'<br>'.join(_words(cell))}</td>"
+    return f"<td>{'<br>'.join(_operation_names(cell))}</td>"

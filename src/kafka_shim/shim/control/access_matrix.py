@@ -8,7 +8,7 @@ from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, Actor
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
-from kafka_shim.shim.control.problem import ControlError, authorizer_of
+from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.whole_number import whole_number
@@ -17,26 +17,26 @@ PRINCIPALS_MAX = 100
 RESOURCES_MAX = 200
 
 
-def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
+def access_matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
     """Return principals by resources of a type, with the operations that are allowed from a host.
 
     Principals are those of users, ACLs, super users and the last requests; resources are existing
     ones and those of literal ACLs. All names are returned, with decisions for a part of them.
     """
-    authorizer = authorizer_of(cluster)
-    resource_type = _resource_type(query)
+    authorizer = authorizer_or_409(cluster)
+    resource_type = _resource_type_of_query(query)
     host = query.get("host", "127.0.0.1")
-    principals = _containing(
-        _principals(cluster, authorizer, history), query.get("principal_contains", "")
+    principals = _sorted_names_containing(
+        _known_principals(cluster, authorizer, history), query.get("principal_contains", "")
     )
-    resources = _containing(
-        _resources(cluster, authorizer, resource_type), query.get("resource_contains", "")
+    resources = _sorted_names_containing(
+        _resource_names(cluster, authorizer, resource_type), query.get("resource_contains", "")
     )
     rows, columns = (
-        _part(query, "principal", PRINCIPALS_MAX),
-        _part(query, "resource", RESOURCES_MAX),
+        _page_slice(query, "principal", PRINCIPALS_MAX),
+        _page_slice(query, "resource", RESOURCES_MAX),
     )
-    asked = supported_operations(resource_type)
+    operations = supported_operations(resource_type)
     return {
         "host": host,
         "resource_type": resource_type.name,
@@ -48,7 +48,9 @@ def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict
             {
                 "principal": principal,
                 "allowed": [
-                    _allowed(authorizer, Actor(principal, host), asked, (resource_type, name))
+                    _allowed_operation_names(
+                        authorizer, Actor(principal, host), operations, (resource_type, name)
+                    )
                     for name in resources[columns]
                 ],
             }
@@ -57,46 +59,46 @@ def matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict
     }
 
 
-def _containing(names: Iterable[str], text: str) -> list[str]:
+def _sorted_names_containing(names: Iterable[str], text: str) -> list[str]:
     """Return the names that contain the text, in any case of letters, sorted."""
     return sorted(name for name in names if text.lower() in name.lower())
 
 
-def _resource_type(query: Mapping[str, str]) -> ResourceType:
+def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
     try:
         return parse_resource_type(query.get("resource_type", "topic"))
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 
 
-def _part(query: Mapping[str, str], what: str, most: int) -> slice:
+def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     """Return which of the names have decisions in the answer."""
-    first = whole_number(query.get(f"first_{what}", "0"))
-    count = whole_number(query.get(f"{what}s", str(most)))
+    first = whole_number(query.get(f"first_{axis}", "0"))
+    count = whole_number(query.get(f"{axis}s", str(page_max)))
     if first is None or count is None:
-        raise ControlError(400, f"first_{what} and {what}s must be numbers of 0 or more")
-    return slice(first, first + min(count, most))
+        raise ControlError(400, f"first_{axis} and {axis}s must be numbers of 0 or more")
+    return slice(first, first + min(count, page_max))
 
 
-def _principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
+def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
     users = {*cluster.users.passwords, *cluster.users.stored_names()}
-    found = {f"User:{name}" for name in users}
-    found |= {acl.principal for acl in authorizer.acls(AclFilter())} - {ANY_USER}
-    found |= {seen.principal for seen in history}
+    principals = {f"User:{name}" for name in users}
+    principals |= {acl.principal for acl in authorizer.acls(AclFilter())} - {ANY_USER}
+    principals |= {seen.principal for seen in history}
     if isinstance(authorizer, StandardAuthorizer):
-        found |= authorizer.super_users
-    return found
+        principals |= authorizer.super_users
+    return principals
 
 
-def _resources(cluster: Cluster, authorizer: Authorizer, kind: ResourceType) -> set[str]:
+def _resource_names(cluster: Cluster, authorizer: Authorizer, kind: ResourceType) -> set[str]:
     if kind is ResourceType.CLUSTER:
         return {CLUSTER_NAME}
     literal = AclFilter(kind, None, PatternType.LITERAL)
     named = {acl.resource_name for acl in authorizer.acls(literal)} - {WILDCARD}
-    return named | set(_existing(cluster, kind))
+    return named | set(_existing_resource_names(cluster, kind))
 
 
-def _existing(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
+def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
     match kind:
         case ResourceType.TOPIC:
             return (topic.name for topic in cluster.topics)
@@ -110,7 +112,7 @@ def _existing(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
     return ()
 
 
-def _allowed(
+def _allowed_operation_names(
     authorizer: Authorizer,
     actor: Actor,
     operations: Iterable[Operation],

@@ -8,10 +8,10 @@ from kafka_shim.shim.state.cluster import Cluster
 PRODUCERS_MAX = 1000
 
 
-def transactions(cluster: Cluster) -> dict[str, Any]:
+def list_transactions(cluster: Cluster) -> dict[str, Any]:
     """Return transactional ids by name, and at most 1000 producers, first those in transactions."""
     found = sorted(cluster.transactions, key=lambda transaction: transaction.transactional_id)
-    producers = sorted(_producers(cluster), key=lambda row: row["transaction_offset"] < 0)
+    producers = sorted(_producer_rows(cluster), key=lambda row: row["transaction_offset"] < 0)
     return {
         "transactions": [
             {
@@ -33,7 +33,7 @@ def transactions(cluster: Cluster) -> dict[str, Any]:
     }
 
 
-def _producers(cluster: Cluster) -> Iterator[dict[str, Any]]:
+def _producer_rows(cluster: Cluster) -> Iterator[dict[str, Any]]:
     for topic in cluster.topics:
         for partition in topic.partitions:
             for producer in partition.log.producers:

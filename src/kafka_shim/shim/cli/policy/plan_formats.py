@@ -12,50 +12,52 @@ from kafka_shim.authorizer.acl_formats.documents import dump_all
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 
-FORMS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
+PLAN_FORMATS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")
 _BY_PRINCIPAL = MappingProxyType({"strimzi": strimzi.resource_of, "jikkou": jikkou.resource_of})
 
 
-def stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
+def format_two_stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
     """Return the two stages as text; AclTextError for ACLs that the format cannot express.
 
     `old` has the old ACLs with their places in files; the text is empty if the place is unknown.
     """
     if form in _BY_PRINCIPAL:
-        return _resources(steps, set(old), form)
+        return _resources_of_changed_principals(steps, set(old), form)
     added = [step.acl for step in steps if step.is_addition]
     removed = [step.acl for step in steps if not step.is_addition]
-    gone = "\n".join(_placed(acl, form, old[acl]) for acl in removed)
+    gone = "\n".join(_commented_acl_resource(acl, form, old[acl]) for acl in removed)
     return (
         write(added, form) if added else "",
         f"# remove these resources:\n{gone}" if removed else "",
     )
 
 
-def _placed(acl: Acl, form: str, place: str) -> str:
+def _commented_acl_resource(acl: Acl, form: str, place: str) -> str:
     """Return the ACL's resource as comment lines, with its place first."""
     lines = (place and f"# {place}", *write([acl], form).splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
-def staged(parts: tuple[str, str], only: int | None) -> str:
+def join_stages(stage_texts: tuple[str, str], only_stage: int | None) -> str:
     """Return both stages with headings, or only one, which can be piped into the tool."""
-    if only is not None:
-        return parts[only - 1]
+    if only_stage is not None:
+        return stage_texts[only_stage - 1]
     return "".join(
         f"# stage {number} of 2: {head}\n{part}\n"
-        for number, (head, part) in enumerate(zip(_HEADS, parts, strict=True), start=1)
+        for number, (head, part) in enumerate(zip(_HEADS, stage_texts, strict=True), start=1)
         if part
     )
 
 
-def _resources(steps: Sequence[Step], old: set[Acl], form: str) -> tuple[str, str]:
+def _resources_of_changed_principals(
+    steps: Sequence[Step], old: set[Acl], form: str
+) -> tuple[str, str]:
     """Return whole resources: first of principals that gain ACLs, then of those that lose some."""
     added = {step.acl for step in steps if step.is_addition}
     removed = {step.acl for step in steps if not step.is_addition}
-    first = _of_principals(old | added, {acl.principal for acl in added})
-    then = _of_principals((old | added) - removed, {acl.principal for acl in removed})
+    first = _acls_by_principal(old | added, {acl.principal for acl in added})
+    then = _acls_by_principal((old | added) - removed, {acl.principal for acl in removed})
     make = _BY_PRINCIPAL[form]
     first_text, then_text = (
         dump_all(make(principal, acls) for principal, acls in side.items()) if side else ""
@@ -64,9 +66,9 @@ def _resources(steps: Sequence[Step], old: set[Acl], form: str) -> tuple[str, st
     return first_text, then_text
 
 
-def _of_principals(acls: Iterable[Acl], principals: Iterable[str]) -> Mapping[str, list[Acl]]:
-    found: dict[str, list[Acl]] = {principal: [] for principal in sorted(principals)}
+def _acls_by_principal(acls: Iterable[Acl], principals: Iterable[str]) -> Mapping[str, list[Acl]]:
+    acls_by_principal: dict[str, list[Acl]] = {principal: [] for principal in sorted(principals)}
     for acl in sorted(acls, key=lambda acl: acl.operation):
-        if acl.principal in found:
-            found[acl.principal].append(acl)
-    return found
+        if acl.principal in acls_by_principal:
+            acls_by_principal[acl.principal].append(acl)
+    return acls_by_principal

@@ -4,7 +4,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.shim.control.shapes import AclRow
+from kafka_shim.shim.control.bodies import AclRow
 
 
 class HeaderRow(msgspec.Struct):

@@ -7,25 +7,25 @@ from typing import Any
 
 from kafka_shim.shim.config import Limits
 
-WANTED = Limits().connections_max + 1000
-TELL_S = 10
+DESIRED_LIMIT = Limits().connections_max + 1000
+REPORT_INTERVAL_S = 10
 _SHORT_OF = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 
 
-def expect_many_connections() -> None:
+def allow_many_connections() -> None:
     """Raise the limit of open files, and report shortages once; call it on the broker's loop."""
-    _make_room()
-    Shortage().watch(asyncio.get_running_loop())
+    _raise_open_files_limit()
+    ShortageReporter().install_exception_handler(asyncio.get_running_loop())
 
 
-def _make_room() -> None:
+def _raise_open_files_limit() -> None:
     """Raise the soft limit of open files to the hard limit, as a JVM does."""
     if sys.platform == "win32":
         return
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = WANTED if hard == resource.RLIM_INFINITY else min(WANTED, hard)
+    wanted = DESIRED_LIMIT if hard == resource.RLIM_INFINITY else min(DESIRED_LIMIT, hard)
     if soft != resource.RLIM_INFINITY and soft < wanted:
         try:
             resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
@@ -33,27 +33,29 @@ def _make_room() -> None:
             return
 
 
-class Shortage:
+class ShortageReporter:
     """Reports now and then that new connections wait.
 
     Asyncio alone would print a traceback each second.
     """
 
     def __init__(self) -> None:
-        self._told_s = self._last_s = -float(TELL_S)
+        self._reported_s = self._last_s = -float(REPORT_INTERVAL_S)
 
-    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
-        loop.set_exception_handler(self._handle)
+    def install_exception_handler(self, loop: asyncio.AbstractEventLoop) -> None:
+        loop.set_exception_handler(self._handle_loop_exception)
 
-    def _handle(self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+    def _handle_loop_exception(
+        self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
+    ) -> None:
         error = context.get("exception")
         if isinstance(error, OSError) and error.errno in _SHORT_OF:
             self._last_s = loop.time()
-            self._tell(error)
-        elif not self._is_attempt_too_late(loop, context):
+            self._report_waiting_connections(error)
+        elif not self._is_accept_retry_on_closed_listener(loop, context):
             loop.default_exception_handler(context)
 
-    def _is_attempt_too_late(
+    def _is_accept_retry_on_closed_listener(
         self, loop: asyncio.AbstractEventLoop, context: dict[str, Any]
     ) -> bool:
         """Return whether asyncio failed only because it retried on a
@@ -61,12 +63,12 @@ class Shortage:
         """
         is_timer = isinstance(context.get("handle"), asyncio.TimerHandle)
         is_closed = isinstance(context.get("exception"), ValueError)
-        return is_timer and is_closed and loop.time() - self._last_s < TELL_S
+        return is_timer and is_closed and loop.time() - self._last_s < REPORT_INTERVAL_S
 
-    def _tell(self, error: OSError) -> None:
-        if self._last_s - self._told_s < TELL_S:
+    def _report_waiting_connections(self, error: OSError) -> None:
+        if self._last_s - self._reported_s < REPORT_INTERVAL_S:
             return
-        self._told_s = self._last_s
+        self._reported_s = self._last_s
         # no logging: it imports modules late, which needs open files
         said = f"{error.strerror}: new connections wait; raise `ulimit -n`, or connect fewer"
         print(f"kafka-shim: {said}", file=sys.stderr, flush=True)

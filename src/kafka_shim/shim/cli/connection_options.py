@@ -25,7 +25,7 @@ def add_connection_arguments(parser: argparse._ActionsContainer) -> None:
     )
 
 
-def connected(args: argparse.Namespace) -> Client:
+def connect_with_options(args: argparse.Namespace) -> Client:
     """Connect as the options say; raise ClientError or ConfigError if that fails."""
     for address in filter(None, args.bootstrap_server.split(",")):
         parse_address(address.strip(), "--bootstrap-server")

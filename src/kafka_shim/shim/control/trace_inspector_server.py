@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from kafka_shim.shim.control.inspector_files import FILES, HEADERS, content
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, file_content
 from kafka_shim.shim.whole_number import whole_number
 
 HOST = "127.0.0.1"
@@ -18,7 +18,7 @@ _ROWS_MAX = 1000
 _NUMBER = itemgetter("number")
 
 
-class Rows(Protocol):
+class TraceRows(Protocol):
     """The rows of a recording, by number, in the form of the control API."""
 
     name: str
@@ -27,20 +27,20 @@ class Rows(Protocol):
     last: int
 
 
-class RecordingServer(ThreadingHTTPServer):
+class TraceInspectorServer(ThreadingHTTPServer):
     """Serves until it is shut down; `url` is the page's."""
 
     daemon_threads = True
 
-    def __init__(self, rows: Rows, port: int = 0) -> None:
-        super().__init__((HOST, port), _Handler)
+    def __init__(self, rows: TraceRows, port: int = 0) -> None:
+        super().__init__((HOST, port), _RequestHandler)
         self.rows = rows
 
     @property
     def url(self) -> str:
         return f"http://{HOST}:{self.server_address[1]}{_PAGE}"
 
-    def response(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
+    def control_api_response(self, path: str, query: Mapping[str, str]) -> dict[str, Any] | None:
         """Return the response to a call of the control API; None if a recording has none."""
         rows = self.rows
         if path == "/health":
@@ -49,11 +49,11 @@ class RecordingServer(ThreadingHTTPServer):
         if path not in kinds:
             return None
         after, limit = (whole_number(query.get(name, "")) for name in ("after", "limit"))
-        found, last = _after(kinds[path], after or 0, limit or _ROWS_MAX)
-        return {path[1:]: found, "last": rows.last if last is None else last}
+        rows_of_page, last = _page_of_rows_after(kinds[path], after or 0, limit or _ROWS_MAX)
+        return {path[1:]: rows_of_page, "last": rows.last if last is None else last}
 
 
-def _after(
+def _page_of_rows_after(
     rows: list[dict[str, Any]], after: int, limit: int
 ) -> tuple[list[dict[str, Any]], int | None]:
     """Return rows of whole requests, about as many as the limit, and the last number if there are
@@ -67,36 +67,38 @@ def _after(
     return rows[start : bisect_right(rows, last, key=_NUMBER)], last
 
 
-class _Handler(BaseHTTPRequestHandler):
-    server: RecordingServer
+class _RequestHandler(BaseHTTPRequestHandler):
+    server: TraceInspectorServer
 
     def do_GET(self) -> None:
-        """Answer a call, or give a file of the page."""
-        asked = urlsplit(self.path)
-        if not self._is_of_this_machine():
-            self._send(403, b"only this machine may call\n", "text/plain")
+        """Send the response to a call of the control API, or a file of the page."""
+        url = urlsplit(self.path)
+        if not self._is_called_from_loopback_page():
+            self._send_response(403, b"only this machine may call\n", "text/plain")
             return
-        if asked.path == "/":
-            self._send(307, b"", "text/plain", {"Location": _PAGE})
+        if url.path == "/":
+            self._send_response(307, b"", "text/plain", {"Location": _PAGE})
             return
-        found = self.server.response(asked.path, dict(parse_qsl(asked.query)))
-        if found is not None:
-            self._send(200, json.dumps(found).encode(), "application/json")
+        response = self.server.control_api_response(url.path, dict(parse_qsl(url.query)))
+        if response is not None:
+            self._send_response(200, json.dumps(response).encode(), "application/json")
             return
-        name = asked.path.removeprefix(_PAGE).removeprefix("/") or "index.html"
-        if not asked.path.startswith(_PAGE) or name not in FILES:
-            self._send(404, b'{"error": "a recording has no such page"}', "application/json")
+        name = url.path.removeprefix(_PAGE).removeprefix("/") or "index.html"
+        if not url.path.startswith(_PAGE) or name not in FILES:
+            self._send_response(
+                404, b'{"error": "a recording has no such page"}', "application/json"
+            )
             return
-        self._send(200, content(name), FILES[name], HEADERS)
+        self._send_response(200, file_content(name), FILES[name], HEADERS)
 
-    def _is_of_this_machine(self) -> bool:
+    def _is_called_from_loopback_page(self) -> bool:
         """Return whether the call is not from another site's page, by its Host and Origin."""
         host = self.headers.get("Host", "")
         origin = self.headers.get("Origin")
         is_same = origin is None or origin == f"http://{host}"
         return host.rpartition(":")[0] in _LOOPBACK_NAMES and is_same
 
-    def _send(
+    def _send_response(
         self, status: int, body: bytes, media_type: str, headers: Mapping[str, str] | None = None
     ) -> None:
         self.send_response(status)

@@ -1,11 +1,11 @@
-"""The control API's calls about groups of all four kinds: members, offsets, lag, reset."""
+"""List, delete and reset groups of all four kinds, for the control API: members, offsets, lag."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.control.problem import ControlError
-from kafka_shim.shim.control.state_shapes import NewOffsets
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.state_bodies import NewOffsets
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
@@ -23,41 +23,43 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
 Row = dict[str, Any]
 
 
-class ControlGroups:
-    """The groups of a cluster; every method answers plain values."""
+class GroupControl:
+    """The groups of a cluster; every method returns plain values."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def rows(self) -> Row:
+    def list_groups(self) -> Row:
         groups = sorted(self._cluster.groups, key=lambda group: group.group_id)
-        return {"groups": [self._row(group) for group in groups]}
+        return {"groups": [self._group_row(group) for group in groups]}
 
-    def row(self, group_id: str) -> Row:
-        return self._row(self._known(group_id))
+    def group_row(self, group_id: str) -> Row:
+        return self._group_row(self._group_or_404(group_id))
 
-    def delete(self, group_id: str) -> Row:
+    def delete_group(self, group_id: str) -> Row:
         """Delete a group without members, and its offsets."""
-        group = self._known(group_id)
-        self._check_empty(group)
+        group = self._group_or_404(group_id)
+        self._raise_409_if_group_has_members(group)
         error = self._cluster.groups.delete(group_id)
         if error is not ErrorCode.NONE:
             raise ControlError(409, f"group `{group_id}` cannot be deleted: {error.name}")
         return {"done": True}
 
-    def reset(self, group_id: str, new: NewOffsets) -> Row:
+    def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
         group = self._cluster.groups.find(group_id)
         if group is not None:
-            self._check_empty(group)
-        places = list(self._places(group_id, new))
-        wanted = [(*place, _offset(place[1], new.to)) for place in places]
-        for topic, partition, offset in wanted:
-            self._set(group_id, topic, partition, offset)
-        offsets = self._offsets(self._known(group_id)) if wanted else []
+            self._raise_409_if_group_has_members(group)
+        partitions = list(self._partitions_to_reset(group_id, new_offsets))
+        offsets_to_set = [
+            (*place, _resolve_target_offset(place[1], new_offsets.to)) for place in partitions
+        ]
+        for topic, partition, offset in offsets_to_set:
+            self._set_offset(group_id, topic, partition, offset)
+        offsets = self._offset_rows(self._group_or_404(group_id)) if offsets_to_set else []
         return {"offsets": offsets}
 
-    def _set(self, group_id: str, topic: Topic, partition: Partition, offset: int) -> None:
+    def _set_offset(self, group_id: str, topic: Topic, partition: Partition, offset: int) -> None:
         groups = self._cluster.groups
         share = groups.share(group_id)
         if share is not None:
@@ -68,68 +70,79 @@ class ControlGroups:
             groups.classic_or_new(group_id)
         groups.store(group_id, [Commit(topic.topic_id, partition.index, CommittedOffset(offset))])
 
-    def _places(self, group_id: str, new: NewOffsets) -> Iterator[tuple[Topic, Partition]]:
+    def _partitions_to_reset(
+        self, group_id: str, new_offsets: NewOffsets
+    ) -> Iterator[tuple[Topic, Partition]]:
         """Return the partitions of a reset."""
         topics = self._cluster.topics
-        if new.topic is None:
-            if new.partition is not None:
+        if new_offsets.topic is None:
+            if new_offsets.partition is not None:
                 raise ControlError(400, "partition requires topic")
-            for row in self._offsets(self._known(group_id)):
+            for row in self._offset_rows(self._group_or_404(group_id)):
                 topic = topics.get(row["topic"])
                 assert topic is not None
                 yield topic, topic.partitions[row["partition"]]
             return
-        topic = topics.get(new.topic)
+        topic = topics.get(new_offsets.topic)
         if topic is None:
-            raise ControlError(404, f"unknown topic `{new.topic}`")
-        if new.partition is None:
+            raise ControlError(404, f"unknown topic `{new_offsets.topic}`")
+        if new_offsets.partition is None:
             yield from ((topic, partition) for partition in topic.partitions)
             return
-        partition = topic.partition(new.partition)
+        partition = topic.partition(new_offsets.partition)
         if partition is None:
-            raise ControlError(404, f"topic `{new.topic}` has no partition {new.partition}")
+            raise ControlError(
+                404, f"topic `{new_offsets.topic}` has no partition {new_offsets.partition}"
+            )
         yield topic, partition
 
-    def _known(self, group_id: str) -> Group:
+    def _group_or_404(self, group_id: str) -> Group:
         group = self._cluster.groups.find(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group
 
-    def _check_empty(self, group: Group) -> None:
+    def _raise_409_if_group_has_members(self, group: Group) -> None:
         group.expire_overdue()
         if not group.is_empty:
             raise ControlError(409, f"group `{group.group_id}` has members: stop them first")
 
-    def _row(self, group: Group) -> Row:
+    def _group_row(self, group: Group) -> Row:
         group.expire_overdue()
-        offsets = self._offsets(group)
+        offsets = self._offset_rows(group)
         return {
             "group_id": group.group_id,
             "type": group.type.value,
             "state": group.state_name,
-            "members": list(self._members(group)),
+            "members": list(self._member_rows(group)),
             "offsets": offsets,
             "lag": sum(row["lag"] for row in offsets),
         }
 
     # members
 
-    def _members(self, group: Group) -> Iterator[Row]:
+    def _member_rows(self, group: Group) -> Iterator[Row]:
         match group.type:
             case GroupType.CLASSIC:
-                return self._classic(cast("ClassicGroup", group))
+                return self._classic_member_rows(cast("ClassicGroup", group))
             case GroupType.CONSUMER:
                 consumers = cast("ConsumerGroup", group)
-                shown = {m.member_id: consumers.shown_assignment(m) for m in _all(consumers)}
-                return self._with_epochs(consumers, shown)
+                shown = {
+                    m.member_id: consumers.shown_assignment(m)
+                    for m in _members_by_iteration(consumers)
+                }
+                return self._epoch_member_rows(consumers, shown)
             case GroupType.SHARE:
                 sharing = cast("ShareGroup", group)
-                return self._with_epochs(sharing, {m.member_id: m.assigned for m in _all(sharing)})
+                return self._epoch_member_rows(
+                    sharing, {m.member_id: m.assigned for m in _members_by_iteration(sharing)}
+                )
         streams = cast("StreamsGroup", group)
-        return self._with_epochs(streams, {m.member_id: m.assigned for m in _all(streams)})
+        return self._epoch_member_rows(
+            streams, {m.member_id: m.assigned for m in _members_by_iteration(streams)}
+        )
 
-    def _classic(self, group: "ClassicGroup") -> Iterator[Row]:
+    def _classic_member_rows(self, group: "ClassicGroup") -> Iterator[Row]:
         from kafka_shim.shim.state.groups.classic import subscription  # noqa: PLC0415 - with the first member
 
         for member in group.views():
@@ -140,21 +153,23 @@ class ControlGroups:
                 "client_id": member.client_id,
                 "client_host": member.client_host,
                 "epoch": group.cycle.generation_id,
-                "assignment": self._topics(assigned or {}),
+                "assignment": self._assignment_rows(assigned or {}),
             }
 
-    def _with_epochs(self, group: Any, assignments: Mapping[str, Assignment]) -> Iterator[Row]:
-        for member in _all(group):
+    def _epoch_member_rows(
+        self, group: Any, assignments: Mapping[str, Assignment]
+    ) -> Iterator[Row]:
+        for member in _members_by_iteration(group):
             yield {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id,
                 "client_id": member.client_id,
                 "client_host": member.client_host,
                 "epoch": member.epoch,
-                "assignment": self._topics(assignments[member.member_id]),
+                "assignment": self._assignment_rows(assignments[member.member_id]),
             }
 
-    def _topics(self, assignment: Assignment) -> list[Row]:
+    def _assignment_rows(self, assignment: Assignment) -> list[Row]:
         """Return assignments by topic; those of streams groups by subtopology."""
         rows = []
         for key, partitions in assignment.items():
@@ -165,14 +180,14 @@ class ControlGroups:
 
     # offsets
 
-    def _offsets(self, group: Group) -> list[Row]:
+    def _offset_rows(self, group: Group) -> list[Row]:
         if group.type is GroupType.SHARE:
-            found = self._share_offsets(cast("ShareGroup", group))
+            rows = self._share_offset_rows(cast("ShareGroup", group))
         else:
-            found = self._committed(group.group_id)
-        return sorted(found, key=lambda row: (row["topic"], row["partition"]))
+            rows = self._committed_offset_rows(group.group_id)
+        return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
-    def _committed(self, group_id: str) -> Iterator[Row]:
+    def _committed_offset_rows(self, group_id: str) -> Iterator[Row]:
         for topic_id, offsets in self._cluster.groups.offsets.of_group(group_id):
             topic = self._cluster.topics.by_id(topic_id)
             for index, committed in offsets.items():
@@ -182,7 +197,7 @@ class ControlGroups:
                     lag = max(end - committed.offset, 0)
                     yield _offset_row(topic, partition, committed.offset, lag, committed.metadata)
 
-    def _share_offsets(self, group: "ShareGroup") -> Iterator[Row]:
+    def _share_offset_rows(self, group: "ShareGroup") -> Iterator[Row]:
         for topic_id, begun in group.begun.items():
             topic = self._cluster.topics.by_id(topic_id)
             for index in begun:
@@ -198,7 +213,7 @@ class ControlGroups:
                     yield _offset_row(topic, partition, state.start_offset, max(left, 0), "")
 
 
-def _all(group: Any) -> list[Any]:
+def _members_by_iteration(group: Any) -> list[Any]:
     """Return the members of a group of a newer protocol."""
     return list(group.members.values())
 
@@ -214,16 +229,16 @@ def _offset_row(topic: Topic, partition: Partition, offset: int, lag: int, metad
     }
 
 
-def _offset(partition: Partition, to: int | str) -> int:
+def _resolve_target_offset(partition: Partition, target: int | str) -> int:
     log = partition.log
-    if to == "earliest":
+    if target == "earliest":
         return log.start_offset
-    if to == "latest":
+    if target == "latest":
         return log.end_offset
-    if isinstance(to, str):
-        raise ControlError(400, f"invalid to `{to}`; expected earliest, latest or an offset")
-    if not log.start_offset <= to <= log.end_offset:
+    if isinstance(target, str):
+        raise ControlError(400, f"invalid to `{target}`; expected earliest, latest or an offset")
+    if not log.start_offset <= target <= log.end_offset:
         known = f"{log.start_offset} to {log.end_offset}"
         text = f"partition {partition.index} has offsets from {known}"
-        raise ControlError(400, f"offset {to} is out of range: {text}")
-    return to
+        raise ControlError(400, f"offset {target} is out of range: {text}")
+    return target

@@ -11,7 +11,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.observing.history import History
 
 
-class _Totals(Collector):
+class _BrokerCollector(Collector):
     """Reads the counts at each scrape, so that nothing is counted twice."""
 
     def __init__(self, broker: Broker, history: History) -> None:
@@ -19,8 +19,8 @@ class _Totals(Collector):
         self._history = history
 
     def collect(self) -> Iterator[Metric]:
-        yield self._responses()
-        yield self._decisions()
+        yield self._response_counts()
+        yield self._decision_counts()
         counters = self._broker.cluster.counters
         for name, text, value in (
             ("connections", "Connections accepted since the start", counters.connections),
@@ -43,18 +43,18 @@ class _Totals(Collector):
             "kafka_shim_open_connections", "Clients connected", value=self._broker.connections
         )
 
-    def _responses(self) -> Metric:
-        found = CounterMetricFamily(
+    def _response_counts(self) -> Metric:
+        counts = CounterMetricFamily(
             "kafka_shim_requests",
             "Error codes of responses, each once per response; NONE for responses without",
             labels=["api", "version", "error"],
         )
         for (api, version, error), count in self._history.responses.items():
-            found.add_metric([api, str(version), error_name_or_code(error)], count)
-        return found
+            counts.add_metric([api, str(version), error_name_or_code(error)], count)
+        return counts
 
-    def _decisions(self) -> Metric:
-        found = CounterMetricFamily(
+    def _decision_counts(self) -> Metric:
+        counts = CounterMetricFamily(
             "kafka_shim_authz_decisions",
             "Authorization decisions",
             labels=["operation", "resource_type", "result", "rule_kind", "api"],
@@ -62,12 +62,12 @@ class _Totals(Collector):
         for key, count in self._history.decisions.items():
             operation, resource_type, allowed, rule_kind, api = key
             result = "allowed" if allowed else "denied"
-            found.add_metric([operation, resource_type, result, rule_kind, api], count)
-        return found
+            counts.add_metric([operation, resource_type, result, rule_kind, api], count)
+        return counts
 
 
-def exposition(broker: Broker, history: History) -> str:
+def metrics_text(broker: Broker, history: History) -> str:
     """Return the metrics for a scrape."""
     registry = CollectorRegistry(auto_describe=False)
-    registry.register(_Totals(broker, history))
+    registry.register(_BrokerCollector(broker, history))
     return generate_latest(registry).decode()

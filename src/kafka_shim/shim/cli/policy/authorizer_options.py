@@ -11,20 +11,20 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.cli.acl_source import is_concrete, release_of
-from kafka_shim.shim.cli.connecting import BOOTSTRAP_VARIABLE, connected
-from kafka_shim.shim.cli.usage import check_principal, release_named
+from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
+from kafka_shim.shim.cli.connection_options import BOOTSTRAP_VARIABLE, connect_with_options
+from kafka_shim.shim.cli.usage import check_principal_option, parse_release_option
 from kafka_shim.shim.client.acls import describe_acls
 
 
-class Live(msgspec.Struct, frozen=True):
+class ClusterAcls(msgspec.Struct, frozen=True):
     """The ACLs of a running cluster, and its probable release."""
 
     acls: list[Acl]
     release: str
 
 
-def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
+def add_authorizer_arguments(parser: argparse.ArgumentParser) -> None:
     """Add options for what decisions depend on besides ACLs."""
     group = parser.add_argument_group("rules")
     group.add_argument(
@@ -46,7 +46,7 @@ def add_decision_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
+def add_cluster_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("a running cluster")
     group.add_argument(
         "--bootstrap-server",
@@ -60,27 +60,27 @@ def add_broker_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def bootstrap_or_default(args: argparse.Namespace) -> str | None:
-    found: str | None = args.bootstrap_server or os.environ.get(BOOTSTRAP_VARIABLE)
-    args.bootstrap_server = found
-    return found
+def set_default_bootstrap_server(args: argparse.Namespace) -> str | None:
+    bootstrap_server: str | None = args.bootstrap_server or os.environ.get(BOOTSTRAP_VARIABLE)
+    args.bootstrap_server = bootstrap_server
+    return bootstrap_server
 
 
-def live_acls(args: argparse.Namespace) -> Live:
+def read_cluster_acls(args: argparse.Namespace) -> ClusterAcls:
     """Return the ACLs of the cluster, and the release with the most similar API versions."""
-    with connected(args) as client:
-        acls = [acl for acl in describe_acls(client) if is_concrete(acl)]
-        return Live(acls, release_of(client.versions))
+    with connect_with_options(args) as client:
+        acls = [acl for acl in describe_acls(client) if has_known_concrete_fields(acl)]
+        return ClusterAcls(acls, most_similar_release(client.versions))
 
 
-def chosen_release(args: argparse.Namespace, live: Live | None = None) -> str:
+def release_for_decisions(args: argparse.Namespace, cluster_acls: ClusterAcls | None = None) -> str:
     for principal in args.super_user:
-        check_principal("--super-user", principal)
-    named = release_named(args.kafka_version)
-    return named or (live.release if live is not None else RELEASES[-1])
+        check_principal_option("--super-user", principal)
+    named = parse_release_option(args.kafka_version)
+    return named or (cluster_acls.release if cluster_acls is not None else RELEASES[-1])
 
 
-def authorizer_of(
+def authorizer_with_options(
     args: argparse.Namespace, acls: Iterable[Acl], release: str
 ) -> StandardAuthorizer:
     return StandardAuthorizer(

@@ -4,24 +4,26 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from kafka_shim.shim.control.inspector_files import FILES, HEADERS, content
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, file_content
 
 
-async def _front(_: Request) -> Response:
+async def _redirect_to_inspector(_: Request) -> Response:
     return RedirectResponse("/inspector")
 
 
-async def _page(request: Request) -> Response:
+async def _serve_inspector_file(request: Request) -> Response:
     """Return the page or one of its files; they contain nothing of the broker and need no token."""
     name = request.path_params.get("file", "index.html")
     if name not in FILES:
         return Response("there is no such file\n", 404, media_type="text/plain")
-    return Response(content(name), headers=HEADERS, media_type=FILES[name])
+    return Response(file_content(name), headers=HEADERS, media_type=FILES[name])
 
 
-FRONT = Route("/", _front)
+FRONT_ROUTE = Route("/", _redirect_to_inspector)
 
 
-def pages(base: str) -> tuple[Route, Route]:
+def inspector_routes(base_path: str) -> tuple[Route, Route]:
     """Return the routes of a broker's inspector below this path."""
-    return Route(f"{base}/inspector", _page), Route(f"{base}/inspector/{{file}}", _page)
+    return Route(f"{base_path}/inspector", _serve_inspector_file), Route(
+        f"{base_path}/inspector/{{file}}", _serve_inspector_file
+    )

@@ -67,9 +67,9 @@ EXAMPLES: Final = {
 }  # fmt: skip
 
 
-def shown(program: str) -> str | None:
+def examples_section(command: str) -> str | None:
     """Return the part of a command's help with its examples; None if it has none here."""
-    if program not in EXAMPLES:
+    if command not in EXAMPLES:
         return None
-    title = "example" if len(EXAMPLES[program]) == 1 else "examples"
-    return "\n".join([f"{title}:", *(f"  {line}" for line in EXAMPLES[program])])
+    title = "example" if len(EXAMPLES[command]) == 1 else "examples"
+    return "\n".join([f"{title}:", *(f"  {line}" for line in EXAMPLES[command])])

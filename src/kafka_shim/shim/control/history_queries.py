@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.faults.spec import FaultError, api_named
 from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.whole_number import whole_number
@@ -14,17 +14,17 @@ from kafka_shim.shim.whole_number import whole_number
 _ROWS_MAX = 1000
 
 
-class PastRequests:
+class HistoryQueries:
     """The history of a broker, by a query's filters."""
 
     def __init__(self, history: History) -> None:
         self._history = history
 
-    def requests(self, query: Mapping[str, str]) -> dict[str, Any]:
-        rows, last = self._rows(query, lambda seen: [seen.row()])
+    def list_requests(self, query: Mapping[str, str]) -> dict[str, Any]:
+        rows, last = self._page_of_rows(query, lambda seen: [seen.row()])
         return {"requests": rows, "last": last}
 
-    def request(self, number: str) -> dict[str, Any]:
+    def request_detail(self, number: str) -> dict[str, Any]:
         """Return a request in full, if it is still kept."""
         wanted = whole_number(number)
         for seen in self._history:
@@ -32,13 +32,13 @@ class PastRequests:
                 return seen.detail()
         raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
-    def decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
-        wanted: dict[str, object] = _named(query)
+    def list_decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
+        expected_values: dict[str, object] = _operation_and_resource_type_filter(query)
         if "resource_name" in query:
-            wanted["resource_name"] = query["resource_name"]
+            expected_values["resource_name"] = query["resource_name"]
         for name in ("allowed", "logged"):
             if name in query:
-                wanted[name] = _flag(name, query[name])
+                expected_values[name] = _parse_boolean(name, query[name])
 
         left_out = 0
 
@@ -48,35 +48,35 @@ class PastRequests:
             return [
                 row
                 for row in seen.decisions()
-                if all(row[name] == value for name, value in wanted.items())
+                if all(row[name] == value for name, value in expected_values.items())
             ]
 
-        rows, last = self._rows(query, matching)
+        rows, last = self._page_of_rows(query, matching)
         return {"decisions": rows, "last": last, "left_out": left_out}
 
-    def _rows(
+    def _page_of_rows(
         self, query: Mapping[str, str], rows_of: Callable[[HistoryEntry], list[dict[str, Any]]]
     ) -> tuple[list[dict[str, Any]], int]:
         """Return rows of whole requests, about as many as the limit, and the number to continue
         with.
         """
-        limit = _number("limit", query.get("limit", str(_ROWS_MAX)))
+        limit = _parse_number("limit", query.get("limit", str(_ROWS_MAX)))
         rows: list[dict[str, Any]] = []
-        before = _number("after", query.get("after", "0"))
-        for seen in self._seen(query) if limit else ():
+        before = _parse_number("after", query.get("after", "0"))
+        for seen in self._matching_entries(query) if limit else ():
             if len(rows) >= limit:
                 return rows, before
             rows += rows_of(seen)
             before = seen.number
         return rows, self._history.last_number
 
-    def _seen(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
+    def _matching_entries(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
         """Return the requests that match the query, oldest first."""
-        api = _api(query.get("api"))
+        api = _parse_api_filter(query.get("api"))
         principal, client_id = query.get("principal"), query.get("client_id")
         if principal is not None and not is_principal(principal):
-            _wrong("principal", principal, "Type:name, as in User:alice")
-        after = _number("after", query.get("after", "0"))
+            _raise_invalid_parameter("principal", principal, "Type:name, as in User:alice")
+        after = _parse_number("after", query.get("after", "0"))
         for seen in self._history:
             if (
                 seen.number > after
@@ -87,7 +87,7 @@ class PastRequests:
                 yield seen
 
 
-def _api(name: str | None) -> ApiKey | None:
+def _parse_api_filter(name: str | None) -> ApiKey | None:
     """Return the API of a name; an unknown one would match no request, and a test pass."""
     try:
         return api_named(name)
@@ -95,29 +95,31 @@ def _api(name: str | None) -> ApiKey | None:
         raise ControlError(400, f"api: {error}") from error
 
 
-def _named(query: Mapping[str, str]) -> dict[str, object]:
+def _operation_and_resource_type_filter(query: Mapping[str, str]) -> dict[str, object]:
     """Return the requested operation and resource type, by their names in rows."""
-    found: dict[str, object] = {}
+    filter_values: dict[str, object] = {}
     try:
         if "operation" in query:
-            found["operation"] = parse_operation(query["operation"]).name
+            filter_values["operation"] = parse_operation(query["operation"]).name
         if "resource_type" in query:
-            found["resource_type"] = parse_resource_type(query["resource_type"]).name
+            filter_values["resource_type"] = parse_resource_type(query["resource_type"]).name
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
-    return found
+    return filter_values
 
 
-def _number(name: str, text: str) -> int:
+def _parse_number(name: str, text: str) -> int:
     number = whole_number(text)
-    return _wrong(name, text, "a number of 0 or more") if number is None else number
+    return (
+        _raise_invalid_parameter(name, text, "a number of 0 or more") if number is None else number
+    )
 
 
-def _flag(name: str, text: str) -> bool:
+def _parse_boolean(name: str, text: str) -> bool:
     if text not in ("true", "false"):
-        _wrong(name, text, "true or false")
+        _raise_invalid_parameter(name, text, "true or false")
     return text == "true"
 
 
-def _wrong(name: str, text: str, wanted: str) -> NoReturn:
-    raise ControlError(400, f"invalid {name} `{text}`; expected {wanted}")
+def _raise_invalid_parameter(name: str, text: str, expected: str) -> NoReturn:
+    raise ControlError(400, f"invalid {name} `{text}`; expected {expected}")

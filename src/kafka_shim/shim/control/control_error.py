@@ -12,7 +12,7 @@ class ControlError(Exception):
         self.status = status
 
 
-def authorizer_of(cluster: Cluster) -> Authorizer:
+def authorizer_or_409(cluster: Cluster) -> Authorizer:
     """Return the cluster's authorizer; ControlError if there is none."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:

@@ -1,4 +1,4 @@
-"""The calls of the control API, without HTTP: plain functions of a broker."""
+"""What the control API can do with a broker, without HTTP."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -18,18 +18,18 @@ from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import TopicSeed
-from kafka_shim.shim.control.fault_verbs import ControlFaults
-from kafka_shim.shim.control.group_verbs import ControlGroups
-from kafka_shim.shim.control.matrix import matrix
-from kafka_shim.shim.control.nodes import Nodes
-from kafka_shim.shim.control.past_requests import PastRequests
-from kafka_shim.shim.control.problem import ControlError, authorizer_of
-from kafka_shim.shim.control.record_verbs import Records
-from kafka_shim.shim.control.shapes import AclRules, Advance, NewTopic, NewUser
-from kafka_shim.shim.control.state_shapes import AclText
-from kafka_shim.shim.control.time_sliced import time_sliced
-from kafka_shim.shim.control.transaction_verbs import transactions
-from kafka_shim.shim.control.who_may import who_may
+from kafka_shim.shim.control.access_matrix import access_matrix
+from kafka_shim.shim.control.bodies import AclRules, Advance, NewTopic, NewUser
+from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.fault_control import FaultControl
+from kafka_shim.shim.control.group_control import GroupControl
+from kafka_shim.shim.control.history_queries import HistoryQueries
+from kafka_shim.shim.control.node_control import NodeControl
+from kafka_shim.shim.control.record_control import RecordControl
+from kafka_shim.shim.control.state_bodies import AclText
+from kafka_shim.shim.control.time_sliced import run_time_sliced
+from kafka_shim.shim.control.transaction_rows import list_transactions
+from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_acls
 from kafka_shim.shim.initial_state import create_topic
@@ -38,29 +38,29 @@ from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import whole_number
 
-_CONTROL = Actor("User:ANONYMOUS", "127.0.0.1")
+_CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 
 TIME_MS_MAX = 253_402_300_799_999
 """The end of the year 9999; what clients add to it still fits their numbers."""
 
 
-class Control:
-    """A broker as a test sees it. Every method answers plain values, ready for JSON."""
+class BrokerControl:
+    """Read and change a broker. Every method returns plain values, ready for JSON."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._cluster = broker.cluster
-        self.nodes = Nodes(broker)
+        self.nodes = NodeControl(broker)
         self._snapshots: dict[int, Snapshot] = {}
         self._snapshot_id = 0
         self.history = broker.keep_history()
-        self.seen = PastRequests(self.history)
-        self.faults = ControlFaults(broker)
-        self.records = Records(broker.cluster)
-        self.groups = ControlGroups(broker.cluster)
+        self.history_queries = HistoryQueries(self.history)
+        self.faults = FaultControl(broker)
+        self.records = RecordControl(broker.cluster)
+        self.groups = GroupControl(broker.cluster)
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def noting_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
         with self._cluster.state_version.noted():
             yield
@@ -79,7 +79,7 @@ class Control:
             "connections": self._broker.connections,
         }
 
-    def state(self) -> dict[str, Any]:
+    def full_state(self) -> dict[str, Any]:
         cluster = self._cluster
         listeners: dict[str, list[str]] = {}
         for name, address in self._broker.addresses():
@@ -93,8 +93,8 @@ class Control:
             "cluster_id": cluster.cluster_id,
             "listeners": listeners,
             "super_users": sorted(super_users),
-            **self.topics(),
-            **self.users(),
+            **self.list_topics(),
+            **self.list_users(),
             "acls": [] if authorizer is None else to_objects(authorizer.acls(AclFilter())),
             "groups": [
                 {"group_id": group.group_id, "type": group.type.value, "state": group.state_name}
@@ -102,27 +102,27 @@ class Control:
             ],
         }
 
-    async def reset(self) -> dict[str, Any]:
+    async def reset_broker(self) -> dict[str, Any]:
         await self._broker.start_all_nodes()
         self._broker.reset()
         return {"done": True}
 
-    def snapshot(self) -> dict[str, Any]:
+    def take_snapshot(self) -> dict[str, Any]:
         self._snapshot_id += 1
         self._snapshots[self._snapshot_id] = self._broker.snapshot()
         return {"id": self._snapshot_id}
 
-    async def restore(self, snapshot_id: str) -> dict[str, Any]:
-        snapshot = self._snapshots[self._known_snapshot(snapshot_id)]
+    async def restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
+        snapshot = self._snapshots[self._snapshot_id_or_404(snapshot_id)]
         await self._broker.start_all_nodes()
         self._broker.restore(snapshot)
         return {"done": True}
 
-    def forget_snapshot(self, snapshot_id: str) -> dict[str, Any]:
-        del self._snapshots[self._known_snapshot(snapshot_id)]
+    def delete_snapshot(self, snapshot_id: str) -> dict[str, Any]:
+        del self._snapshots[self._snapshot_id_or_404(snapshot_id)]
         return {"done": True}
 
-    def _known_snapshot(self, text: str) -> int:
+    def _snapshot_id_or_404(self, text: str) -> int:
         number = whole_number(text)
         if number is None or number not in self._snapshots:
             raise ControlError(404, f"unknown snapshot `{text}`")
@@ -130,7 +130,7 @@ class Control:
 
     # topics, users, ACLs
 
-    def topics(self) -> dict[str, Any]:
+    def list_topics(self) -> dict[str, Any]:
         return {"topics": [_topic_row(topic) for topic in self._cluster.topics]}
 
     def create_topic(self, topic: NewTopic) -> dict[str, Any]:
@@ -171,9 +171,9 @@ class Control:
             ]
         }
 
-    def users(self) -> dict[str, Any]:
-        known = self._cluster.users
-        return {"users": sorted({*known.passwords, *known.stored_names()})}
+    def list_users(self) -> dict[str, Any]:
+        user_store = self._cluster.users
+        return {"users": sorted({*user_store.passwords, *user_store.stored_names()})}
 
     def add_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
@@ -187,36 +187,38 @@ class Control:
         self._cluster.users.remove(name)
         return {"done": True}
 
-    def acls(self, principal: str | None = None) -> dict[str, Any]:
+    def list_acls(self, principal: str | None = None) -> dict[str, Any]:
         return {
-            "acls": to_objects(authorizer_of(self._cluster).acls(AclFilter(principal=principal)))
+            "acls": to_objects(
+                authorizer_or_409(self._cluster).acls(AclFilter(principal=principal))
+            )
         }
 
     def add_acls(self, rules: AclRules) -> dict[str, Any]:
-        return self._added(_parsed(rules))
+        return self._create_acls(_parse_acl_rules(rules))
 
     def import_acls(self, new: AclText) -> dict[str, Any]:
         """Add ACLs from a text in any known format."""
         if new.form is not None:
-            _check_form(new.form)
+            _raise_if_unknown_format(new.form)
         try:
-            return self._added(read(new.text, new.form))
+            return self._create_acls(read(new.text, new.form))
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
 
     def export_acls(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return all ACLs as text; ControlError if the format cannot express one of them."""
         form = query.get("form", "commands")
-        _check_form(form)
-        acls = authorizer_of(self._cluster).acls(AclFilter())
+        _raise_if_unknown_format(form)
+        acls = authorizer_or_409(self._cluster).acls(AclFilter())
         try:
             return {"form": form, "text": write(acls, form)}
         except AclTextError as error:
             raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
 
-    def _added(self, acls: list[Acl]) -> dict[str, Any]:
+    def _create_acls(self, acls: list[Acl]) -> dict[str, Any]:
         for acl, result in zip(
-            acls, authorizer_of(self._cluster).create_acls(_CONTROL, acls), strict=True
+            acls, authorizer_or_409(self._cluster).create_acls(_CONTROL_ACTOR, acls), strict=True
         ):
             if result.error is not None:
                 text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
@@ -224,26 +226,26 @@ class Control:
         return {"acls": to_objects(acls)}
 
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
-        acls = _parsed(rules)
-        authorizer_of(self._cluster)
+        acls = _parse_acl_rules(rules)
+        authorizer_or_409(self._cluster)
         return {"acls": to_objects(remove_acls(self._cluster, acls))}
 
-    def matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
-        return matrix(self._cluster, self.history, query)
+    def access_matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
+        return access_matrix(self._cluster, self.history, query)
 
-    def who_may(self, query: Mapping[str, str]) -> dict[str, Any]:
-        return who_may(self._cluster, query)
+    def who_can(self, query: Mapping[str, str]) -> dict[str, Any]:
+        return who_can_response(self._cluster, query)
 
-    def transactions(self) -> dict[str, Any]:
-        return transactions(self._cluster)
+    def list_transactions(self) -> dict[str, Any]:
+        return list_transactions(self._cluster)
 
     # time
 
-    def clock(self) -> dict[str, Any]:
+    def clock_time(self) -> dict[str, Any]:
         clock = self._cluster.clock
         return {"now_ms": clock.now_ms(), "is_manual": isinstance(clock, ManualClock)}
 
-    async def advance(self, by: Advance) -> dict[str, Any]:
+    async def advance_clock(self, by: Advance) -> dict[str, Any]:
         clock = self._cluster.clock
         if not isinstance(clock, ManualClock):
             raise ControlError(
@@ -254,19 +256,19 @@ class Control:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await time_sliced(clock.steps(by.by_ms))
-        return self.clock()
+        await run_time_sliced(clock.steps(by.by_ms))
+        return self.clock_time()
 
-    def metrics(self) -> str:
-        from kafka_shim.shim.control.metrics import exposition  # noqa: PLC0415 - imported at the first scrape
+    def metrics_text(self) -> str:
+        from kafka_shim.shim.control.prometheus_metrics import metrics_text  # noqa: PLC0415 - imported at the first scrape
 
-        return exposition(self._broker, self.history)
+        return metrics_text(self._broker, self.history)
 
 
-def convert(body: Any, shape: type[msgspec.Struct]) -> Any:
+def convert_body(body: Any, body_type: type[msgspec.Struct]) -> Any:
     """Convert a body to its shape; ControlError names the invalid key."""
     try:
-        return msgspec.convert(body, shape)
+        return msgspec.convert(body, body_type)
     except msgspec.ValidationError as error:
         raise ControlError(400, f"invalid body: {error}") from error
 
@@ -283,13 +285,15 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
     }
 
 
-def _parsed(rules: AclRules) -> list[Acl]:
+def _parse_acl_rules(rules: AclRules) -> list[Acl]:
     try:
         return parse_rules(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 
 
-def _check_form(form: str) -> None:
-    if form not in FORMATS:
-        raise ControlError(400, f"unknown format `{form}`; expected one of {', '.join(FORMATS)}")
+def _raise_if_unknown_format(acl_format: str) -> None:
+    if acl_format not in FORMATS:
+        raise ControlError(
+            400, f"unknown format `{acl_format}`; expected one of {', '.join(FORMATS)}"
+        )

@@ -1,4 +1,4 @@
-"""The control API's calls about records: show them, and produce one."""
+"""List and produce records, for the control API."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -14,8 +14,8 @@ from kafka_shim.protocol.records.batches import (
     single_batch,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
-from kafka_shim.shim.control.problem import ControlError
-from kafka_shim.shim.control.state_shapes import NewRecord
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.state_bodies import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
@@ -30,24 +30,26 @@ ROWS_MAX = 1000
 _ROWS = 100
 
 
-class Records:
+class RecordControl:
     """The records of a cluster, partition by partition."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
 
-    def rows(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
+    def list_records(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
         """Return records from an offset on, oldest first; without an offset, the newest."""
-        partition = self._partition(topic, _number("partition", query.get("partition", "0")))
-        limit = min(_number("limit", query.get("limit", str(_ROWS))), ROWS_MAX)
+        partition = self._partition_or_404(
+            topic, _parse_number("partition", query.get("partition", "0"))
+        )
+        limit = min(_parse_number("limit", query.get("limit", str(_ROWS))), ROWS_MAX)
         log = partition.log
-        since = max(log.start_offset, log.end_offset - limit)
+        first_offset = max(log.start_offset, log.end_offset - limit)
         if "from" in query:
-            since = max(log.start_offset, _number("from", query["from"]))
+            first_offset = max(log.start_offset, _parse_number("from", query["from"]))
         rows: list[dict[str, Any]] = []
         following = log.end_offset
         try:
-            for row in _rows(partition, since):
+            for row in _record_rows_since(partition, first_offset):
                 if len(rows) == limit:
                     following = row["offset"]
                     break
@@ -62,9 +64,9 @@ class Records:
             "records": rows,
         }
 
-    def produce(self, topic: str, new: NewRecord) -> dict[str, Any]:
+    def produce_record(self, topic: str, new: NewRecord) -> dict[str, Any]:
         """Append a record, by the rules that the topic has for producers."""
-        partition = self._partition(topic, new.partition)
+        partition = self._partition_or_404(topic, new.partition)
         now_ms = self._cluster.clock.now_ms()
         record = Record(
             0,
@@ -85,38 +87,38 @@ class Records:
             ) from error
         return {"partition": new.partition, "offset": stored.base_offset}
 
-    def _partition(self, topic: str, index: int) -> Partition:
+    def _partition_or_404(self, topic: str, index: int) -> Partition:
         if topic not in self._cluster.topics:
             raise ControlError(404, f"unknown topic `{topic}`")
-        found = self._cluster.topics.partition(topic, index)
-        if found is None:
+        partition = self._cluster.topics.partition(topic, index)
+        if partition is None:
             raise ControlError(404, f"topic `{topic}` has no partition {index}")
-        return found
+        return partition
 
 
-def _rows(partition: Partition, since: int) -> Iterator[dict[str, Any]]:
+def _record_rows_since(partition: Partition, first_offset: int) -> Iterator[dict[str, Any]]:
     for stored in partition.log.batches:
-        if stored.last_offset < since:
+        if stored.last_offset < first_offset:
             continue
         for batch in batches(stored.payload):
             for record in batch.each_record():
-                if record.offset >= since:
-                    yield _row(batch, record)
+                if record.offset >= first_offset:
+                    yield _record_row(batch, record)
 
 
-def _row(batch: Batch, record: Record) -> dict[str, Any]:
+def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
     control = None
     if batch.is_control:
         control = "commit" if is_commit_marker(record) else "abort"
     return {
         "offset": record.offset,
         "timestamp_ms": record.timestamp,
-        "key": _text(record.key),
-        "key_hex": _hex(record.key),
-        "value": _text(record.value),
-        "value_hex": _hex(record.value),
+        "key": _utf8_text_or_none(record.key),
+        "key_hex": _hex_or_none(record.key),
+        "value": _utf8_text_or_none(record.value),
+        "value_hex": _hex_or_none(record.value),
         "headers": [
-            {"key": key, "value": _text(value), "value_hex": _hex(value)}
+            {"key": key, "value": _utf8_text_or_none(value), "value_hex": _hex_or_none(value)}
             for key, value in record.headers
         ],
         "compression": Compression(batch.compression).name.lower(),
@@ -126,18 +128,18 @@ def _row(batch: Batch, record: Record) -> dict[str, Any]:
     }
 
 
-def _text(content: bytes | None) -> str | None:
+def _utf8_text_or_none(content: bytes | None) -> str | None:
     try:
         return None if content is None else content.decode()
     except UnicodeDecodeError:
         return None
 
 
-def _hex(content: bytes | None) -> str | None:
+def _hex_or_none(content: bytes | None) -> str | None:
     return None if content is None else content.hex()
 
 
-def _number(name: str, text: str) -> int:
+def _parse_number(name: str, text: str) -> int:
     number = whole_number(text)
     if number is None:
         raise ControlError(400, f"invalid {name} `{text}`; expected a number of 0 or more")

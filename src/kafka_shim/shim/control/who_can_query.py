@@ -1,4 +1,4 @@
-"""The control API's answers to which principals may perform an operation."""
+"""Which principals are allowed an operation, for the control API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -8,22 +8,22 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
-from kafka_shim.shim.control.problem import ControlError, authorizer_of
+from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.explaining.who_can import who_can
 from kafka_shim.shim.explaining.who_can_rows import who_can_object
 from kafka_shim.shim.state.cluster import Cluster
 
 
-def who_may(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
+def who_can_response(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
     """Return the principals that may do an operation on a resource, and the ACLs that allow it."""
-    authorizer = authorizer_of(cluster)
+    authorizer = authorizer_or_409(cluster)
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: ask it for one decision")
-    action = _action(query)
+    action = _action_of_query(query)
     return who_can_object(action, who_can(authorizer, action))
 
 
-def _action(query: Mapping[str, str]) -> Action:
+def _action_of_query(query: Mapping[str, str]) -> Action:
     try:
         operation = parse_operation(query.get("operation", ""))
         resource_type = parse_resource_type(query.get("resource_type", "topic"))

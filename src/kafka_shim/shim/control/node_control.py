@@ -1,4 +1,4 @@
-"""Verbs about the brokers of the cluster: stopping and starting them, and who leads what."""
+"""Stop and start the nodes of a cluster, and move leaders and coordinators, for the control API."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.leadership import move_leader
@@ -14,14 +14,14 @@ from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.whole_number import whole_number
 
 
-class Nodes:
-    """The brokers, by id."""
+class NodeControl:
+    """The nodes of a broker's cluster, its listeners, authentications and client metrics."""
 
     def __init__(self, broker: Broker) -> None:
         self._broker = broker
         self._cluster = broker.cluster
 
-    def rows(self) -> dict[str, Any]:
+    def list_nodes(self) -> dict[str, Any]:
         addresses: dict[int, dict[str, str]] = {
             node_id: dict(self._broker.addresses_of(node_id)) for node_id in self._cluster.nodes
         }
@@ -37,7 +37,7 @@ class Nodes:
             ],
         }
 
-    def listeners(self) -> dict[str, Any]:
+    def list_listeners(self) -> dict[str, Any]:
         """Return the addresses and security settings of each listener."""
         mechanisms = sorted(self._cluster.mechanisms)
         return {
@@ -52,7 +52,7 @@ class Nodes:
             ]
         }
 
-    def authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
+    def list_authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the authentications, all or those after a number."""
         after = whole_number(query.get("after", "0"))
         if after is None:
@@ -63,18 +63,18 @@ class Nodes:
         rows = [msgspec.structs.asdict(row) for row in log if row.number > after]
         return {"authentications": rows, "last": log.last_number}
 
-    async def stop(self, node_id: str) -> dict[str, Any]:
-        await self._broker.stop_node(self._known(node_id))
-        return self.rows()
+    async def stop_node(self, node_id: str) -> dict[str, Any]:
+        await self._broker.stop_node(self._node_id_or_404(node_id))
+        return self.list_nodes()
 
-    async def start(self, node_id: str) -> dict[str, Any]:
+    async def start_node(self, node_id: str) -> dict[str, Any]:
         try:
-            await self._broker.start_node(self._known(node_id))
+            await self._broker.start_node(self._node_id_or_404(node_id))
         except ConfigError as error:
             raise ControlError(409, str(error)) from error
-        return self.rows()
+        return self.list_nodes()
 
-    def pushes(self) -> dict[str, Any]:
+    def list_telemetry_pushes(self) -> dict[str, Any]:
         """Return the metrics that clients pushed to any broker."""
         return {
             "pushes": [
@@ -95,29 +95,29 @@ class Nodes:
             ]
         }
 
-    def lead(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
-        """Move a partition's leader."""
-        found = None
+    def move_leader(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
+        """Make a node the leader of a partition; ControlError if one of them is unknown."""
+        assigned_partition = None
         number = whole_number(partition)
         if number is not None:
-            found = self._cluster.topics.assigned(topic, number)
-        if found is None:
+            assigned_partition = self._cluster.topics.assigned(topic, number)
+        if assigned_partition is None:
             raise ControlError(404, f"unknown partition {partition} of topic `{topic}`")
-        return self._move(found, node_id)
+        return self._move_leader_of_partition(assigned_partition, node_id)
 
-    def coordinate(self, group_id: str, node_id: int) -> dict[str, Any]:
+    def move_coordinator(self, group_id: str, node_id: int) -> dict[str, Any]:
         """Move a group's coordinator, and with it those of all groups in its partition."""
         partition = self._cluster.coordinators.coordinator_partition(KeyType.GROUP, group_id)
-        return self._move(partition, node_id)
+        return self._move_leader_of_partition(partition, node_id)
 
-    def _move(self, partition: Partition, node_id: int) -> dict[str, Any]:
-        self._known(str(node_id))
+    def _move_leader_of_partition(self, partition: Partition, node_id: int) -> dict[str, Any]:
+        self._node_id_or_404(str(node_id))
         if not self._cluster.nodes[node_id].is_alive:
             raise ControlError(409, f"broker {node_id} is stopped, so it cannot lead")
         move_leader(self._cluster.topics, partition, node_id)
         return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
 
-    def _known(self, text: str) -> int:
+    def _node_id_or_404(self, text: str) -> int:
         number = whole_number(text)
         if number is None or number not in self._cluster.nodes:
             known = ", ".join(str(node_id) for node_id in self._cluster.nodes)

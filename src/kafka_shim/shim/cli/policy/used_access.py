@@ -9,34 +9,34 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access, Connection
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.cli.policy.input_error import InputError
-from kafka_shim.shim.cli.trace_source import existing_trace
+from kafka_shim.shim.cli.trace_source import check_trace_exists
 
 
-def uses(trace: Path) -> Counter[tuple[Actor, Action]]:
+def count_allowed_accesses(trace: Path) -> Counter[tuple[Actor, Action]]:
     """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
-    found: Counter[tuple[Actor, Action]] = Counter()
+    access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
-    for who, access in _accesses(existing_trace(trace)):
+    for who, access in _accesses_with_connections(check_trace_exists(trace)):
         is_empty = False
         if access.allowed:
             kind, name = ResourceType(access.resource_type), access.resource_name
             action = Action(Operation(access.operation), kind, name)
-            found[Actor(who.principal, who.host), action] += access.count
+            access_counts[Actor(who.principal, who.host), action] += access.count
     if is_empty:
         raise InputError(
             f"{trace}: no accesses in this trace; a proxy records none, a broker and an imported"
             " authorizer log do"
         )
-    return found
+    return access_counts
 
 
-def _accesses(trace: Path) -> Iterator[tuple[Connection, Access]]:
+def _accesses_with_connections(trace: Path) -> Iterator[tuple[Connection, Access]]:
     for block in read_trace(trace):
         if isinstance(block, Damage):
             if not block.is_tail:
                 raise InputError(f"{block.path}: damaged: {block.reason}")
             continue
-        people = {who.number: who for who in block.body.connections}
+        connections = {who.number: who for who in block.body.connections}
         for entry in block.body.entries:
             if isinstance(entry, Access):
-                yield people[entry.connection], entry
+                yield connections[entry.connection], entry

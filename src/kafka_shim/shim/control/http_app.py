@@ -12,13 +12,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
+from kafka_shim.shim.control.broker_control import BrokerControl
+from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
-from kafka_shim.shim.control.brokers import FIRST, Brokers
-from kafka_shim.shim.control.openapi import document
-from kafka_shim.shim.control.pages import FRONT, pages
-from kafka_shim.shim.control.problem import ControlError
+from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_routes
+from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
-from kafka_shim.shim.control.verbs import Control
 
 Endpoint = Callable[[Request], Awaitable[Response]]
 
@@ -26,77 +26,83 @@ BODY_BYTES_MAX = 16 * 1024 * 1024
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 
-def application(brokers: Brokers, token: str | None) -> Starlette:
+def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
     """Return the app: each broker's API below its base path; the first one's also without it.
 
     With a token, every call except /health must send it as a bearer token.
     """
 
-    def control_of(names: dict[str, str]) -> Control:
+    def control_of_path(names: dict[str, str]) -> BrokerControl:
         """Return the broker of a path, and remove its id from the path's parameters."""
-        return brokers.control(names.pop("broker", FIRST))
+        return registry.control_of_broker(names.pop("broker", FIRST))
 
     async def openapi(request: Request) -> Response:
-        refusal = _refusal(request, token)
-        return refusal or Response(_described(), media_type="application/json")
+        refusal = _rejection_if_unauthorized(request, token)
+        return refusal or Response(_openapi_document_bytes(), media_type="application/json")
 
     routes = [
-        HttpRoute(route.path, _endpoint(lambda _: brokers, route, token), methods=[route.method])
+        HttpRoute(
+            route.path, _create_endpoint(lambda _: registry, route, token), methods=[route.method]
+        )
         for route in BROKER_ROUTES
     ]
     for base in ("", BASE_PATH):
         routes += [
             HttpRoute(
-                base + route.path, _endpoint(control_of, route, token), methods=[route.method]
+                base + route.path,
+                _create_endpoint(control_of_path, route, token),
+                methods=[route.method],
             )
             for route in ROUTES
         ]
-        routes += [HttpRoute(f"{base}/openapi.json", openapi), *pages(base)]
+        routes += [HttpRoute(f"{base}/openapi.json", openapi), *inspector_routes(base)]
     return Starlette(
-        routes=[*routes, FRONT],
-        exception_handlers={HTTPException: _no_such_call},
+        routes=[*routes, FRONT_ROUTE],
+        exception_handlers={HTTPException: _unknown_path_response},
     )
 
 
-def _no_such_call(request: Request, error: Exception) -> Response:
-    """Answer an unknown path or method in the shape of all other problems."""
+def _unknown_path_response(request: Request, error: Exception) -> Response:
+    """Return the response to an unknown path or method, in the form of all other errors."""
     assert isinstance(error, HTTPException)
     path = request.url.path
-    return _problem(error.status_code, f"there is no {request.method} {path}; see /openapi.json")
+    return _error_response(
+        error.status_code, f"there is no {request.method} {path}; see /openapi.json"
+    )
 
 
 @cache
-def _described() -> bytes:
+def _openapi_document_bytes() -> bytes:
     from importlib.metadata import version  # noqa: PLC0415 - few ask, and it takes its time
 
-    return msgspec.json.encode(document(version("kafka-shim")))
+    return msgspec.json.encode(openapi_document(version("kafka-shim")))
 
 
-def _endpoint(
+def _create_endpoint(
     target_of: Callable[[dict[str, str]], Target], route: Route[Target], token: str | None
 ) -> Endpoint:
     needed = None if route.name == "health" else token
 
     async def endpoint(request: Request) -> Response:
-        refusal = _refusal(request, needed)
+        refusal = _rejection_if_unauthorized(request, needed)
         if refusal is not None:
             return refusal
         try:
             names = dict(request.path_params)
             target = target_of(names)
-            call = Call(names, request.query_params, await _body(request, route))
+            call = Call(names, request.query_params, await _read_json_body(request, route))
             response = await call_route(target, route, call)
         except ControlError as error:
-            return _problem(error.status, str(error))
-        if route.gives is None:
+            return _error_response(error.status, str(error))
+        if route.response_type is None:
             return Response(response, media_type="text/plain; version=0.0.4")
         return Response(msgspec.json.encode(response), media_type="application/json")
 
     return endpoint
 
 
-async def _body(request: Request, route: Route[Any]) -> object:
-    if route.takes is None:
+async def _read_json_body(request: Request, route: Route[Any]) -> object:
+    if route.body_type is None:
         return None
     raw = bytearray()
     async for chunk in request.stream():
@@ -109,7 +115,7 @@ async def _body(request: Request, route: Route[Any]) -> object:
         raise ControlError(400, f"the body is not JSON: {error}") from error
 
 
-def _refusal(request: Request, token: str | None) -> Response | None:
+def _rejection_if_unauthorized(request: Request, token: str | None) -> Response | None:
     """Reject callers without the token; if there is no token, reject calls of web pages.
 
     A page of another site can make a browser on this machine call loopback addresses; it comes
@@ -118,15 +124,17 @@ def _refusal(request: Request, token: str | None) -> Response | None:
     if token is not None:
         given = request.headers.get("authorization", "")
         if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
-            return _problem(401, "send the control token: `Authorization: Bearer TOKEN`")
+            return _error_response(401, "send the control token: `Authorization: Bearer TOKEN`")
         return None
     host = request.headers.get("host", "")
     name = host if host.endswith("]") else host.rpartition(":")[0] or host
     origin = request.headers.get("origin")
     if name not in LOOPBACK_NAMES or (origin is not None and origin != f"http://{host}"):
-        return _problem(403, "only this machine may call; start with --control-token for others")
+        return _error_response(
+            403, "only this machine may call; start with --control-token for others"
+        )
     return None
 
 
-def _problem(status: int, text: str) -> Response:
+def _error_response(status: int, text: str) -> Response:
     return Response(msgspec.json.encode({"error": text}), status, media_type="application/json")

@@ -10,47 +10,47 @@ from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, Nam
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
-def counted(count: int, word: str) -> str:
-    return f"{count} {word}{'' if count == 1 else 's'}"
+def count_with_noun(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
-def acl_words(acl: Acl) -> str:
+def acl_sentence(acl: Acl) -> str:
     """Return `ALLOW User:alice Read on topic `orders``; a host only if it is not `*`."""
     names = f"`{acl.resource_name}{'*' if acl.pattern_type is PatternType.PREFIXED else ''}`"
-    kind = kind_word(acl.resource_type)
+    kind = resource_type_text(acl.resource_type)
     where = kind if acl.resource_type is ResourceType.CLUSTER else f"{kind} {names}"
     host = "" if acl.host == WILDCARD else f" from {acl.host}"
     verb = "ALLOW" if acl.permission is Permission.ALLOW else "DENY"
     return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
 
 
-def kind_word(kind: ResourceType) -> str:
+def resource_type_text(kind: ResourceType) -> str:
     return "the cluster" if kind is ResourceType.CLUSTER else kind.name.lower().replace("_", " ")
 
 
-def names_word(names: NameSet) -> str:
+def names_text(names: NameSet) -> str:
     if names == STARRED_NAMES:
         return "names that begin with an asterisk"
     return f"`{names.text}*`" if names.is_prefix else f"`{names.text}`"
 
 
-def resource_words(kind: ResourceType, names: NameSet | None) -> str:
+def resource_text(kind: ResourceType, names: NameSet | None) -> str:
     """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
-    word = kind_word(kind)
+    word = resource_type_text(kind)
     if kind is ResourceType.CLUSTER:
         return word
     if names is None:
         return f"at least one {word}"
     if names == ALL_NAMES:
         return f"every {word}"
-    return f"{word}{'s' if names.is_prefix else ''} {names_word(names)}"
+    return f"{word}{'s' if names.is_prefix else ''} {names_text(names)}"
 
 
-def operations_words(operations: Iterable[Operation]) -> str:
+def operations_text(operations: Iterable[Operation]) -> str:
     return ", ".join(map(camel_case, operations))
 
 
-def hosts_words(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
+def hosts_text(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     """Return the hosts as text; empty for all hosts."""
     if WILDCARD not in hosts:
         return f" from {', '.join(hosts)}"
@@ -58,45 +58,50 @@ def hosts_words(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     return f" from everywhere but {excepted}" if excepted else ""
 
 
-def who_words(principal: str, except_principals: Iterable[str] = ()) -> str:
+def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str:
     if principal != ANY_USER:
         return principal
     excepted = ", ".join(except_principals)
     return f"everyone else ({ANY_USER} but {excepted})" if excepted else f"everyone ({ANY_USER})"
 
 
-def change_words(change: AccessChange) -> str:
+def access_change_text(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
-    resource = resource_words(change.resource_type, change.names)
-    said = [name for name in change.except_names if not _goes_without_saying(change, name)]
-    but = f" (but not {', '.join(map(names_word, said))})" if said else ""
+    resource = resource_text(change.resource_type, change.names)
+    named_exceptions = [
+        name for name in change.except_names if not _exception_is_implied(change, name)
+    ]
+    but = f" (but not {', '.join(map(names_text, named_exceptions))})" if named_exceptions else ""
+    principal = principal_text(change.principal, change.except_principals)
     return (
-        f"{'+' if change.gained else '-'} {who_words(change.principal, change.except_principals)}:"
-        f" {operations_words(change.operations)} on {resource}{but}"
-        f"{hosts_words(change.hosts, change.except_hosts)}"
+        f"{'+' if change.gained else '-'} {principal}:"
+        f" {operations_text(change.operations)} on {resource}{but}"
+        f"{hosts_text(change.hosts, change.except_hosts)}"
     )
 
 
-def told(changes: Iterable[AccessChange]) -> list[AccessChange]:
+def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChange]:
     """Leave out changes that follow from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
     a topic is also a gain of Write on any topic.
     """
-    found = list(changes)
+    all_changes = list(changes)
     everywhere = {
-        _without_names(change) for change in found if change.names in (ALL_NAMES, STARRED_NAMES)
+        _key_without_names(change)
+        for change in all_changes
+        if change.names in (ALL_NAMES, STARRED_NAMES)
     }
     named = {
         (change.gained, change.principal, operation)
-        for change in found
+        for change in all_changes
         if change.names is not None
         for operation in change.operations
     }
     return [
         change
-        for change in found
-        if not (change.names == NameSet(WILDCARD) and _without_names(change) in everywhere)
+        for change in all_changes
+        if not (change.names == NameSet(WILDCARD) and _key_without_names(change) in everywhere)
         and not (
             change.names is None
             and all((change.gained, change.principal, op) in named for op in change.operations)
@@ -104,7 +109,7 @@ def told(changes: Iterable[AccessChange]) -> list[AccessChange]:
     ]
 
 
-def change_object(change: AccessChange) -> dict[str, Any]:
+def access_change_object(change: AccessChange) -> dict[str, Any]:
     return {
         "change": "gain" if change.gained else "loss",
         "principal": change.principal,
@@ -122,12 +127,12 @@ def names_object(names: NameSet) -> dict[str, str]:
     return {"prefix" if names.is_prefix else "name": names.text}
 
 
-def _goes_without_saying(change: AccessChange, names: NameSet) -> bool:
+def _exception_is_implied(change: AccessChange, names: NameSet) -> bool:
     is_starred = names in (STARRED_NAMES, NameSet(WILDCARD))
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
 
-def _without_names(change: AccessChange) -> tuple[object, ...]:
+def _key_without_names(change: AccessChange) -> tuple[object, ...]:
     return (
         change.gained,
         change.principal,

@@ -17,11 +17,11 @@ from kafka_shim.shim.errors import ConfigError, UnavailableError
 if TYPE_CHECKING:
     import uvicorn
 
-    from kafka_shim.shim.control.brokers import Brokers
+    from kafka_shim.shim.control.broker_registry import BrokerRegistry
 
-KNOWS_CALLERS = os.name == "posix"
-"""Whether the event loop can tell that somebody is there; Windows' cannot."""
-NEEDED = ("starlette", "uvicorn", "prometheus_client")
+LOOP_REPORTS_PENDING_CONNECTIONS = os.name == "posix"
+"""Whether the event loop reports pending connections; the one on Windows cannot."""
+REQUIRED_PACKAGES = ("starlette", "uvicorn", "prometheus_client")
 
 
 class ControlServer:
@@ -36,13 +36,13 @@ class ControlServer:
             raise ConfigError(
                 f"--control {where} is not a loopback address: add --control-token TOKEN"
             )
-        _require_extra()
+        _raise_if_extra_is_missing()
         self._broker = broker
         broker.keep_history()
         self._token = token
         self._listening: socket.socket | None = None
         self._server: uvicorn.Server | None = None
-        self._brokers: Brokers | None = None
+        self._brokers: BrokerRegistry | None = None
         self._task: asyncio.Task[None] | None = None
         self.address = ""
 
@@ -52,22 +52,24 @@ class ControlServer:
         Importing the server takes a third of the broker's startup time, so it is done at the first
         call, whose connection waits in the socket's queue.
         """
-        self._listening = self._bind()
+        self._listening = self._bind_listening_socket()
         host, port = self._listening.getsockname()[:2]
         self.address = f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-        if KNOWS_CALLERS:
-            asyncio.get_running_loop().add_reader(self._listening, self._serve, self._listening)
+        if LOOP_REPORTS_PENDING_CONNECTIONS:
+            asyncio.get_running_loop().add_reader(
+                self._listening, self._start_serving, self._listening
+            )
         else:
-            self._serve(self._listening)
+            self._start_serving(self._listening)
 
-    def _serve(self, listening: socket.socket) -> None:
-        """Start to answer, including calls that have already arrived."""
-        if KNOWS_CALLERS:
+    def _start_serving(self, listening: socket.socket) -> None:
+        """Start the HTTP server, which also serves connections that have already arrived."""
+        if LOOP_REPORTS_PENDING_CONNECTIONS:
             asyncio.get_running_loop().remove_reader(listening)
-        from kafka_shim.shim.control.brokers import Brokers  # noqa: PLC0415 - see start()
+        from kafka_shim.shim.control.broker_registry import BrokerRegistry  # noqa: PLC0415 - see start()
 
-        self._brokers = Brokers(self._broker)
-        self._server = _server(self._brokers, self._token)
+        self._brokers = BrokerRegistry(self._broker)
+        self._server = _create_embedded_uvicorn(self._brokers, self._token)
         self._task = asyncio.create_task(self._server.serve(sockets=[listening]))
 
     async def stop(self) -> None:
@@ -76,12 +78,12 @@ class ControlServer:
             self._server.force_exit = True
             await self._task
             if self._brokers is not None:
-                await self._brokers.close()
+                await self._brokers.remove_created_brokers()
         elif self._listening is not None:
             asyncio.get_running_loop().remove_reader(self._listening)
             self._listening.close()
 
-    def _bind(self) -> socket.socket:
+    def _bind_listening_socket(self) -> socket.socket:
         try:
             family, kind, _, _, address = socket.getaddrinfo(
                 self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
@@ -107,16 +109,16 @@ def _is_loopback(host: str) -> bool:
     return False
 
 
-def _require_extra() -> None:
-    if any(find_spec(name) is None for name in NEEDED):
+def _raise_if_extra_is_missing() -> None:
+    if any(find_spec(name) is None for name in REQUIRED_PACKAGES):
         raise ConfigError(requires("--control", "control"))
 
 
-def _server(brokers: "Brokers", token: str | None) -> "uvicorn.Server":
+def _create_embedded_uvicorn(brokers: "BrokerRegistry", token: str | None) -> "uvicorn.Server":
     """Return a Uvicorn server for the broker's event loop, without signal handlers and logs."""
     import uvicorn  # noqa: PLC0415 - see start()
 
-    from kafka_shim.shim.control.app import application  # noqa: PLC0415 - as above
+    from kafka_shim.shim.control.http_app import create_http_app  # noqa: PLC0415 - as above
 
     class _Embedded(uvicorn.Server):
         @contextlib.contextmanager
@@ -124,7 +126,7 @@ def _server(brokers: "Brokers", token: str | None) -> "uvicorn.Server":
             yield
 
     config = uvicorn.Config(
-        application(brokers, token),
+        create_http_app(brokers, token),
         http="h11",
         ws="none",
         lifespan="off",

@@ -26,96 +26,109 @@ from kafka_shim.shim.settings.kafka_properties import (
 )
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
-    from kafka_shim.shim.cli.config_file import FileContent
+    from kafka_shim.shim.cli.config_file import ConfigFileContent
 
-_LAYERED = (
+_OPTIONS_WITH_KAFKA_SETTING = (
     *("listener", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "user"),
     *("first_broker_id", "rack", "broker_config"),
 )
 """Options with an equivalent Kafka setting, which the environment may contain."""
 
 
-class Merged(msgspec.Struct, frozen=True):
-    """The merged options, as `fields` of Config and `properties` by Kafka's names.
+class MergedConfig(msgspec.Struct, frozen=True):
+    """The merged options, as fields of Config and as settings by Kafka's names.
 
-    `everything`: the settings of all layers. `is_described`: file or environment describe a whole
-    broker.
+    `all_settings` are those of all sources, translated or not. `describes_whole_broker` is whether
+    file or environment describe a whole broker.
     """
 
-    fields: dict[str, Any]
-    properties: dict[str, str]
-    everything: Mapping[str, str]
-    is_described: bool
+    config_fields: dict[str, Any]
+    broker_settings: dict[str, str]
+    all_settings: Mapping[str, str]
+    describes_whole_broker: bool
 
 
-def fill_in(args: argparse.Namespace, from_file: argparse.Namespace) -> None:
+def set_missing_options_from_file(
+    args: argparse.Namespace, file_options: argparse.Namespace
+) -> None:
     """Take options without a Kafka setting from the file unless the command line has them."""
-    for name, value in vars(from_file).items():
-        if name not in _LAYERED and getattr(args, name, None) is None:
+    for name, value in vars(file_options).items():
+        if name not in _OPTIONS_WITH_KAFKA_SETTING and getattr(args, name, None) is None:
             setattr(args, name, value)
 
 
-def merge(
-    args: argparse.Namespace, content: "FileContent", environment: Mapping[str, str]
-) -> Merged:
+def merge_config_sources(
+    args: argparse.Namespace,
+    file_content: "ConfigFileContent",
+    environment_settings: Mapping[str, str],
+) -> MergedConfig:
     """Merge the layers; ConfigError names the invalid setting and its layer."""
-    options_of_file, properties_of_file = content
-    in_file = dict(properties_of_file)
+    options_of_file, properties_of_file = file_content
+    file_settings = dict(properties_of_file)
     if options_of_file is not None:
-        in_file |= _settings(options_of_file.broker_config)
-    typed = _settings(args.broker_config)
+        file_settings |= _parse_broker_settings(options_of_file.broker_config)
+    command_line_settings = _parse_broker_settings(args.broker_config)
     layers = (
-        (f"--config {args.config}", in_file, options_of_file),
-        ("environment", environment, None),
-        ("--broker-config", typed, args),
+        (f"--config {args.config}", file_settings, options_of_file),
+        ("environment", environment_settings, None),
+        ("--broker-config", command_line_settings, args),
     )
-    everything = {**in_file, **environment, **typed}
+    all_settings = {**file_settings, **environment_settings, **command_line_settings}
     fields: dict[str, Any] = {}
     properties: dict[str, str] = {}
     for where, settings, options in layers:
-        translation = translate(settings, everything, where)
+        translation = translate(settings, all_settings, where)
         fields |= translation.fields
         properties |= translation.properties
         if options is not None:
             try:
-                fields |= _option_fields(options, protocols_by_listener(everything))
+                fields |= _config_fields_of_options(options, protocols_by_listener(all_settings))
             except ConfigError as error:
                 if options is args:
                     raise
                 raise ConfigError(f"{where}: {error}") from error
-    _check_unknown_settings({f"--config {args.config}": in_file, "--broker-config": typed})
-    is_described = describes_broker({**properties_of_file, **environment})
+    _check_unknown_setting_names(
+        {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
+    )
+    is_described = describes_broker({**properties_of_file, **environment_settings})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
         print_note(
             "the configuration has no authorizer.class.name, so nothing is denied; to check ACLs,"
             " set it or add --authorizer standard"
         )
-    if LISTENERS not in everything and not args.listener:
-        derived = as_confluent_derives(fields.get("listeners"), environment)
+    if LISTENERS not in all_settings and not args.listener:
+        derived = as_confluent_derives(fields.get("listeners"), environment_settings)
         fields |= {} if derived is None else {"listeners": derived}
-    return Merged(fields, properties, everything, is_described)
+    return MergedConfig(fields, properties, all_settings, is_described)
 
 
-def listeners_of(args: argparse.Namespace, merged: Merged) -> tuple[ListenerConfig, ...]:
+def configured_listeners(
+    args: argparse.Namespace, merged: MergedConfig
+) -> tuple[ListenerConfig, ...]:
     """Return the listeners with their principals and advertised addresses, or the default ones.
 
     If file or environment describe a broker without listeners, it gets Kafka's default one.
     """
-    if args.port is not None and merged.fields.get("listeners"):
+    if args.port is not None and merged.config_fields.get("listeners"):
         raise ConfigError("--port requires the default listeners; put the port into --listener")
     first_port = args.first_port if args.port is None else args.port
     if not 0 <= first_port <= PORT_MAX:
         raise ConfigError(f"--port `{first_port}`: expected 0 to {PORT_MAX}")
     default = default_listeners(first_port, args.brokers or 1)
-    listeners = merged.fields.get("listeners") or default[: 1 if merged.is_described else None]
-    lost = not_listened_on(listeners, merged.everything)
-    if lost:
-        print_note(f"advertised.listeners names {', '.join(lost)}, but no such listener exists")
-    return _with_principals(args, advertised(listeners, merged.everything))
+    listeners = (
+        merged.config_fields.get("listeners")
+        or default[: 1 if merged.describes_whole_broker else None]
+    )
+    advertised_only = not_listened_on(listeners, merged.all_settings)
+    if advertised_only:
+        print_note(
+            f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
+        )
+    return _set_listener_principals(args, advertised(listeners, merged.all_settings))
 
 
-def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
+def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
     """Split `LEFT<separator>RIGHT`; ConfigError says what was expected of the option."""
     left, found, right = text.partition(separator)
     if not found or not left:
@@ -123,7 +136,7 @@ def pair(text: str, separator: str, option: str, expected: str) -> tuple[str, st
     return left, right
 
 
-def parse_user(text: str) -> tuple[str, str]:
+def parse_user_and_password(text: str) -> tuple[str, str]:
     """Return name and password of `NAME:PASSWORD`; ConfigError, without the text, otherwise."""
     name, colon, password = text.partition(":")
     if not colon or not name:
@@ -131,7 +144,7 @@ def parse_user(text: str) -> tuple[str, str]:
     return name, password
 
 
-def _check_unknown_settings(settings_by_source: Mapping[str, Mapping[str, str]]) -> None:
+def _check_unknown_setting_names(settings_by_source: Mapping[str, Mapping[str, str]]) -> None:
     """Print one note about the unknown settings of all sources, which plugins may have.
 
     Raise ConfigError for a setting that looks like a misspelt setting of Kafka.
@@ -146,7 +159,9 @@ def _check_unknown_settings(settings_by_source: Mapping[str, Mapping[str, str]])
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
-def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) -> dict[str, Any]:
+def _config_fields_of_options(
+    options: argparse.Namespace, protocols: Mapping[str, str]
+) -> dict[str, Any]:
     """Return the given options that have a Kafka setting, as fields of Config."""
     fields: dict[str, Any] = {}
     if options.listener:
@@ -158,7 +173,7 @@ def _option_fields(options: argparse.Namespace, protocols: Mapping[str, str]) ->
     if options.allow_everyone_if_no_acl_found:
         fields["allow_everyone_if_no_acl_found"] = True
     if options.user:
-        fields["users"] = dict(parse_user(text) for text in options.user)
+        fields["users"] = dict(parse_user_and_password(text) for text in options.user)
     if options.first_broker_id is not None:
         fields["first_broker_id"] = options.first_broker_id
     if options.rack:
@@ -170,13 +185,13 @@ _EXPECTED_PRINCIPAL = "NAME=Type:name, as in PLAINTEXT=User:alice"
 _EXPECTED_SETTING = "KEY=VALUE, as in num.partitions=3"
 
 
-def _settings(texts: Sequence[str] | None) -> dict[str, str]:
-    return dict(pair(text, "=", "--broker-config", _EXPECTED_SETTING) for text in texts or ())
+def _parse_broker_settings(texts: Sequence[str] | None) -> dict[str, str]:
+    return dict(split_pair(text, "=", "--broker-config", _EXPECTED_SETTING) for text in texts or ())
 
 
-def _with_principals(
+def _set_listener_principals(
     args: argparse.Namespace, listeners: tuple[ListenerConfig, ...]
 ) -> tuple[ListenerConfig, ...]:
     option, texts = "--listener-principal", args.listener_principal or []
-    principals = dict(pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
+    principals = dict(split_pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
     return with_principals(listeners, principals, option)

@@ -9,7 +9,7 @@ _REDRAW_S = 0.2
 _WIDTH = 40
 
 
-class Progress:
+class ProgressBar:
     """A progress display: `with Progress("reading", total) as progress: progress(done)`.
 
     Any unit can be used. If the total is 0 (unknown), the number of processed items is shown.
@@ -28,9 +28,9 @@ class Progress:
         if now - self._drawn_at < _REDRAW_S:
             return
         self._drawn_at = now
-        print(f"\r{self._task} {self._far(done)}", end="", file=sys.stderr, flush=True)
+        print(f"\r{self._task} {self._progress_text(done)}", end="", file=sys.stderr, flush=True)
 
-    def _far(self, done: int) -> str:
+    def _progress_text(self, done: int) -> str:
         if not self._total:
             return f"{done:,}"
         share = min(1.0, done / self._total)
@@ -45,14 +45,14 @@ class Progress:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        self._wipe()
+        self._erase()
 
-    def say(self, line: str) -> None:
+    def print_above(self, line: str) -> None:
         """Print a line that stays, above the progress."""
-        self._wipe()
+        self._erase()
         print(line, file=sys.stderr, flush=True)
 
-    def _wipe(self) -> None:
+    def _erase(self) -> None:
         if self._drawn_at:
             print(f"\r{'':<{len(self._task) + _WIDTH + 8}}\r", end="", file=sys.stderr, flush=True)
             self._drawn_at = 0.0

@@ -1,0 +1,54 @@
+"""List, add and remove the faults of a broker, for the control API."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.faults.fault import Fault
+from kafka_shim.shim.faults.spec import FaultError
+from kafka_shim.shim.whole_number import whole_number
+
+
+class FaultControl:
+    """The faults of a cluster; every method returns plain values."""
+
+    def __init__(self, broker: Broker) -> None:
+        self._cluster = broker.cluster
+        self._faults = broker.faults
+
+    def list_faults(self) -> dict[str, Any]:
+        return {"faults": [fault.row() for fault in self._faults]}
+
+    def add_fault(self, fault_json: Mapping[str, Any]) -> dict[str, Any]:
+        if not isinstance(fault_json, Mapping):
+            raise ControlError(400, "a fault is an object with `action`, `match`, `trigger`")
+        action = fault_json.get("action")
+        needs = {"deny", "revoke", "grant"}
+        if isinstance(action, Mapping) and needs & action.keys():
+            authorizer_or_409(self._cluster)
+        try:
+            return self._faults.add(fault_json).row()
+        except FaultError as error:
+            raise ControlError(400, str(error)) from error
+
+    def fault_row(self, fault_id: str) -> dict[str, Any]:
+        return self._fault_or_404(fault_id).row()
+
+    def remove_all_faults(self) -> dict[str, Any]:
+        self._faults.clear()
+        return {"done": True}
+
+    def remove_fault(self, fault_id: str) -> dict[str, Any]:
+        self._faults.remove(self._fault_or_404(fault_id).fault_id)
+        return {"done": True}
+
+    def release_paused_requests(self, fault_id: str) -> dict[str, Any]:
+        return {"released": self._fault_or_404(fault_id).release()}
+
+    def _fault_or_404(self, text: str) -> Fault:
+        number = whole_number(text)
+        fault = None if number is None else self._faults.get(number)
+        if fault is None:
+            raise ControlError(404, f"unknown fault `{text}`")
+        return fault
