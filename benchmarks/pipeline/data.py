@@ -13,7 +13,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.trace.entries import Access, Body, Connection, Request
+from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection, Request
 from kafka_shim.protocol.trace.segments import SegmentWriter
 
 ENTRIES_A_BLOCK = 2000
@@ -67,7 +67,7 @@ def make_trace(folder: Path, requests: int, *, accesses: bool = True) -> None:
     for at in range(0, requests, a_block):
         entries = traffic.entries(min(a_block, requests - at))
         kept = [entry for entry in entries if accesses or not isinstance(entry, Access)]
-        writer.write(Body(traffic.people, kept))
+        writer.write(BlockBody(traffic.people, kept))
     writer.close()
 
 

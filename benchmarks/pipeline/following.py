@@ -9,7 +9,7 @@ from typing import Any
 from benchmarks.pipeline.data import Traffic
 from benchmarks.pipeline.ratio import Bench, Ratio, faster
 from kafka_shim.pipeline.spark.data_source import FORMAT
-from kafka_shim.protocol.trace.entries import Body
+from kafka_shim.protocol.trace.entries import BlockBody
 from kafka_shim.protocol.trace.segments import SegmentWriter
 
 INTERVAL_S = 1.0
@@ -58,6 +58,6 @@ def _write(folder: Path, stop: threading.Event) -> None:
     while not stop.wait(FLUSH_S):
         now_us = time.time_ns() // 1000
         writer.write(
-            Body(traffic.people, traffic.entries(int(REQUESTS_A_SECOND * FLUSH_S), now_us))
+            BlockBody(traffic.people, traffic.entries(int(REQUESTS_A_SECOND * FLUSH_S), now_us))
         )
     writer.close()

@@ -10,7 +10,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
-from kafka_shim.protocol.trace.entries import Access, Body, Connection, Entry, Request
+from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection, Entry, Request
 from kafka_shim.protocol.trace.segments import SegmentWriter
 
 VERSION = 11
@@ -62,7 +62,7 @@ class Workload:
         writer = SegmentWriter(folder, "bench", segment_bytes=segment_bytes)
         for start in range(0, requests, a_block):
             entries = list(self.entries(start, min(a_block, requests - start)))
-            writer.write(Body(self._senders(entries), entries))
+            writer.write(BlockBody(self._senders(entries), entries))
         writer.close()
 
     def _senders(self, entries: list[Entry]) -> list[Connection]:

@@ -25,7 +25,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
@@ -119,7 +119,14 @@ def shim_to_real(workload: Workload, release: str, trace: Path) -> int:
 
 @contextlib.contextmanager
 def _shim(release: str, *more: str) -> Iterator[Sequence[str]]:
-    command = [*SHIM, "serve", "--kafka-version", parse_release(release), "--log-level", "error"]
+    command = [
+        *SHIM,
+        "serve",
+        "--kafka-version",
+        parse_minor_release(release),
+        "--log-level",
+        "error",
+    ]
     for name in NAMES:
         command += ["--listener", f"{name}://127.0.0.1:0"]
     command += ["--super-user", "User:ANONYMOUS", "--super-user", "User:admin"]

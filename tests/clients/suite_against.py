@@ -16,7 +16,7 @@ from contextlib import ExitStack, contextmanager
 from itertools import groupby
 from pathlib import Path
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
@@ -76,7 +76,7 @@ def main() -> int:
         sys.stdout.write(as_text(report))
         has_failed |= report.failing_result_count > 0
         if args.compare:
-            for line in differences(words, parse_release(release), results):
+            for line in differences(words, parse_minor_release(release), results):
                 sys.stdout.write(f"{line}\n")
     return EXIT_MISMATCH if has_failed else 0
 
@@ -120,12 +120,12 @@ def _played_on_own(
     with _brokers(release, setup) as brokers:
         if (3,) > numbers(release) >= SCRAM_BY_REQUEST:
             _set_passwords(brokers[0].plain)
-        clusters = OperatedClusterProvider(brokers, parse_release(release))
+        clusters = OperatedClusterProvider(brokers, parse_minor_release(release))
         return asyncio.run(run_cases(words, cases, clusters.release, told, clusters=clusters.same))
 
 
 def _is_possible(case: Case, release: str) -> bool:
-    if not case.runs_on_real_cluster or not case.supports_release(parse_release(release)):
+    if not case.runs_on_real_cluster or not case.supports_release(parse_minor_release(release)):
         return False
     if case.setup.brokers > 1 and not can_have_two(release):
         return False

@@ -15,7 +15,7 @@ from typing import Any
 
 import structlog
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.oracle import peers, report
 from tests.oracle.comparing import Tally, play_both
 from tests.oracle.real_kafka import MODES, missing_tools
@@ -45,7 +45,7 @@ def main(arguments: list[str]) -> int:
     make: Making = script if options.stateful else generate.scenario
     seeds = _seeds(options.seeds, options.scripts)
     if options.matrix:
-        scenes = list(Matrix(parse_release(options.release)).scenes())
+        scenes = list(Matrix(parse_minor_release(options.release)).scenes())
         seeds = seeds if options.seeds else list(range(len(scenes)))
         make = lambda _, number: scenes[number]  # noqa: E731 - the makers from seeds are functions too
     report.progress(f"Kafka {options.release}, seeds {seeds[0]}-{seeds[-1]}")

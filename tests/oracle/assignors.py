@@ -16,7 +16,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.state.groups.assignors import Held, Subscriber, assign_range
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
@@ -86,7 +86,9 @@ def _assigned(
     if asked["assignor"] == "range":
         return assign_range(members, counts)
     if asked["assignor"] == "uniform":
-        uniform_keeps_surplus_with_owner = facts_of(release).groups.uniform_keeps_surplus_with_owner
+        uniform_keeps_surplus_with_owner = facts_of_release(
+            release
+        ).groups.uniform_keeps_surplus_with_owner
         return assign_uniform(
             members,
             counts,
@@ -132,7 +134,7 @@ def main(arguments: list[str]) -> int:
     options = parser.parse_args(arguments)
     seen, different = [], 0
     known = {"uniform", "range"}
-    if "share" in facts_of(options.release).groups.protocols:
+    if "share" in facts_of_release(options.release).groups.protocols:
         known.add("share")  # earlier brokers use another assignor by default
     with kafkas(options.release) as kafka:
         for number in range(options.groups):

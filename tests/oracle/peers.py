@@ -4,7 +4,7 @@ import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.commands import SHIM
 from tests.oracle.real_kafka import USERS, RealKafka, free_ports, numbers, settings_of
 from tests.recordings.conformance.play import CLIENT_ID
@@ -50,7 +50,7 @@ def child(release: str, mode: str) -> Iterator[Peer]:
     """Start the shim in its own process, as users do."""
     plain, sasl = (f"127.0.0.1:{port}" for port in free_ports(2))
     command = [*SHIM, "serve"]
-    command += ["--kafka-version", parse_release(release), "--log-level", "error"]
+    command += ["--kafka-version", parse_minor_release(release), "--log-level", "error"]
     command += ["--listener", f"PLAINTEXT://{plain}", "--listener", f"SASL_PLAINTEXT://{sasl}"]
     command += [part for user in USERS for part in ("--user", f"{user}:{user}-secret")]
     if mode == "none":

@@ -11,7 +11,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.responses import errors_by_name
+from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
 from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
@@ -57,7 +57,7 @@ def exchange(api: int, version: int, frames: tuple[bytes, bytes], times: tuple[i
     header, at = read_request_header(frames[0])
     asked = codecs.read_request(header.api_key, header.api_version, frames[0], at)
     response = read_response_frame(api, version, frames[1])[0]
-    errors = errors_by_name(response)
+    errors = error_codes_by_name(response)
     said = {name: _text(codes) for name, codes in errors.items() if isinstance(name, str)}
     is_list = api == ApiKey.METADATA and asked.topics is None
     topics = response.topics if api == ApiKey.METADATA else ()

@@ -20,7 +20,7 @@ from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.responses import NAMING_APIS, topic_names
+from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
 from kafka_shim.shim.traffic.captures.into_trace import import_capture
@@ -75,7 +75,7 @@ def expected_names(trace: Path) -> Names:
         for entry in block.body.entries:
             if isinstance(entry, Response) and entry.api_key in NAMING_APIS:
                 response, _ = read_response_frame(entry.api_key, entry.api_version, entry.frame)
-                ids |= topic_names(response)
+                ids |= topic_ids_with_names(response)
             if isinstance(entry, Request):
                 header, at = read_request_header(entry.frame)
                 message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)

@@ -16,7 +16,7 @@ from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, ResourceType
-from kafka_shim.protocol.trace.entries import AUDIT, Access, Body, Connection, Entry
+from kafka_shim.protocol.trace.entries import AUDIT, Access, BlockBody, Connection, Entry
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline import twin
 from tests.pipeline.asking import parsed, response
@@ -161,14 +161,14 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
 ) -> None:
     """The log does not identify requests; here, two of three denials have the same time."""
     assert spark
-    who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", accesses=AUDIT)
+    who = Connection(0, 0, 1, "SASL", "h", 1, "User:a", access_source=AUDIT)
     asked = (ApiKey.FETCH, 0, Operation.READ, ResourceType.TOPIC)
     lines: list[Entry] = [
         Access(0, n, START_US + when, *asked, f"t{n}", True, "x")
         for n, when in enumerate((0, 0, 5, 7))
     ]
     writer = SegmentWriter(tmp_path / "trace", "log")
-    writer.write(Body([who], lines))
+    writer.write(BlockBody([who], lines))
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")

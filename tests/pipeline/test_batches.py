@@ -22,7 +22,7 @@ from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.entries import Access, Body, Connection
+from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection
 from kafka_shim.protocol.trace.segments import SegmentWriter, segments
 from tests.pipeline.traces import (
     START_US,
@@ -191,7 +191,7 @@ def test_an_operation_of_a_later_kafka_is_shown_as_unknown(tmp_path: Path) -> No
     who = Connection(0, 0, 1, "SASL", "h", 1, "User:a")
     writer = SegmentWriter(tmp_path, "broker-1")
     access = Access(0, 0, START_US, ApiKey.METADATA, 12, 99, 77, "x", allowed=True, rule="x")
-    writer.write(Body([who], [access]))
+    writer.write(BlockBody([who], [access]))
     writer.close()
     (split,) = plan([str(tmp_path)])
     for table in ("accesses", "observed"):

@@ -29,7 +29,7 @@ from kafka_shim.protocol.trace.entries import (
     AUDIT,
     DERIVED,
     Access,
-    Body,
+    BlockBody,
     Connection,
     Entry,
     Request,
@@ -61,12 +61,12 @@ def without_accesses(trace: Path, folder: Path) -> None:
     for block in read_trace(trace):
         assert isinstance(block, Block)
         connections_in = [
-            msgspec.structs.replace(c, accesses=DERIVED) for c in block.body.connections
+            msgspec.structs.replace(c, access_source=DERIVED) for c in block.body.connections
         ]
         entries: list[Entry] = [
             entry for entry in block.body.entries if not isinstance(entry, Access)
         ]
-        writer.write(Body(connections_in, entries))
+        writer.write(BlockBody(connections_in, entries))
     writer.close()
 
 
@@ -100,9 +100,9 @@ def test_derived_accesses_equal_the_recorded_ones(recorded: Path, tmp_path: Path
 
 
 def write(folder: Path, entries: list[Entry]) -> None:
-    who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:a", accesses=DERIVED)
+    who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:a", access_source=DERIVED)
     writer = SegmentWriter(folder, "proxy")
-    writer.write(Body([who], entries))
+    writer.write(BlockBody([who], entries))
     writer.close()
 
 

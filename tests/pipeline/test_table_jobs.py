@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
 )
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.trace.entries import Access, Body, Connection, Request, Response
+from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection, Request, Response
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import (
@@ -136,7 +136,7 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
     writer = SegmentWriter(trace, "broker-2")
     who = Connection(0, 0, 1, "SASL", "h", 5000, "User:b", "PLAIN", "lib")
     silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
-    writer.write(Body([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
+    writer.write(BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
     writer.close()
     outcome = JOB.run(parsed("timeline", str(trace)), TraceInput(spark, [str(trace)], {}))
     found = {

@@ -17,7 +17,14 @@ from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.protocol.trace.entries import Access, Body, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    Access,
+    BlockBody,
+    Connection,
+    Entry,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import SegmentWriter
 
 PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
@@ -118,7 +125,7 @@ class TraceMaker:
             Connection(number, number, 1, "SASL", host, 5000 + number, principal, "PLAIN", "lib")
             for (principal, host), number in self.people.items()
         ]
-        self.writer.write(Body(people, self.entries))
+        self.writer.write(BlockBody(people, self.entries))
         self.entries = []
 
     def close(self) -> None:

@@ -12,10 +12,10 @@ from kafka_shim.protocol.api_versions import (
     RELEASES,
     TELEMETRY,
     advertised_versions,
-    parse_release,
+    highest_unstable_versions,
+    parse_minor_release,
     release_index,
     served_versions,
-    unstable_versions,
     unsupported_version_message,
 )
 from kafka_shim.protocol.enums import ApiKey
@@ -109,7 +109,7 @@ def test_everything_else_is_served_as_advertised() -> None:
 
 def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:
     for release in RELEASES:
-        for key, version in unstable_versions(release).items():
+        for key, version in highest_unstable_versions(release).items():
             above = advertised_versions(release).get(key)
             assert version == (above[1] + 1 if above else 0), (release, key)
 
@@ -125,7 +125,7 @@ def test_hidden_versions_lie_directly_above_the_advertised_ones() -> None:
     ],
 )
 def test_hidden_versions_of_a_release(release: str, hidden: dict[ApiKey, int]) -> None:
-    assert unstable_versions(release) == hidden
+    assert highest_unstable_versions(release) == hidden
 
 
 def test_telemetry_is_marked() -> None:
@@ -150,17 +150,17 @@ def test_callers_may_change_the_returned_table() -> None:
     ],
 )
 def test_parse_release(text: str, release: str) -> None:
-    assert parse_release(text) == release
+    assert parse_minor_release(text) == release
 
 
 @pytest.mark.parametrize("text", ["", ".", "5", "4.30", "3.x", "0.10.2", "v4", "4.", "²", "-1"])
 def test_an_unknown_release_is_refused_with_the_known_ones(text: str) -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release .*: choose one of 0\.11, .*\d$"):
-        parse_release(text)
+        parse_minor_release(text)
 
 
 @pytest.mark.parametrize(
-    "ask", [advertised_versions, served_versions, unstable_versions, release_index]
+    "ask", [advertised_versions, served_versions, highest_unstable_versions, release_index]
 )
 def test_only_minor_releases_are_looked_up(ask: Callable[[str], object]) -> None:
     with pytest.raises(ValueError, match=r"unknown Kafka release '4\.3\.1'"):
@@ -169,13 +169,13 @@ def test_only_minor_releases_are_looked_up(ask: Callable[[str], object]) -> None
 
 @given(st.sampled_from(RELEASES), st.lists(st.integers(0, 99), max_size=2))
 def test_patch_numbers_do_not_matter(release: str, patch: list[int]) -> None:
-    assert parse_release(".".join([release, *map(str, patch)])) == release
+    assert parse_minor_release(".".join([release, *map(str, patch)])) == release
 
 
 @given(st.text(max_size=8))
 def test_any_text_is_a_known_release_or_a_value_error(text: str) -> None:
     with suppress(ValueError):
-        assert parse_release(text) in RELEASES
+        assert parse_minor_release(text) in RELEASES
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,12 @@ import pytest
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records import compression
-from kafka_shim.protocol.records.compression import Compression, compress, decompress, is_available
+from kafka_shim.protocol.records.compression import (
+    Compression,
+    compress,
+    decompress,
+    is_compression_available,
+)
 
 TEXT = b"orders and payments " * 5000
 NOISE = Random(1).randbytes(100_000)
@@ -18,7 +23,9 @@ def codecs(*names: str) -> list[object]:
     return [
         pytest.param(
             Compression[name],
-            marks=pytest.mark.skipif(not is_available(Compression[name]), reason=f"no {name} here"),
+            marks=pytest.mark.skipif(
+                not is_compression_available(Compression[name]), reason=f"no {name} here"
+            ),
         )
         for name in names
     ]
@@ -67,7 +74,7 @@ def test_gzip_of_several_members() -> None:
     )
 
 
-@pytest.mark.skipif(not is_available(Compression.SNAPPY), reason="no SNAPPY here")
+@pytest.mark.skipif(not is_compression_available(Compression.SNAPPY), reason="no SNAPPY here")
 def test_snappy_without_blocks() -> None:
     import snappy
 
@@ -77,7 +84,7 @@ def test_snappy_without_blocks() -> None:
 
 def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(compression._MODULES, Compression.ZSTD, "no_such_module")
-    assert not is_available(Compression.ZSTD)
+    assert not is_compression_available(Compression.ZSTD)
     with pytest.raises(compression.MissingPackageError, match=r"install .*zstandard"):
         compress(Compression.ZSTD, b"x")
     with pytest.raises(compression.MissingPackageError):

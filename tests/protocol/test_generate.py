@@ -32,7 +32,7 @@ def test_stale_modules_are_reported_and_rewritten(
 ) -> None:
     wanted = {"messages/a.py": "a = 1\n", "messages/b.py": "b = 1\n", "api_key.py": "c = 1\n"}
     monkeypatch.setattr(generate, "FOLDER", tmp_path)
-    monkeypatch.setattr(generate, "generated_files", lambda: wanted)
+    monkeypatch.setattr(generate, "generated_texts_by_path", lambda: wanted)
     assert generate.main(["--check"]) == 1
     assert "protocol/messages/b.py is out of date: run make generate\n" in capsys.readouterr().err
     assert generate.main([]) == 0

@@ -9,15 +9,21 @@ from kafka.record.memory_records import MemoryRecords
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError, ProtocolError
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
-from kafka_shim.protocol.records.compression import Compression, compress, is_available
+from kafka_shim.protocol.records.compression import Compression, compress, is_compression_available
 from kafka_shim.protocol.records.message_sets import (
-    down_convert,
+    down_convert_batches,
     outer_messages,
     read_message_set,
     write_message_set,
 )
-from kafka_shim.protocol.records.old_lz4 import with_correct_checksum, with_format_0_checksum
-from kafka_shim.protocol.records.single_record_batches import batch_at_offset, transaction_marker
+from kafka_shim.protocol.records.old_lz4 import (
+    with_correct_header_checksum,
+    with_format_0_header_checksum,
+)
+from kafka_shim.protocol.records.single_record_batches import (
+    prepend_batch_offset,
+    transaction_marker_without_offset,
+)
 
 NOW = 1_700_000_000_000
 PLAIN, GZIP = Compression.NONE, Compression.GZIP
@@ -99,7 +105,7 @@ LZ4_OF_A_BROKER = bytes.fromhex(
 )
 
 
-@pytest.mark.skipif(not is_available(Compression.LZ4), reason="no LZ4 here")
+@pytest.mark.skipif(not is_compression_available(Compression.LZ4), reason="no LZ4 here")
 def test_old_lz4_as_a_broker_writes_it() -> None:
     records = [Record(offset, -1, b"k", b"v" * 40) for offset in range(2)]
     written = write_message_set(records, 0, Compression.LZ4)
@@ -110,12 +116,12 @@ def test_old_lz4_as_a_broker_writes_it() -> None:
 
 def test_old_lz4_checksums() -> None:
     frame = bytes.fromhex("04224d186040821600000000000000")
-    assert with_format_0_checksum(frame)[6] == 0x1A
-    assert with_correct_checksum(with_format_0_checksum(frame)) == frame
+    assert with_format_0_header_checksum(frame)[6] == 0x1A
+    assert with_correct_header_checksum(with_format_0_header_checksum(frame)) == frame
     sized = bytes.fromhex("04224d186848") + bytes(8) + b"?rest"
-    assert with_correct_checksum(sized)[:14] == sized[:14]
-    assert with_correct_checksum(sized)[15:] == b"rest"
-    assert with_correct_checksum(b"\x04\x22") == b"\x04\x22"
+    assert with_correct_header_checksum(sized)[:14] == sized[:14]
+    assert with_correct_header_checksum(sized)[15:] == b"rest"
+    assert with_correct_header_checksum(b"\x04\x22") == b"\x04\x22"
 
 
 def test_a_wrong_checksum_is_noticed() -> None:
@@ -126,8 +132,8 @@ def test_a_wrong_checksum_is_noticed() -> None:
 
 def test_a_fetch_may_end_within_a_message() -> None:
     blob = write_message_set(some_records(2), 1)
-    assert len(read_message_set(blob + blob[:20], partial=True)) == 2
-    assert len(read_message_set(blob + blob[:9], partial=True)) == 2
+    assert len(read_message_set(blob + blob[:20], allows_truncated_end=True)) == 2
+    assert len(read_message_set(blob + blob[:9], allows_truncated_end=True)) == 2
     with pytest.raises(DecodeError):
         read_message_set(blob + blob[:20])
 
@@ -193,22 +199,24 @@ def test_down_conversion() -> None:
     blob = b"".join(
         [
             encode_batch(written),
-            batch_at_offset(
-                transaction_marker((1, 1), NOW, commit=True, coordinator_epoch=0), 3, -1
+            prepend_batch_offset(
+                transaction_marker_without_offset((1, 1), NOW, commit=True, coordinator_epoch=0),
+                3,
+                -1,
             ),
             encode_batch(some_records(2, base=4), BatchOptions(compression=GZIP)),
             encode_batch(some_records(1, base=6), BatchOptions(append_time_ms=NOW + 1)),
         ]
     )
     later = [Record(6, NOW + 1, b"k0", b"")]
-    assert read_message_set(down_convert(blob, 1)) == [
+    assert read_message_set(down_convert_batches(blob, 1)) == [
         *some_records(3),
         *some_records(2, base=4),
         *later,
     ]
-    converted = down_convert(blob, 0)
+    converted = down_convert_batches(blob, 0)
     assert {record.timestamp for record in read_message_set(converted)} == {-1}
-    kinds = [message.compression for message in outer_messages(down_convert(blob, 1))]
+    kinds = [message.compression for message in outer_messages(down_convert_batches(blob, 1))]
     assert kinds == [0, 0, 0, 1, 0]
 
 

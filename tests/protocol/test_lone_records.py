@@ -12,9 +12,9 @@ from kafka_shim.protocol.records.batches import (
     is_commit_marker,
 )
 from kafka_shim.protocol.records.single_record_batches import (
-    batch_at_offset,
-    single_record_batch,
-    transaction_marker,
+    encode_single_record_batch,
+    prepend_batch_offset,
+    transaction_marker_without_offset,
 )
 from tests.protocol.record_lists import NOW
 
@@ -29,7 +29,7 @@ def test_a_batch_of_one_record(
 ) -> None:
     record = Record(offset, timestamp, key, value)
     expected = encode_batch([record], BatchOptions(partition_leader_epoch=epoch))
-    assert single_record_batch(offset, timestamp, key, value, epoch) == expected
+    assert encode_single_record_batch(offset, timestamp, key, value, epoch) == expected
 
 
 @given(st.tuples(IDS, st.integers(-1, 2**15 - 1)), TIMES, st.booleans(), EPOCHS, OFFSETS, EPOCHS)
@@ -41,7 +41,7 @@ def test_a_marker(
     offset: int,
     epoch: int,
 ) -> None:
-    found = transaction_marker(
+    found = transaction_marker_without_offset(
         producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch
     )
     record = Record(
@@ -57,13 +57,15 @@ def test_a_marker(
         is_transactional=True,
         is_control=True,
     )
-    assert batch_at_offset(found, offset, epoch) == encode_batch([record], options)
+    assert prepend_batch_offset(found, offset, epoch) == encode_batch([record], options)
 
 
 def test_control_batches() -> None:
     for commit in (True, False):
-        written = transaction_marker((77, 3), NOW, commit=commit, coordinator_epoch=2)
-        (batch,) = batches(batch_at_offset(written, 7, -1))
+        written = transaction_marker_without_offset(
+            (77, 3), NOW, commit=commit, coordinator_epoch=2
+        )
+        (batch,) = batches(prepend_batch_offset(written, 7, -1))
         assert batch.is_control
         assert batch.is_transactional
         assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)

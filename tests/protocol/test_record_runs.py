@@ -23,15 +23,15 @@ pytestmark = pytest.mark.deep
 LAST = (1 << 63) - 1
 SCOPES = (
     ALL_CHECKS,
-    RecordChecks(has_sizes=False),
+    RecordChecks(checks_record_sizes=False),
     RecordChecks(record_bytes_max=30),
-    RecordChecks(items_max=400),
+    RecordChecks(records_and_headers_max=400),
 )
 
 
 def walked(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> Any:
     """Return the result of checking the records one by one, or its error."""
-    if not 0 < count <= scope.items_max:
+    if not 0 < count <= scope.records_and_headers_max:
         return "limit"
     try:
         return _validate_each_record(
@@ -46,7 +46,7 @@ def walked(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> A
 
 
 def surveyed(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> Any:
-    if not 0 < count <= scope.items_max:
+    if not 0 < count <= scope.records_and_headers_max:
         return "limit"
     try:
         return validate_records(content, count, timestamp, scope)

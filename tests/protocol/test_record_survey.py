@@ -84,17 +84,18 @@ def test_times_are_exact() -> None:
 
 def test_an_append_time_is_the_time_of_all_records() -> None:
     (batch,) = batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
-    assert batch.validate_records() == RecordsSummary(NOW + 9, NOW + 9, lacks_key=False)
+    assert batch.validate_records() == RecordsSummary(NOW + 9, NOW + 9, lacks_some_key=False)
 
 
 def test_work_is_bounded_by_the_scope() -> None:
     headers = tuple(("", None) for _ in range(50))
     rows = [Record(at, NOW, b"k", b"v" * at, headers) for at in range(10)]
     content = write_records(rows, 0, NOW)
-    assert validate_records(content, 10, NOW, RecordChecks(items_max=510)).lacks_key is False
+    checks = RecordChecks(records_and_headers_max=510)
+    assert validate_records(content, 10, NOW, checks).lacks_some_key is False
     for scope in (
-        RecordChecks(items_max=509),
-        RecordChecks(items_max=9),
+        RecordChecks(records_and_headers_max=509),
+        RecordChecks(records_and_headers_max=9),
         RecordChecks(record_bytes_max=100),
     ):
         with pytest.raises(DecodeError):
@@ -103,7 +104,7 @@ def test_work_is_bounded_by_the_scope() -> None:
 
 def test_times_wrap_around_at_64_bits() -> None:
     content = write_records([Record(0, (1 << 63) - 1, b"", b"")], 0, 0)
-    assert validate_records(content, 1, 5).latest == -(1 << 63) + 4
+    assert validate_records(content, 1, 5).latest_timestamp == -(1 << 63) + 4
 
 
 @pytest.mark.parametrize(("count", "step"), [(2, 1), (2, 100), (40, 1), (40, 100)])
@@ -113,4 +114,4 @@ def test_times_next_to_the_end_of_64_bits_wrap_around(count: int, step: int) -> 
     times = [end, *(-(1 << 63) - 1 + at * step for at in range(1, count))]
     assert [record.timestamp for record in read_records(content, count, 0, end)] == times
     found = validate_records(content, count, end)
-    assert (found.earliest, found.latest) == (min(times), end)
+    assert (found.earliest_timestamp, found.latest_timestamp) == (min(times), end)

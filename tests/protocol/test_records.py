@@ -15,17 +15,17 @@ from kafka_shim.protocol.records.batches import (
     Record,
     assign_consecutive_offsets,
     assign_offsets,
+    batch_bounds_and_magic,
     batches,
-    compacted_batch,
     encode_batch,
-    entry_bounds,
-    single_batch,
+    encode_compacted_batch,
+    only_batch_or_none,
 )
-from kafka_shim.protocol.records.compression import Compression, is_available
-from kafka_shim.protocol.records.record_codec import append_varint, read_varint
+from kafka_shim.protocol.records.compression import Compression, is_compression_available
+from kafka_shim.protocol.records.record_codec import append_zigzag_varint, read_zigzag_varint
 from tests.protocol.record_lists import NOW, record_lists, some_records
 
-CODECS = [codec for codec in Compression if is_available(codec)]
+CODECS = [codec for codec in Compression if is_compression_available(codec)]
 
 
 def only_batch(blob: bytes) -> Batch:
@@ -42,16 +42,16 @@ def test_round_trip(records: list[Record], compression: Compression) -> None:
     assert batch.compression == compression
     assert (batch.base_offset, batch.last_offset) == (records[0].offset, records[-1].offset)
     assert batch.max_timestamp == max(record.timestamp for record in records)
-    assert (batch.count, batch.magic, batch.end) == (len(records), 2, len(blob))
+    assert (batch.record_count, batch.magic, batch.end_in_blob) == (len(records), 2, len(blob))
     assert batch.tobytes() == blob
 
 
 def test_only_a_single_whole_batch_is_a_lone_batch() -> None:
     blob = encode_batch(some_records())
-    assert single_batch(blob) == only_batch(blob)
+    assert only_batch_or_none(blob) == only_batch(blob)
     old = blob[:16] + b"\1" + blob[17:]
     for other in (b"", blob[:60], blob[:-1], blob + b"x", blob * 2, old):
-        assert single_batch(other) is None
+        assert only_batch_or_none(other) is None
 
 
 @given(record_lists())
@@ -124,7 +124,7 @@ def test_append_time() -> None:
         assign_offsets(only_batch(encode_batch(some_records())), 0, append_time_ms=NOW + 5)
     )
     assert batch.is_intact()
-    assert batch.is_append_time
+    assert batch.has_append_time
     assert {record.timestamp for record in batch.records()} == {NOW + 5}
     written = only_batch(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 5)))
     assert written.records()[0].timestamp == NOW + 5
@@ -141,7 +141,8 @@ def test_assigning_to_several_batches() -> None:
 def test_a_fetch_may_end_within_a_batch() -> None:
     blob = encode_batch(some_records(3))
     for cut in range(1, len(blob)):
-        assert [batch.count for batch in batches(blob + blob[:cut], partial=True)] == [3]
+        complete = batches(blob + blob[:cut], allows_truncated_end=True)
+        assert [batch.record_count for batch in complete] == [3]
         with pytest.raises(DecodeError):
             list(batches(blob + blob[:cut]))
     assert list(batches(b"")) == []
@@ -149,7 +150,7 @@ def test_a_fetch_may_end_within_a_batch() -> None:
 
 def test_formats_of_entries() -> None:
     blob = encode_batch(some_records(1))
-    assert list(entry_bounds(blob + blob)) == [
+    assert list(batch_bounds_and_magic(blob + blob)) == [
         (0, len(blob), 2),
         (len(blob), 2 * len(blob), 2),
     ]
@@ -228,13 +229,13 @@ def test_fields_of_a_record_must_fit() -> None:
 @given(st.integers(-(1 << 63), (1 << 63) - 1), st.binary(max_size=3))
 def test_zigzag_varints(value: int, before: bytes) -> None:
     out = bytearray(before)
-    append_varint(out, value)
-    assert read_varint(bytes(out), len(before)) == (value, len(out))
+    append_zigzag_varint(out, value)
+    assert read_zigzag_varint(bytes(out), len(before)) == (value, len(out))
 
 
 def test_varint_of_eleven_bytes_is_refused() -> None:
     with pytest.raises(DecodeError, match="longer than 10 bytes"):
-        read_varint(b"\xff" * 11, 0)
+        read_zigzag_varint(b"\xff" * 11, 0)
 
 
 @given(record_lists(), st.sampled_from(CODECS), st.data())
@@ -245,7 +246,7 @@ def test_a_thinned_batch_keeps_its_offsets_and_the_remaining_records(
     (whole,) = batches(encode_batch(records, options))
     left = [record for record in records if data.draw(st.booleans())]
     horizon_ms = data.draw(st.none() | st.integers(0, 1 << 50))
-    (batch,) = batches(compacted_batch(whole, left, horizon_ms))
+    (batch,) = batches(encode_compacted_batch(whole, left, horizon_ms))
     assert batch.is_intact()
     assert batch.records() == left
     assert (batch.base_offset, batch.last_offset) == (whole.base_offset, whole.last_offset)

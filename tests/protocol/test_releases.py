@@ -17,7 +17,7 @@ from kafka_shim.protocol.releases import (
     users,
 )
 from kafka_shim.protocol.releases.change import Change, release_sort_key
-from kafka_shim.protocol.releases.facts import Facts, facts_of
+from kafka_shim.protocol.releases.facts import Facts, facts_of_release
 
 CHAINS: dict[str, tuple[Any, tuple[Change, ...]]] = {
     "acls": (acl_releases.OLDEST_RULES, acl_releases.CHANGES),
@@ -50,7 +50,7 @@ def test_each_change_alters_the_facts_that_it_names(name: str) -> None:
 
 def test_a_minor_release_has_the_facts_of_its_last_patch() -> None:
     empty = {
-        release: facts_of(release).groups.failed_offset_fetch_v1_is_empty
+        release: facts_of_release(release).groups.failed_offset_fetch_v1_is_empty
         for release in ("3.8.1", "3.9", "3.9.0", "3.9.1", "3.9.2", "3.9.10", "3", "4.0.0")
     }
     assert [release for release, is_empty in empty.items() if is_empty] == [

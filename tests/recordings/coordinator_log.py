@@ -82,7 +82,7 @@ class CoordinatorLog:
         return sorted(offset for offset in found if offset)
 
     def _rows(self, index: int, records: bytes) -> Iterator[dict[str, Any]]:
-        for batch in batches(records, partial=True):
+        for batch in batches(records, allows_truncated_end=True):
             self._next[index] = batch.last_offset + 1
             assert batch.is_intact()
             for record in batch.records():
@@ -94,7 +94,7 @@ class CoordinatorLog:
                 if self._is_alone:
                     row["at"] = [index, record.offset]
                 yield row | {
-                    "batch": [batch.attributes, batch.count, batch.producer_id],
+                    "batch": [batch.attributes, batch.record_count, batch.producer_id],
                     "leader_epoch": batch.partition_leader_epoch,
                     "headers": list(record.headers),
                     "time": self._time("timestamp", record.timestamp),

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import NamedTuple
 
-from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from tests.oracle.real_kafka import numbers
 from tests.recordings.conformance.remaining import differences
 from tests.recordings.conformance.scenario import load, recordings
@@ -24,7 +24,9 @@ class Row(NamedTuple):
 
 def row(release: str) -> Row:
     """Play all recordings of a minor release."""
-    names = [name for name in recordings() if parse_release(name.partition("-")[0]) == release]
+    names = [
+        name for name in recordings() if parse_minor_release(name.partition("-")[0]) == release
+    ]
     scenarios = responses = different = 0
     for name in names:
         counts, _, played = differences(name)

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Need
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, TABLE, bind
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 
 _NO_ID: Final = bytes(16)
 _TOPIC, _GROUP = 2, 32
@@ -83,7 +83,7 @@ def access_plan(
             continue
         found = _names(bound, request, names or {})
         if row.id == _NOT_INTERNAL:
-            internal = facts_of(release).topics.internal_topics
+            internal = facts_of_release(release).topics.internal_topics
             found = [name for name in found if name not in internal]
         is_in_response = _is_in_response(bound)
         if None in found or is_in_response:

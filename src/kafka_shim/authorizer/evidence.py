@@ -15,7 +15,11 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Effect
 from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.responses import Errors, config_errors, errors_by_name
+from kafka_shim.protocol.responses import (
+    ErrorCodesByName,
+    created_topic_and_config_errors,
+    error_codes_by_name,
+)
 
 Bound = Mapping[str, BoundRequirement]
 """The requirements of a release by row id."""
@@ -37,7 +41,7 @@ _BEFORE_ASKING = frozenset(
         ErrorCode.STREAMS_INVALID_TOPOLOGY,
     }
 )
-"""Errors of a request, or an entry of it, that can occur before any check."""
+"""ErrorCodesByName of a request, or an entry of it, that can occur before any check."""
 _SILENT_EFFECTS = (Effect.HIDE, Effect.EMPTY)
 """Effects of a denial that return no error code."""
 _SILENT = {"DeleteTopics.topic": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
@@ -73,7 +77,7 @@ def evidence_from_response(
     known: Known,
 ) -> "ResponseEvidence":
     """Combine a plan with its decoded response."""
-    errors = errors_by_name(response)
+    errors = error_codes_by_name(response)
     names = known.names
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
     rows = rows_by_id(release)
@@ -87,7 +91,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
     version: int
     plan: Plan
     message: Any
-    errors: Errors
+    errors: ErrorCodesByName
     bound: Bound
     ids: Mapping[str, bytes]
     """Topic ids in the answer, by name."""
@@ -202,7 +206,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         creation.
         """
         name = need.actions[-1].resource_name
-        found = config_errors(self.message).get(name)
+        found = created_topic_and_config_errors(self.message).get(name)
         if found is None or self.version < 5 or found[0]:
             return None
         return found[1] != ErrorCode.TOPIC_AUTHORIZATION_FAILED

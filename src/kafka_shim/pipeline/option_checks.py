@@ -18,8 +18,8 @@ from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.pipeline.trace_input import lake_of
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.blocks import BlockHeader
-from kafka_shim.protocol.trace.foreign_files import import_hint
-from kafka_shim.protocol.trace.segments import SUFFIX, has_block, read_segment, segments
+from kafka_shim.protocol.trace.foreign_files import import_command_hint
+from kafka_shim.protocol.trace.segments import SUFFIX, contains_block, read_segment, segments
 
 CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""
@@ -109,7 +109,7 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
             f"{_import_hint(paths)}"
         )
-    if not even_damaged and not any(has_block(Path(path)) for path in found):
+    if not even_damaged and not any(contains_block(Path(path)) for path in found):
         if hint := _import_hint(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         raise PipelineError(
@@ -119,7 +119,7 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
 
 
 def _import_hint(paths: list[str]) -> str:
-    return next((hint for path in paths if (hint := import_hint(Path(path)))), "")
+    return next((hint for path in paths if (hint := import_command_hint(Path(path)))), "")
 
 
 def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: bool) -> None:
@@ -134,7 +134,7 @@ def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: boo
         return False  # the content is not needed
 
     for path in dict.fromkeys(split.path for split in plan(args.trace)):
-        for _ in read_segment(Path(path), wants=note_period):
+        for _ in read_segment(Path(path), selects_block=note_period):
             pass
         if any(_overlaps(period, limits) for period in periods):
             return

@@ -163,7 +163,7 @@ def advertised_versions(release: str) -> dict[ApiKey, tuple[int, int]]:
     """
     return {
         key: (int(low), int(high))
-        for key, versions in _versions_at(release, "advertised").items()
+        for key, versions in _version_texts_at_release(release, "advertised").items()
         for low, _, high in [versions.partition("-")]
     }
 
@@ -178,9 +178,11 @@ def served_versions(release: str) -> dict[ApiKey, tuple[int, int]]:
     return {key: ranges[key] for key in sorted(ranges) if key not in unserved}
 
 
-def unstable_versions(release: str) -> dict[ApiKey, int]:
+def highest_unstable_versions(release: str) -> dict[ApiKey, int]:
     """Return the highest version of each API that has versions hidden as unstable."""
-    return {key: int(version) for key, version in _versions_at(release, "unstable").items()}
+    return {
+        key: int(version) for key, version in _version_texts_at_release(release, "unstable").items()
+    }
 
 
 def release_index(release: str) -> int:
@@ -188,32 +190,33 @@ def release_index(release: str) -> int:
     try:
         return RELEASES.index(release)
     except ValueError:
-        raise ValueError(_unknown_release(release)) from None
+        raise ValueError(_unknown_release_message(release)) from None
 
 
-def parse_release(text: str) -> str:
+def parse_minor_release(text: str) -> str:
     """Return the minor release of a version: 4.3 for "4.3.1", 0.11 for "0.11.0.3", 3.9 for "3".
 
-    Patch numbers can be any numbers; see `parse_patch`. ValueError lists the known releases.
+    Patch numbers can be any numbers (see `parse_patch_numbers`). Raise ValueError for an unknown
+    release.
     """
     parts = text.strip().split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise ValueError(_unknown_release(text))
+        raise ValueError(_unknown_release_message(text))
     # A major version alone means its newest release, as a container image's tag does.
     known = [r for r in RELEASES if r.split(".")[: len(parts)] == parts[:2]]
     if not known:
-        raise ValueError(_unknown_release(text))
+        raise ValueError(_unknown_release_message(text))
     return known[-1]
 
 
-def parse_patch(text: str) -> tuple[int, ...] | None:
+def parse_patch_numbers(text: str) -> tuple[int, ...] | None:
     """Return the patch numbers of a version, such as (1,) for "3.9.1"; None without."""
-    parts = text.strip().split(".")[len(parse_release(text).split(".")) :]
+    parts = text.strip().split(".")[len(parse_minor_release(text).split(".")) :]
     return tuple(int(part) for part in parts) or None
 
 
 @cache
-def _versions_at(release: str, table: str) -> dict[ApiKey, str]:
+def _version_texts_at_release(release: str, table: str) -> dict[ApiKey, str]:
     index = release_index(release)
     held = {}
     for key, history in (_ADVERTISED if table == "advertised" else _UNSTABLE).items():
@@ -224,7 +227,7 @@ def _versions_at(release: str, table: str) -> dict[ApiKey, str]:
     return held
 
 
-def _unknown_release(text: str) -> str:
+def _unknown_release_message(text: str) -> str:
     return f"unknown Kafka release {text!r}: choose one of {', '.join(RELEASES)}"
 
 

@@ -8,7 +8,7 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import parse_release, release_index
+from kafka_shim.protocol.api_versions import parse_minor_release, release_index
 from kafka_shim.protocol.feature_levels import FEATURES
 
 ELIGIBLE_REPLICAS = "eligible.leader.replicas.version"
@@ -25,9 +25,9 @@ class Feature(msgspec.Struct, frozen=True):
 
 
 @cache
-def features_of(release: str) -> tuple[Feature, ...]:
+def features_in_release(release: str) -> tuple[Feature, ...]:
     """Return the features of a release such as `4.3`, in the order of its brokers."""
-    at = release_index(parse_release(release))
+    at = release_index(parse_minor_release(release))
     features = []
     for name, history in FEATURES.items():
         begun = [levels for since, levels in history.items() if release_index(since) <= at]

@@ -19,15 +19,15 @@ class FrameSplitter:
         self.frame_bytes_max = frame_bytes_max
         self.failure: FrameError | None = None
         """The error after which no more frames follow. Answer the frames so far, then close."""
-        self._begun = b""  # of a size that has not arrived as a whole
-        self._arrived = BytesIO()  # of the frame that is arriving
+        self._partial_size = b""  # of a size that has not arrived as a whole
+        self._partial_frame = BytesIO()  # of the frame that is arriving
         self.arriving_bytes = -1
         """The size of the arriving frame; -1 while it is unknown."""
 
     @property
     def pending_bytes(self) -> int:
         """Return the number of bytes that wait for the rest of their frame."""
-        return len(self._begun) + self._arrived.tell()
+        return len(self._partial_size) + self._partial_frame.tell()
 
     def feed(self, data: bytes | memoryview) -> list[bytes]:
         """Return the frames that `data` completes, in order.
@@ -35,10 +35,10 @@ class FrameSplitter:
         Raise FrameError for a size of 0 or less, or above the limit. If complete frames come before
         it in the same data, they are returned, `failure` is set, and the next call raises.
         """
-        if self.arriving_bytes > self._arrived.tell() + len(data):
-            self._arrived.write(data)
+        if self.arriving_bytes > self._partial_frame.tell() + len(data):
+            self._partial_frame.write(data)
             return []
-        if self.arriving_bytes < 0 and not self._begun and len(data) > _SIZE.size:
+        if self.arriving_bytes < 0 and not self._partial_size and len(data) > _SIZE.size:
             size = _SIZE.unpack_from(data)[0]  # usually it is one complete frame
             if size == len(data) - _SIZE.size <= self.frame_bytes_max and self.failure is None:
                 return [bytes(data[_SIZE.size :])]
@@ -52,22 +52,22 @@ class FrameSplitter:
     def _fill_partial_frame(self, data: bytes | memoryview, frames: list[bytes]) -> int:
         """Add to the arriving frame; return where the next one begins in `data`."""
         at = 0
-        if self._begun:
-            at = _SIZE.size - len(self._begun)
-            self._begun += data[:at]
-            if len(self._begun) < _SIZE.size:
+        if self._partial_size:
+            at = _SIZE.size - len(self._partial_size)
+            self._partial_size += data[:at]
+            if len(self._partial_size) < _SIZE.size:
                 return len(data)
-            size = self._validated_size(*_SIZE.unpack(self._begun))
+            size = self._validated_size(*_SIZE.unpack(self._partial_size))
             if size < 0:
                 return len(data)
-            self.arriving_bytes, self._begun = size, b""
+            self.arriving_bytes, self._partial_size = size, b""
         if self.arriving_bytes >= 0:
-            end = at + self.arriving_bytes - self._arrived.tell()
-            self._arrived.write(data[at:end])
+            end = at + self.arriving_bytes - self._partial_frame.tell()
+            self._partial_frame.write(data[at:end])
             at = end
-            if self._arrived.tell() == self.arriving_bytes:
-                frames.append(self._arrived.getvalue())
-                self._arrived, self.arriving_bytes = BytesIO(), -1
+            if self._partial_frame.tell() == self.arriving_bytes:
+                frames.append(self._partial_frame.getvalue())
+                self._partial_frame, self.arriving_bytes = BytesIO(), -1
         return at
 
     def _split_frames(self, data: bytes | memoryview, at: int, frames: list[bytes]) -> None:
@@ -80,12 +80,12 @@ class FrameSplitter:
             at += _SIZE.size
             if at + size > end:
                 self.arriving_bytes = size
-                self._arrived.write(data[at:])
+                self._partial_frame.write(data[at:])
                 return
             frames.append(bytes(data[at : at + size]))
             at += size
         if self.arriving_bytes < 0:
-            self._begun += data[at:]
+            self._partial_size += data[at:]
 
     def _validated_size(self, size: int) -> int:
         """Return the size; -1 if it is invalid, which sets `failure`."""

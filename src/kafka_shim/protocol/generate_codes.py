@@ -49,35 +49,39 @@ FEATURES: dict[str, dict[str, tuple[int, int, int]]] = {{
 '''
 
 
-def api_key_text(messages: Sequence[MessageSpec]) -> str:
+def api_key_source(messages: Sequence[MessageSpec]) -> str:
     """Return the enum of all APIs that have a request."""
     keys = {
         snake_case(message.name.removesuffix("Request")).upper(): message.api_key
         for message in messages
         if message.type == "request"
     }
-    return _API_KEY.format(members=_members(keys))
+    return _API_KEY.format(members=_enum_member_lines(keys))
 
 
-def error_codes_text(codes: Mapping[str, int]) -> str:
+def error_codes_source(codes: Mapping[str, int]) -> str:
     """Return the enum of error codes."""
-    return _ERROR_CODES.format(members=_members(codes))
+    return _ERROR_CODES.format(members=_enum_member_lines(codes))
 
 
-def feature_levels_text(features: Mapping[str, History]) -> str:
+def feature_levels_source(features: Mapping[str, History]) -> str:
     """Return the table of features; ValueError if a release dropped one."""
     lines = []
     for name, history in features.items():
         lines.append(f'    "{name}": {{\n')
-        for since, fact in history.items():
-            if fact is None:
-                raise ValueError(f"feature `{name}` is gone in {since}, which cannot be said")
-            lines.append(f'        "{since}": ({fact["min"]}, {fact["max"]}, {fact["level"]}),\n')
+        for since, levels in history.items():
+            if levels is None:
+                raise ValueError(
+                    f"feature `{name}` was removed in {since}, which the table cannot express"
+                )
+            lines.append(
+                f'        "{since}": ({levels["min"]}, {levels["max"]}, {levels["level"]}),\n'
+            )
         lines.append("    },\n")
     return _FEATURE_LEVELS.format(members="".join(lines))
 
 
-def _members(codes: Mapping[str, int]) -> str:
+def _enum_member_lines(codes: Mapping[str, int]) -> str:
     """Return a line for each member, in the order of codes."""
     by_code = sorted(codes.items(), key=lambda member: member[1])
     return "".join(f"    {name} = {code}\n" for name, code in by_code)

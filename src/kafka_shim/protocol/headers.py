@@ -83,10 +83,10 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
             return RequestHeader(api_key, version, correlation_id, client_id), end + tags_bytes
     except (KeyError, IndexError, struct_error, UnicodeDecodeError):
         pass  # read again, field by field
-    return _read_with_care(frame)
+    return _read_uncommon_request_header(frame)
 
 
-def _read_with_care(frame: bytes) -> tuple[RequestHeader, int]:
+def _read_uncommon_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     try:
         found = _read_request_header(frame)
     except (DecodeError, IndexError, struct_error) as error:

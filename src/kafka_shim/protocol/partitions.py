@@ -26,7 +26,7 @@ def request_partitions(
     """
     name = f"{api_name(api_key)}Request"
     return list(
-        _walk_partitions(
+        _iterate_partitions(
             message_reader(name, version)(frame, pos),
             message_definition(name, version).struct,
             None,
@@ -34,7 +34,7 @@ def request_partitions(
     )
 
 
-def _walk_partitions(
+def _iterate_partitions(
     message: Any, struct: StructSpec, topic: Topic | None
 ) -> Iterator[tuple[Topic, int]]:
     for field in struct.fields:
@@ -45,7 +45,7 @@ def _walk_partitions(
             if field.struct.name not in _STRUCTS_WITHOUT_ACCESS:
                 for inner in (value or ()) if field.is_array else (value,):
                     if inner is not None:
-                        yield from _walk_partitions(inner, field.struct, topic)
+                        yield from _iterate_partitions(inner, field.struct, topic)
         elif topic is not None and field.kind == "int32" and field.name in _FIELDS:
             for partition in (value or ()) if field.is_array else (value,):
                 yield topic, partition

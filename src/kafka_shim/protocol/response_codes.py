@@ -17,23 +17,25 @@ def error_codes(response: msgspec.Struct, version: int) -> list[int]:
     return codes
 
 
-def replace_error_codes(response: msgspec.Struct, code: int, by: int) -> None:
+def replace_error_codes(response: msgspec.Struct, code: int, replacement: int) -> None:
     """Replace an error code everywhere in a response."""
-    _replace_error_code(_error_code_paths_of(type(response).__name__), response, code, by)
+    _replace_error_code(
+        _error_code_paths_in_all_versions(type(response).__name__), response, code, replacement
+    )
 
 
 def _replace_error_code(
-    paths: "tuple[_ErrorCodePath, ...]", value: Any, code: int, by: int
+    paths: "tuple[_ErrorCodePath, ...]", value: Any, code: int, replacement: int
 ) -> None:
     for path in paths:
         content = getattr(value, path.attribute)
         if not path.inner_paths:
             if content == code:
-                setattr(value, path.attribute, by)
+                setattr(value, path.attribute, replacement)
             continue
         for row in (content or ()) if path.is_array else (content,):
             if row is not None:
-                _replace_error_code(path.inner_paths, row, code, by)
+                _replace_error_code(path.inner_paths, row, code, replacement)
 
 
 class _ErrorCodePath(NamedTuple):
@@ -64,12 +66,12 @@ def _error_code_paths_in_version(message: str, version: int) -> tuple[_ErrorCode
 
 
 @cache
-def _error_code_paths_of(message: str) -> tuple[_ErrorCodePath, ...]:
+def _error_code_paths_in_all_versions(message: str) -> tuple[_ErrorCodePath, ...]:
     return _error_code_paths(load_message_spec(message).struct)
 
 
 def _error_code_paths(spec: StructSpec, version: int | None = None) -> tuple[_ErrorCodePath, ...]:
-    """Return the ways to the error paths of one version, or of all if there is none."""
+    """Return the paths to all error codes of one version, or of all versions."""
     paths = []
     for field in spec.fields:
         if version is not None and not field.versions.has(version):

@@ -18,14 +18,14 @@ _NAMES = ("name", "topic", "topic_name", "group_id", "transactional_id", "resour
 _NO_ID = bytes(16)
 _CONFIG_ERROR = "topic_config_error_code"
 """CreateTopics: the error for returning a topic's configs, not for creating the topic."""
-Errors = dict[str | bytes | None, set[int]]
+ErrorCodesByName = dict[str | bytes | None, set[int]]
 """Error codes by the name or topic id of their element; None: codes outside of elements.
 
 Every named element of a response has an entry; an empty set means no error.
 """
 
 
-def read_response(entry: Response) -> Any:
+def read_response_or_none(entry: Response) -> Any:
     """Return the message; None if it cannot be read."""
     try:
         return read_response_frame(entry.api_key, entry.api_version, entry.frame)[0]
@@ -33,30 +33,32 @@ def read_response(entry: Response) -> Any:
         return None
 
 
-def errors_by_name(response: Any) -> Errors:
+def error_codes_by_name(response: Any) -> ErrorCodesByName:
     """Return the errors of a response, each under all names of the elements around it."""
-    errors: Errors = {}
-    _collect_errors(response, (None,), errors)
+    errors: ErrorCodesByName = {}
+    _collect_error_codes(response, (None,), errors)
     return errors
 
 
-def topic_names(response: Any) -> Iterator[tuple[bytes, str]]:
+def topic_ids_with_names(response: Any) -> Iterator[tuple[bytes, str]]:
     """Return topic ids with names, from a response of one of `NAMING_APIS`."""
     for topic in response.topics:
         if topic.name and topic.topic_id != _NO_ID:
             yield bytes(topic.topic_id), topic.name
 
 
-def config_errors(response: Any) -> dict[str, tuple[int, int]]:
+def created_topic_and_config_errors(response: Any) -> dict[str, tuple[int, int]]:
     """Return for each topic whether it was created, and whether its settings are returned."""
     return {
         topic.name: (topic.error_code, topic.topic_config_error_code) for topic in response.topics
     }
 
 
-def _collect_errors(message: Any, keys: tuple[str | bytes | None, ...], errors: Errors) -> None:
-    kind: type[msgspec.Struct] = type(message)
-    names, codes, inner = _name_and_error_fields(kind)
+def _collect_error_codes(
+    message: Any, keys: tuple[str | bytes | None, ...], errors: ErrorCodesByName
+) -> None:
+    message_class: type[msgspec.Struct] = type(message)
+    names, codes, inner = _name_and_error_fields(message_class)
     own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
     if own:
         keys = own if keys == (None,) else (*keys, *own)
@@ -70,20 +72,24 @@ def _collect_errors(message: Any, keys: tuple[str | bytes | None, ...], errors: 
         value = getattr(message, name)
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
-                _collect_errors(item, keys, errors)
+                _collect_error_codes(item, keys, errors)
 
 
 @cache
-def _name_and_error_fields(kind: type[msgspec.Struct]) -> tuple[list[str], list[str], list[str]]:
+def _name_and_error_fields(
+    message_class: type[msgspec.Struct],
+) -> tuple[list[str], list[str], list[str]]:
     """The fields of a class that are names or error codes, or that may contain some."""
-    hints = kind.__annotations__
-    fields = kind.__struct_fields__
+    hints = message_class.__annotations__
+    fields = message_class.__struct_fields__
     codes = [name for name in fields if name.endswith("error_code") and name != _CONFIG_ERROR]
     names = [name for name in fields if name in _NAMES or name == "topic_id"]
-    inner = [name for name in fields if "list[" in str(hints[name]) or _is_struct(hints[name])]
+    inner = [
+        name for name in fields if "list[" in str(hints[name]) or _is_struct_annotation(hints[name])
+    ]
     return names, codes, inner
 
 
-def _is_struct(hint: object) -> bool:
+def _is_struct_annotation(hint: object) -> bool:
     text = hint if isinstance(hint, str) else getattr(hint, "__name__", str(hint))
     return text.split(" ")[0] not in {"int", "str", "bytes", "bool", "float", "Tags"}

@@ -17,7 +17,7 @@ from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.schemas import message_names
 
 
-def source_text(message: str, version: int | None) -> str:
+def codec_source_text(message: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
     chosen = load_message_spec(message).versions.high if version is None else version
     spec, types = message_definition(message, chosen), message_classes(message)
@@ -42,7 +42,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"unknown message `{options.name}`: schemas/kafka has all names\n")
         return 2
     try:
-        texts = [source_text(name, options.version) for name in matches]
+        texts = [codec_source_text(name, options.version) for name in matches]
     except UnsupportedVersionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -30,9 +30,9 @@ def _struct_json(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[
         if field.tagged.has(version) and _is_default(field, content):
             continue
         if field.kind == "records":
-            json_fields[f"{json_name(field.name)}{SIZE}"] = len(content or b"")
+            json_fields[f"{lower_camel_case(field.name)}{SIZE}"] = len(content or b"")
         else:
-            json_fields[json_name(field.name)] = _field_json(field, content, version)
+            json_fields[lower_camel_case(field.name)] = _field_json(field, content, version)
     return json_fields
 
 
@@ -40,11 +40,11 @@ def _field_json(field: FieldSpec, content: Any, version: int) -> Any:
     if content is None:
         return None
     if field.is_array:
-        return [_value_json(field, row, version) for row in content]
-    return _value_json(field, content, version)
+        return [_single_value_json(field, row, version) for row in content]
+    return _single_value_json(field, content, version)
 
 
-def _value_json(field: FieldSpec, content: Any, version: int) -> Any:
+def _single_value_json(field: FieldSpec, content: Any, version: int) -> Any:
     if field.struct is not None:
         return None if content is None else _struct_json(field.struct, content, version)
     if field.kind == "uuid":
@@ -66,6 +66,6 @@ def uuid_text(raw: bytes) -> str:
 
 
 @cache
-def json_name(name: str) -> str:
+def lower_camel_case(name: str) -> str:
     """Return a name in lowerCamelCase: `topicData` for `TopicData`."""
     return name[0].lower() + name[1:]

@@ -16,7 +16,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.headers import response_header_version
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -226,7 +226,7 @@ class ApiTable:
     def __init__(self, release: str, *, takes_metrics: bool = False) -> None:
         self.advertised = advertised_apis(release, takes_metrics=takes_metrics)
         self._served = served_versions(release)
-        self.items_are_limited = facts_of(release).cluster.request_items_are_limited
+        self.items_are_limited = facts_of_release(release).cluster.request_items_are_limited
         self._resolved: dict[tuple[int, int], ServedApi] = {}
         self.by_start: dict[bytes, ServedApi] = {}
         """Those that were found already, by the API key and version that a frame begins with."""

@@ -20,7 +20,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import read_client_config
@@ -53,7 +53,7 @@ def names_for(profile: str, name: str) -> dict[str, Any]:
 def wanted(profile: str, name: str, release: str) -> list[Acl]:
     """Return the ACLs that make the expectation hold, starting from none."""
     entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, name)}
-    expectation = parse_expectation(entry, profile, parse_release(release))
+    expectation = parse_expectation(entry, profile, parse_minor_release(release))
     judge = ExpectationChecker(StandardAuthorizer(store=AclStore()))
     return [step.acl for step in judge.check_expectation(expectation).steps]
 

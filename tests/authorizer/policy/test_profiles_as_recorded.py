@@ -9,7 +9,7 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.policy.expectation import parse_expectation
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.authorizer.policy.record_profiles import RECORDED, STREAMS, USER, names_for, wanted
 
 CONTENT: dict[str, Any] = json.loads(RECORDED.read_text())
@@ -30,7 +30,7 @@ def test_a_profile_is_what_the_application_needs(profile: str) -> None:
     for position, run in enumerate(others):
         acls = wanted(profile, run["name"], release)
         entry = {"principal": f"User:{USER}", "can": profile, **names_for(profile, run["name"])}
-        expectation = parse_expectation(entry, profile, parse_release(release))
+        expectation = parse_expectation(entry, profile, parse_minor_release(release))
         assert _judge(acls).check_expectation(expectation).holds
         gone = acls.pop(position)
         assert not _judge(acls).check_expectation(expectation).holds, gone

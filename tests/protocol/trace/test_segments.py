@@ -14,16 +14,16 @@ from kafka_shim.protocol.trace.blocks import (
     COMPRESSIONS,
     HEADER_BYTES,
     BlockError,
-    read_body,
-    read_header,
-    read_index,
-    write_block,
+    decode_block_body,
+    decode_index,
+    encode_block,
+    read_block_header,
 )
 from kafka_shim.protocol.trace.entries import (
     Access,
-    Body,
-    Closed,
+    BlockBody,
     Connection,
+    ConnectionClosed,
     Entry,
     Request,
     Response,
@@ -32,7 +32,7 @@ from kafka_shim.protocol.trace.segments import (
     Block,
     Damage,
     SegmentWriter,
-    is_newest_of_writer,
+    is_newest_segment_of_writer,
     read_segment,
     read_trace,
     segments,
@@ -48,46 +48,46 @@ entries = st.one_of(
     st.builds(
         Access, numbers, numbers, times, *(numbers,) * 4, texts, st.booleans(), texts, numbers
     ),
-    st.builds(Closed, numbers, numbers, times, texts),
+    st.builds(ConnectionClosed, numbers, numbers, times, texts),
 )
 connections = st.builds(Connection, *(numbers,) * 3, texts, texts, numbers, texts)
 bodies = st.builds(
-    Body, st.lists(connections, max_size=3), st.lists(entries, min_size=1, max_size=5)
+    BlockBody, st.lists(connections, max_size=3), st.lists(entries, min_size=1, max_size=5)
 )
 
 
-def body(number: int, count: int = 3) -> Body:
+def body(number: int, count: int = 3) -> BlockBody:
     """Return a body that differs from all others."""
     who = Connection(0, number, 1, "PLAINTEXT", "127.0.0.1", 5000, "User:alice")
     found: list[Entry] = [
         Request(0, sequence, 1_000 * number + sequence, b"frame %d" % number)
         for sequence in range(count)
     ]
-    return Body([who], found)
+    return BlockBody([who], found)
 
 
 @given(bodies, st.sampled_from(COMPRESSIONS))
-def test_a_block_is_read_as_it_was_written(written: Body, compression: str) -> None:
-    block = write_block(written, compression)
-    header = read_header(block)
+def test_a_block_is_read_as_it_was_written(written: BlockBody, compression: str) -> None:
+    block = encode_block(written, compression)
+    header = read_block_header(block)
     assert header.block_bytes == len(block)
-    assert header.entries == len(written.entries)
+    assert header.entry_count == len(written.entries)
     assert header.first_us == min(entry.time_us for entry in written.entries)
-    assert read_body(header, block[HEADER_BYTES:]) == written
+    assert decode_block_body(header, block[HEADER_BYTES:]) == written
 
 
 @pytest.mark.deep
 @settings(max_examples=200)
 @given(bodies, st.data())
-def test_any_flipped_bit_is_noticed(written: Body, choices: st.DataObject) -> None:
-    block = bytearray(write_block(written))
+def test_any_flipped_bit_is_noticed(written: BlockBody, choices: st.DataObject) -> None:
+    block = bytearray(encode_block(written))
     at = choices.draw(st.integers(0, len(block) - 1))
     block[at] ^= 1 << choices.draw(st.integers(0, 7))
     with pytest.raises(BlockError):
-        read_body(read_header(bytes(block)), bytes(block[HEADER_BYTES:]))
+        decode_block_body(read_block_header(bytes(block)), bytes(block[HEADER_BYTES:]))
 
 
-def write(folder: Path, blocks: int, **settings_: Any) -> list[Body]:
+def write(folder: Path, blocks: int, **settings_: Any) -> list[BlockBody]:
     written = [body(number) for number in range(blocks)]
     writer = SegmentWriter(folder, "w", **settings_)
     for block_body in written:
@@ -96,8 +96,8 @@ def write(folder: Path, blocks: int, **settings_: Any) -> list[Body]:
     return written
 
 
-def read(path: Path) -> tuple[list[Body], list[Damage]]:
-    good: list[Body] = []
+def read(path: Path) -> tuple[list[BlockBody], list[Damage]]:
+    good: list[BlockBody] = []
     damage: list[Damage] = []
     for block in read_trace(path):
         if isinstance(block, Block):
@@ -118,10 +118,10 @@ def test_a_finished_segment_ends_in_its_index(tmp_path: Path) -> None:
     (path,) = segments(tmp_path)
     data = path.read_bytes()
     at, found = 0, []
-    while not (header := read_header(data, at)).is_index:
-        found.append((at, header.entries, header.first_us, header.last_us))
+    while not (header := read_block_header(data, at)).is_index:
+        found.append((at, header.entry_count, header.first_us, header.last_us))
         at += header.block_bytes
-    assert read_index(header, data[at + HEADER_BYTES :]) == found
+    assert decode_index(header, data[at + HEADER_BYTES :]) == found
     assert len(found) == 5
 
 
@@ -133,7 +133,7 @@ def test_an_existing_trace_is_continued_in_a_new_segment(tmp_path: Path) -> None
 
 
 def test_old_segments_are_retired(tmp_path: Path) -> None:
-    written = write(tmp_path, 20, segment_bytes=200, keep_segments=3)
+    written = write(tmp_path, 20, segment_bytes=200, segments_max=3)
     good, damage = read(tmp_path)
     assert damage == []
     assert good == written[-len(good) :]
@@ -147,7 +147,7 @@ def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Pat
     ends = []
     at = 0
     while at < len(whole):
-        at += read_header(whole, at).block_bytes
+        at += read_block_header(whole, at).block_bytes
         ends.append(at)
     for cut in range(len(whole)):
         path.write_bytes(whole[:cut])
@@ -159,14 +159,14 @@ def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Pat
         else:
             (tail,) = damage
             assert tail.is_tail
-            assert tail.at + tail.length == cut
+            assert tail.position + tail.length == cut
 
 
 def test_an_incomplete_end_of_an_older_segment_is_damage(tmp_path: Path) -> None:
     write(tmp_path, 2)
     write(tmp_path, 2)
     older, newer = segments(tmp_path)
-    assert (is_newest_of_writer(older), is_newest_of_writer(newer)) == (False, True)
+    assert (is_newest_segment_of_writer(older), is_newest_segment_of_writer(newer)) == (False, True)
     older.write_bytes(older.read_bytes()[:-10])
     _, (damage,) = read(tmp_path)
     assert not damage.is_tail
@@ -184,7 +184,7 @@ def test_damage_in_the_middle_loses_only_its_block(tmp_path: Path) -> None:
         path.write_bytes(data)
         good, damage = read(tmp_path)
         assert len(damage) == 1
-        assert damage[0].at <= at < damage[0].at + damage[0].length
+        assert damage[0].position <= at < damage[0].position + damage[0].length
         missing = [block_body for block_body in written if block_body not in good]
         assert len(missing) <= 1
         assert good == [block_body for block_body in written if block_body in good]
@@ -210,7 +210,7 @@ def test_noise_is_damage_not_an_error(tmp_path: Path) -> None:
     path.write_bytes(random.Random(1).randbytes(5_000))
     good, (damage,) = read(tmp_path)
     assert good == []
-    assert (damage.at, damage.length) == (0, 5_000)
+    assert (damage.position, damage.length) == (0, 5_000)
 
 
 @needs_a_limit
@@ -223,7 +223,9 @@ def test_an_incomplete_block_on_a_full_disk_is_removed(tmp_path: Path) -> None:
             written += 1
     writer.close()
     found = list(read_trace(tmp_path))
-    assert [block.header.entries for block in found if isinstance(block, Block)] == [3] * written
+    assert [block.header.entry_count for block in found if isinstance(block, Block)] == [
+        3
+    ] * written
     assert 1 < len(found) == written < 1000
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.protocol.api_versions import parse_release, served_versions
+from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -15,7 +15,7 @@ from kafka_shim.protocol.enums import (
     ResourceType,
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from tests.recordings.conformance.scenario import GHOST_ID, topic_id_of
 
 Item = TypeVar("Item")
@@ -76,10 +76,10 @@ class Draw:
     """The names of a scenario, and random choices."""
 
     def __init__(self, release: str, seed: int, prefix: str = "") -> None:
-        minor = parse_release(release)
+        minor = parse_minor_release(release)
         self.random = random.Random(f"{minor} {seed}")
         self.versions = served_versions(minor)
-        self.facts = facts_of(minor)
+        self.facts = facts_of_release(minor)
         self.rules = rules_of(minor)
         self.prefix = prefix = prefix or f"s{seed}"
         self.topics = [f"{prefix}-orders", f"{prefix}-orders-eu", f"{prefix}-pay", f"{prefix}.log"]

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.oracle.real_kafka import RealKafka
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.matrix.access_matrix import Matrix
@@ -81,7 +81,7 @@ def _made(prefix: str, release: str) -> Scenario:
 
 @cache
 def _questions(release: str) -> dict[str, Scenario]:
-    return {scene.prefix: scene for scene in Matrix(parse_release(release)).scenes()}
+    return {scene.prefix: scene for scene in Matrix(parse_minor_release(release)).scenes()}
 
 
 FOUND: Final = "found"

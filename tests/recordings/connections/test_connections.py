@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.network.connection_quotas import ConnectionQuotas
@@ -61,7 +61,7 @@ class _Stage:
         self._clock = ManualClock()
         config = Config(
             listeners=(PLAIN_LISTENER, SASL_LISTENER),
-            release=parse_release(release),
+            release=parse_minor_release(release),
             properties=SCENARIOS[name].settings,
         )
         self._cluster = Cluster(config, self._clock)

@@ -5,7 +5,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, Final, Protocol
 
-from kafka_shim.protocol.api_versions import parse_release, served_versions
+from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
@@ -103,7 +103,7 @@ def _kept(api: ApiKey, response: Any) -> Any:
 
 def scenarios(release: str) -> list[str]:
     """Return the scenarios whose requests a release supports."""
-    ranges = served_versions(parse_release(release))
+    ranges = served_versions(parse_minor_release(release))
     return [name for name, scenario in SCENARIOS.items() if _is_known(scenario, ranges)]
 
 

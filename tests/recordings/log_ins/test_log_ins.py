@@ -5,7 +5,7 @@ from contextlib import ExitStack
 
 import pytest
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.testing import KafkaBroker, start
 from tests.recordings.comparing import recorded_pairs
 from tests.recordings.log_ins.recording import KIND, played
@@ -28,7 +28,7 @@ class _Shims:
         at = (release, SCENARIOS[name].renews)
         if at not in self._brokers:
             broker = start(
-                kafka_version=parse_release(release),
+                kafka_version=parse_minor_release(release),
                 users={USER: PASSWORD},
                 properties={"sasl.enabled.mechanisms": "PLAIN", **KIND.settings_of(release, name)},
                 authorizer="none",

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any, Final, Protocol
 
-from kafka_shim.protocol.api_versions import parse_release, served_versions
+from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.fitting import fit
 
@@ -66,7 +66,7 @@ def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
 
 def versions(release: str, api: ApiKey) -> range:
     """Return the versions that a release with its patch supports: 4.0.0 lacks old JoinGroups."""
-    ranges = served_versions(parse_release(release))
+    ranges = served_versions(parse_minor_release(release))
     if api not in ranges:
         return range(0)
     low, high = ranges[api]

@@ -8,7 +8,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.codec.message_spec import StructSpec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
@@ -56,11 +56,11 @@ class Play(play.Play):
 
     def topic_has(self, setting: str) -> bool:
         """Return whether topics of this release have a setting."""
-        return setting in definitions(parse_release(self.peer.release)).topic
+        return setting in definitions(parse_minor_release(self.peer.release)).topic
 
     def broker_has(self, setting: str) -> bool:
         """Return whether brokers of this release have a setting."""
-        return setting in definitions(parse_release(self.peer.release)).broker
+        return setting in definitions(parse_minor_release(self.peer.release)).broker
 
     def text(self, suffix: str = "") -> str:
         """Return a transactional id or group of this scenario."""

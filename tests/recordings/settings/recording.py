@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType as Resource
 from kafka_shim.shim.state.settings.config_definitions import Definition, Definitions, definitions
 from tests.recordings.peers.peer import ROOT, Peer, ask, versions
@@ -41,7 +41,7 @@ SCENARIOS: Final = [f"{resource}-{api}" for resource in RESOURCES for api in API
 
 def scenarios(release: str) -> list[str]:
     """Return the resource types with settings in a release, each with both APIs."""
-    known = definitions(parse_release(release))
+    known = definitions(parse_minor_release(release))
     return [name for name in SCENARIOS if _settings(known, RESOURCES[name.partition("-")[0]])]
 
 
@@ -51,7 +51,7 @@ def played(name: str, peer: Peer) -> Steps:
     resource, api = RESOURCES[place], APIS[api_name]
     if resource.kind is Resource.TOPIC:
         create(peer, [TOPIC], 1)
-    known = _settings(definitions(parse_release(peer.release)), resource)
+    known = _settings(definitions(parse_minor_release(peer.release)), resource)
     tried = {
         setting: cells(setting, definition, is_fixed=_is_fixed(resource, definition))
         for setting, definition in known.items()

@@ -15,7 +15,14 @@ from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResp
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    BlockBody,
+    Connection,
+    ConnectionClosed,
+    Entry,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.cli import main
 from tests.acl_filters import ANY_ACL
@@ -37,7 +44,7 @@ def request(sequence: int, api: ApiKey, version: int, message: object) -> Reques
 
 def trace_of(folder: Path, *rows: Entry) -> Path:
     writer = SegmentWriter(folder, "w")
-    writer.write(Body([WHO], list(rows)))
+    writer.write(BlockBody([WHO], list(rows)))
     writer.close()
     return folder
 
@@ -53,7 +60,7 @@ def cut_off(tmp_path: Path) -> Path:
         request(3, ApiKey.DESCRIBE_ACLS, 3, ANY_ACL),
         Response(0, 3, 5_000, ApiKey.DESCRIBE_ACLS, 3, ANSWER),
         request(4, ApiKey.METADATA, 12, MetadataRequest(topics=[])),
-        Closed(0, 5, 6_000),
+        ConnectionClosed(0, 5, 6_000),
     )
 
 
@@ -99,7 +106,9 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
     response = head + codecs.write_response(ApiKey.METADATA, 12, MetadataResponse(topics=[]))
     writer = SegmentWriter(tmp_path / "trace", "w")
     there = Response(0, 0, 2_000, ApiKey.METADATA, 12, response)
-    writer.write(Body([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)]))
+    writer.write(
+        BlockBody([WHO, second], [asked, there, msgspec.structs.replace(asked, connection=1)])
+    )
     writer.close()
     target = start(brokers=2)
     target.record(tmp_path / "seen")

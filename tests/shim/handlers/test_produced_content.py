@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsRequest,
     ListOffsetsTopic,
 )
-from kafka_shim.protocol.records.compression import Compression, compress, is_available
+from kafka_shim.protocol.records.compression import Compression, compress, is_compression_available
 from kafka_shim.shim.handlers.producing.record_checks import COMPRESSED_ITEMS_MAX, LISTED_MAX
 from tests.recordings.records.batches import GZIP, T0, message, record, zigzag
 from tests.shim.handlers.records import produce, produced
@@ -27,7 +27,7 @@ SIZES = pytest.mark.parametrize("size", [1, 6000], ids=["small", "large"])
 PACKED = [
     codec
     for codec in (Compression.GZIP, Compression.SNAPPY, Compression.LZ4, Compression.ZSTD)
-    if is_available(codec)
+    if is_compression_available(codec)
 ]
 
 

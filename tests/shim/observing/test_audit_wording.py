@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import pytest
 
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.observing.audit import LOGGER_NAME
 from tests.recordings.audit.recording import RELEASES, play, recorded
 from tests.shim.cli.conftest import Running, start  # noqa: F401 -- a fixture
@@ -27,7 +27,7 @@ def test_lines_are_worded_as_recorded(
     start: Callable[..., Running],  # noqa: F811
     caplog: pytest.LogCaptureFixture,
 ) -> None:
-    running = start(release=parse_release(release))
+    running = start(release=parse_minor_release(release))
     with caplog.at_level(logging.DEBUG, LOGGER_NAME):
         play(Shim(release, running.plaintext, running.sasl))
     said = [record.getMessage() for record in caplog.records if record.name == LOGGER_NAME]

@@ -28,7 +28,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.trace.blocks import ZSTD
-from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
+from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, TraceStorage, read_trace, segments
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
@@ -93,7 +93,7 @@ async def test_requests_responses_and_decisions_are_recorded_with_connections(
     assert (access.allowed, access.rule) == (False, "DefaultDeny")
     answer = codecs.read_response(29, 3, responses[3].frame, 5)
     assert answer.error_code == 31
-    assert isinstance(found[-1][1], Closed)
+    assert isinstance(found[-1][1], ConnectionClosed)
     times = [entry.time_us for _, entry in found]
     assert times == sorted(times)
 

@@ -35,12 +35,12 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.entries import Closed, Request
+from kafka_shim.protocol.trace.entries import ConnectionClosed, Request
 from kafka_shim.protocol.trace.redaction import (
     SECRET_REQUESTS,
     is_secret_setting,
-    response_without_secrets,
-    without_secrets,
+    redact_request_frame,
+    redact_response_frame,
 )
 from kafka_shim.shim.observing.history import History
 from kafka_shim.shim.observing.recorder import Recorder
@@ -100,7 +100,7 @@ async def test_of_a_raw_token_where_a_request_is_expected_only_the_length_is_rec
     found, damage = entries(tmp_path)
     assert damage == []
     assert len([1 for _, entry in found if isinstance(entry, Request)]) == int(bool(handshake))
-    [closed] = [entry for _, entry in found if isinstance(entry, Closed)]
+    [closed] = [entry for _, entry in found if isinstance(entry, ConnectionClosed)]
     assert closed.reason == f"a frame of {len(token)} bytes that is not a request"
 
 
@@ -119,7 +119,7 @@ async def test_a_proxy_records_only_the_length_of_a_raw_token(tmp_path: Path) ->
             wire.writer.close()
             await proxy.stop()
     assert SECRET.encode() not in written(tmp_path)
-    [closed] = [entry for _, entry in entries(tmp_path)[0] if isinstance(entry, Closed)]
+    [closed] = [entry for _, entry in entries(tmp_path)[0] if isinstance(entry, ConnectionClosed)]
     assert closed.reason == "a frame of 24 bytes that is not a request"
 
 
@@ -187,7 +187,7 @@ def test_sensitive_values_in_an_answer_are_blanked_with_their_synonyms() -> None
     ]
     response = DescribeConfigsResponse(results=[DescribeConfigsResult(0, "", 4, "1", rows)])
     frame = write_response_header(32, 4, 9) + codecs.write_response(32, 4, response)
-    kept, changed = response_without_secrets(frame, 32, 4)
+    kept, changed = redact_response_frame(frame, 32, 4)
     assert changed
     assert SECRET.encode() not in kept
     assert kept.count(b"[hidden]") == 2
@@ -198,7 +198,7 @@ def test_of_a_request_that_cannot_be_read_only_the_header_is_kept(api: ApiKey) -
     for version in (0, 31):
         header = write_request_header(RequestHeader(api, 0, 7, "client"))
         header = header[:2] + version.to_bytes(2, "big") + header[4:]
-        kept, changed = without_secrets(header + b"\xff" + SECRET.encode(), api)
+        kept, changed = redact_request_frame(header + b"\xff" + SECRET.encode(), api)
         assert changed
         assert header.startswith(kept)
         assert len(kept) >= 8
@@ -209,4 +209,4 @@ def test_frames_without_secrets_are_kept_byte_by_byte() -> None:
     request = AlterConfigsRequest(resources=[AlterConfigsResource(2, "orders", settings)])
     frame = write_request_header(RequestHeader(33, 1, 7, "client"))
     frame += codecs.write_request(request, 1)
-    assert without_secrets(frame, 33) == (frame, False)
+    assert redact_request_frame(frame, 33) == (frame, False)

@@ -17,7 +17,7 @@ from joserfc.jwk import ECKey, Key, OctKey, RSAKey
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.client.client import Client, ClientError
 
 ISSUER, AUDIENCE = "https://issuer.test", "kafka"
@@ -34,7 +34,7 @@ EXPECTED_AUDIENCE = "sasl.oauthbearer.expected.audience"
 ANY_ISSUER = "sasl.oauthbearer.allow.unverified.issuer"
 ANY_AUDIENCE = "sasl.oauthbearer.allow.unverified.audience"
 
-LENIENT = facts_of("4.3").access
+LENIENT = facts_of_release("4.3").access
 """Facts of a release that accepts tokens of any issuer and audience by default."""
 
 RSA = RSAKey.generate_key(2048, {"kid": "rsa", "alg": "RS256", "use": "sig"})

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from kafka.net.sasl.scram import ScramClient
 
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.protocol.releases.users import NonceCheck
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.scram import ScramAccount, ScramExchange
@@ -96,7 +96,7 @@ def test_final_nonces_with_a_correct_proof_are_accepted_as_by_kafka(
     release: str, kind: str
 ) -> None:
     """librdkafka before 2.6.1 repeats its own nonce, which releases before 4.0 accept."""
-    nonce_check = facts_of(release).users.scram_nonce_check
+    nonce_check = facts_of_release(release).users.scram_nonce_check
     server = exchange(BOTH[0], users(alice="right"), nonce_check)
     first_bare = "n=alice,r=mine"
     server_first = server.step(f"n,,{first_bare}".encode()).reply.decode()

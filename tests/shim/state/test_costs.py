@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
@@ -104,7 +104,9 @@ def test_the_end_of_a_transaction_does_not_look_at_other_groups() -> None:
 def test_finding_a_token_by_its_hmac_does_not_grow() -> None:
     counts = []
     for size in SIZES:
-        tokens = DelegationTokens({}, random.Random(1), ManualClock(), facts=facts_of("4.4").users)
+        tokens = DelegationTokens(
+            {}, random.Random(1), ManualClock(), facts=facts_of_release("4.4").users
+        )
         made = [tokens.create_token("User:a", "User:a", (), -1) for _ in range(size)]
         counts.append(bytecodes(tokens.renew_token, made[-1].hmac, "User:a", 1000))
     assert counts[1] == counts[0]

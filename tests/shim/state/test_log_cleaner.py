@@ -15,8 +15,8 @@ from kafka_shim.protocol.records.batches import (
     batches,
     encode_batch,
 )
-from kafka_shim.protocol.records.compression import Compression, is_available
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.records.compression import Compression, is_compression_available
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, check_batch
@@ -26,11 +26,11 @@ from kafka_shim.shim.state.logs.log_settings import InForce
 from kafka_shim.shim.state.transactions.transaction_markers import append_marker
 from tests.shim.play import Stage
 
-FACTS = facts_of(RELEASES[-1]).records
+FACTS = facts_of_release(RELEASES[-1]).records
 
 HOUR_MS = 3_600_000
 COMPACT = {"cleanup.policy": "compact", "delete.retention.ms": str(HOUR_MS)}
-CODECS = [codec for codec in Compression if is_available(codec)]
+CODECS = [codec for codec in Compression if is_compression_available(codec)]
 ROWS = st.tuples(st.sampled_from("abcd"), st.none() | st.binary(max_size=3))
 WRITTEN = st.lists(
     st.tuples(st.lists(ROWS, min_size=1, max_size=4), st.sampled_from(CODECS)), max_size=8

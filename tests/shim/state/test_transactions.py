@@ -1,7 +1,7 @@
 """Transactional ids: epochs, fencing, ends, timeouts, and repeated requests."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.transactions.transaction import EPOCH_MAX, State, Transaction
 from kafka_shim.shim.state.transactions.transactions import (
@@ -43,7 +43,7 @@ class Coordinator:
             overdue_interval_ms=10_000,
             expiry_interval_ms=60 * MINUTE_MS,
         )
-        facts = facts_of("3.9").records
+        facts = facts_of_release("3.9").records
         self.transactions = Transactions(self.clock, self._mark, self.log, settings, facts)
 
     def _mark(self, ended: Transaction) -> None:

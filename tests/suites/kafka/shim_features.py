@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.features import features_of
+from kafka_shim.protocol.features import features_in_release
 from kafka_shim.protocol.messages.update_features_request import (
     FeatureUpdateKey,
     UpdateFeaturesRequest,
@@ -22,7 +22,7 @@ def lowered(settings: Mapping[str, str], release: str) -> dict[str, int]:
 
     Features that the settings do not name have level 0.
     """
-    first = features_of(".".join(release.split(".")[:2]))
+    first = features_in_release(".".join(release.split(".")[:2]))
     levels = {feature.name: feature.level for feature in first if feature.name not in _IGNORED}
     wanted = {name: int(settings.get(f"{_PREFIX}{name}", 0)) for name in levels}
     return {name: level for name, level in wanted.items() if level < levels[name]}

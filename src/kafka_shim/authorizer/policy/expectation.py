@@ -21,7 +21,7 @@ from kafka_shim.authorizer.policy.profiles import (
     name_keys_of_profile,
 )
 from kafka_shim.authorizer.requirement import Need
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 
 RESOURCES = {
@@ -88,7 +88,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         fields = _with_normalized_keys(entry)
         known_keys(fields, KEYS)
         if "release" in fields:
-            release = parse_release(str(fields["release"]))
+            release = parse_minor_release(str(fields["release"]))
         if "no-acl" in fields:
             return _parse_forbidden_acls_expectation(fields, release)
         return _parse_access_expectation(fields, release)

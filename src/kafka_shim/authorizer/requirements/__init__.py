@@ -28,7 +28,7 @@ from kafka_shim.authorizer.requirements.share_and_streams import *  # noqa: F403
 from kafka_shim.authorizer.requirements.tokens import *  # noqa: F403 - as above
 from kafka_shim.authorizer.requirements.topics import *  # noqa: F403 - as above
 from kafka_shim.authorizer.requirements.transactions import *  # noqa: F403 - as above
-from kafka_shim.protocol.api_versions import served_versions, unstable_versions
+from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 
 _AREAS = (
     acls_and_cluster,
@@ -69,7 +69,7 @@ def in_force(release: str) -> tuple[BoundRequirement, ...]:
     The release must support the API in a version, possibly an unstable one, that makes the check.
     """
     ranges = {key: (low, high) for key, (low, high) in served_versions(release).items()}
-    for key, high in unstable_versions(release).items():
+    for key, high in highest_unstable_versions(release).items():
         ranges[key] = (ranges[key][0] if key in ranges else high, high)
     return tuple(
         bound

@@ -34,7 +34,7 @@ from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
 from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
+from kafka_shim.protocol.responses import NAMING_APIS, read_response_or_none, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import (
     AUDIT,
     DERIVED,
@@ -64,7 +64,7 @@ def access_rows(
         if isinstance(entry, Access):
             if selection.wants(entry.time_us, entry.api_key):
                 groups.setdefault(_group(entry, connection), []).append(entry)
-        elif connection.accesses == DERIVED:
+        elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
             context = _context(selection, open_, broker_of(connection))
             add(person, _derived(entry, key, person, selection, open_, context))
@@ -73,7 +73,7 @@ def access_rows(
     for (number, _, _), accesses in groups.items():
         connection, person = who[number]
         frame = open_.frames.pop((connection.writer_connection, accesses[0].sequence), None)
-        found = _recorded(accesses, _topics(frame), selection.release, connection.accesses)
+        found = _recorded(accesses, _topics(frame), selection.release, connection.access_source)
         add(person, found)
 
 
@@ -95,16 +95,16 @@ def topic_id_rows(columns: ColumnBuilder, block: Block, _: Selection, __: Pendin
         if not isinstance(entry, Response) or entry.api_key not in NAMING_APIS:
             continue
         connection, person = who.get(entry.connection, (None, {}))
-        if connection is not None and connection.accesses == DERIVED:
-            response = read_response(entry)
-            for topic_id, name in topic_names(response) if response is not None else ():
+        if connection is not None and connection.access_source == DERIVED:
+            response = read_response_or_none(entry)
+            for topic_id, name in topic_ids_with_names(response) if response is not None else ():
                 columns.add(
                     {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us}, person
                 )
 
 
 def _group(access: Access, connection: Connection) -> _Group:
-    if connection.accesses == AUDIT:
+    if connection.access_source == AUDIT:
         return access.connection, access.time_us, access.api_key
     return access.connection, access.sequence, access.api_key
 

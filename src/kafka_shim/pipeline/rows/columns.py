@@ -174,7 +174,7 @@ def connections_in(block: Block) -> dict[int, tuple[Connection, ConnectionValues
                 "node_id": connection.node_id,
                 "listener": connection.listener,
                 "principal": connection.principal,
-                "host": connection.judged_host,
+                "host": connection.authorized_host,
                 "port": connection.port,
                 "software_name": connection.software_name,
                 "software_version": connection.software_version,

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
-from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_header
-from kafka_shim.protocol.trace.segments import Damage, is_newest_of_writer, read_segment
+from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_block_header
+from kafka_shim.protocol.trace.segments import Damage, is_newest_segment_of_writer, read_segment
 
 
 def complete_bytes(path: Path, start: int) -> int:
@@ -18,7 +18,7 @@ def complete_bytes(path: Path, start: int) -> int:
         while at < size:
             file.seek(at)
             try:
-                header = read_header(file.read(HEADER_BYTES))
+                header = read_block_header(file.read(HEADER_BYTES))
             except BlockError:
                 return _past_damage(path, at, size)
             if at + header.block_bytes > size:
@@ -30,9 +30,9 @@ def complete_bytes(path: Path, start: int) -> int:
 def _past_damage(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
     if not found:  # the reader searches the first intact header; there is none
-        return at if is_newest_of_writer(path) else size
+        return at if is_newest_segment_of_writer(path) else size
     last = found[-1]
-    return last.at if isinstance(last, Damage) and last.is_tail else size
+    return last.position if isinstance(last, Damage) and last.is_tail else size
 
 
 def damage_at_block_start(path: Path, start: int) -> Damage | None:
@@ -41,9 +41,9 @@ def damage_at_block_start(path: Path, start: int) -> Damage | None:
     try:
         with path.open("rb") as file:
             file.seek(start)
-            read_header(file.read(HEADER_BYTES))
+            read_block_header(file.read(HEADER_BYTES))
     except BlockError as error:
-        following = next((block.at for block in read_segment(path, start)), size)
-        is_tail = following == size and is_newest_of_writer(path)
+        following = next((block.position for block in read_segment(path, start)), size)
+        is_tail = following == size and is_newest_segment_of_writer(path)
         return Damage(str(path), start, following - start, str(error), is_tail)
     return None

@@ -33,7 +33,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.responses import read_response
+from kafka_shim.protocol.responses import read_response_or_none
 from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 
 Names = Mapping[bytes, str]
@@ -88,7 +88,7 @@ def derived_rows(
     planned: PlannedRequest, response: Response | None, context: Context
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
-    content = None if response is None else read_response(response)
+    content = None if response is None else read_response_or_none(response)
     if response is None or content is None:
         return _rows(planned, context.release, lambda _: None)
     header, release = planned.header, context.release

@@ -30,7 +30,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import errors_by_name, read_response
+from kafka_shim.protocol.responses import error_codes_by_name, read_response_or_none
 from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 from kafka_shim.protocol.trace.segments import Block
 
@@ -45,7 +45,7 @@ def entity_rows(columns: ColumnBuilder, block: Block, _: Selection, open_: Pendi
     who = connections_in(block)
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
-        if connection is None or connection.accesses != DERIVED:
+        if connection is None or connection.access_source != DERIVED:
             continue
         key = (connection.writer_connection, entry.sequence)
         if isinstance(entry, Request):
@@ -95,7 +95,7 @@ def _asked(
 
 
 def _shown(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
-    response = read_response(entry)
+    response = read_response_or_none(entry)
     if response is None:
         return
     if entry.api_key in _SHOWN:
@@ -106,7 +106,7 @@ def _shown(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEnt
 
 def _is_done(response: Any) -> bool:
     """Return whether the response has no error, so that the request's names exist."""
-    return not set().union(*errors_by_name(response).values())
+    return not set().union(*error_codes_by_name(response).values())
 
 
 def _topics(response: Any) -> Iterator[ObservedEntity]:
@@ -117,7 +117,7 @@ def _topics(response: Any) -> Iterator[ObservedEntity]:
 
 def _served(response: Any) -> Iterator[ObservedEntity]:
     """Yield topics without an error, by name or id, depending on the version."""
-    for key, codes in errors_by_name(response).items():
+    for key, codes in error_codes_by_name(response).items():
         if isinstance(key, bytes) and not codes:
             yield ObservedEntity(TOPIC, "", life=key.hex())
         elif key is not None and not codes:

@@ -13,7 +13,12 @@ from kafka_shim.pipeline.rows.existence import (
     existence_records,
     merge_records,
 )
-from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_body, read_header
+from kafka_shim.protocol.trace.blocks import (
+    HEADER_BYTES,
+    BlockError,
+    decode_block_body,
+    read_block_header,
+)
 from kafka_shim.protocol.trace.entries import DERIVED
 
 TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "added_needs"})
@@ -24,13 +29,13 @@ def is_derived(path: str) -> bool:
     """Return whether a segment's accesses are derived; its first block shows it."""
     with Path(path).open("rb") as file:
         try:
-            header = read_header(file.read(HEADER_BYTES))
+            header = read_block_header(file.read(HEADER_BYTES))
             if header.is_index:
                 return False
-            body = read_body(header, file.read(header.block_bytes - HEADER_BYTES))
+            body = decode_block_body(header, file.read(header.block_bytes - HEADER_BYTES))
         except BlockError:
             return True  # unknown
-    return any(connection.accesses == DERIVED for connection in body.connections)
+    return any(connection.access_source == DERIVED for connection in body.connections)
 
 
 class TraceFacts(msgspec.Struct, frozen=True):

@@ -31,12 +31,12 @@ __all__ = [
     "Record",
     "assign_consecutive_offsets",
     "assign_offsets",
+    "batch_bounds_and_magic",
     "batches",
-    "compacted_batch",
     "encode_batch",
-    "entry_bounds",
+    "encode_compacted_batch",
     "is_commit_marker",
-    "single_batch",
+    "only_batch_or_none",
 ]
 
 HEADER_BYTES = 61
@@ -71,9 +71,9 @@ class Batch(msgspec.Struct, gc=False):
     producer_id: int
     producer_epoch: int
     base_sequence: int
-    count: int
+    record_count: int
     blob: bytes = b""
-    start: int = 0
+    start_in_blob: int = 0
 
     @property
     def size(self) -> int:
@@ -81,9 +81,9 @@ class Batch(msgspec.Struct, gc=False):
         return _PREFIX_BYTES + self.length
 
     @property
-    def end(self) -> int:
+    def end_in_blob(self) -> int:
         """Position in the blob after this batch."""
-        return self.start + _PREFIX_BYTES + self.length
+        return self.start_in_blob + _PREFIX_BYTES + self.length
 
     @property
     def last_offset(self) -> int:
@@ -95,7 +95,7 @@ class Batch(msgspec.Struct, gc=False):
         return self.attributes & _COMPRESSION
 
     @property
-    def is_append_time(self) -> bool:
+    def has_append_time(self) -> bool:
         """Whether the timestamp of all records is that of the append, `max_timestamp`."""
         return bool(self.attributes & _APPEND_TIME)
 
@@ -116,69 +116,80 @@ class Batch(msgspec.Struct, gc=False):
         return self.base_timestamp if self.attributes & _DELETE_HORIZON else None
 
     def tobytes(self) -> bytes:
-        return self.blob[self.start : self.end]
+        return self.blob[self.start_in_blob : self.end_in_blob]
 
     def is_intact(self) -> bool:
         """Return whether the checksum is correct."""
-        start = self.start
+        start = self.start_in_blob
         end = start + _PREFIX_BYTES + self.length
         return crc32c(memoryview(self.blob)[start + _COVERED_FROM : end]) == self.crc
 
-    def validate_records(self, scope: RecordChecks = ALL_CHECKS) -> RecordsSummary:
+    def validate_records(self, checks: RecordChecks = ALL_CHECKS) -> RecordsSummary:
         """Check the records without building them; DecodeError as in `validation.validate_records`.
 
-        Damaged compression is an UnreadableError, unless the records before it are wrong.
+        Damaged compression is an UnreadableRecordsError, unless the records before it are wrong.
         """
-        damage, content, start, end = None, self.blob, self.start + HEADER_BYTES, self.end
+        damage, content, start, end = (
+            None,
+            self.blob,
+            self.start_in_blob + HEADER_BYTES,
+            self.end_in_blob,
+        )
         code = self.attributes & _COMPRESSION
         if code:
-            content, damage = decompress_until_damage(_compression(code), content[start:end])
+            content, damage = decompress_until_damage(
+                _compression_from_code(code), content[start:end]
+            )
             start = 0
         elif end != len(content):
             content, start = content[start:end], 0
-        summary = validate_records(content, self.count, self.base_timestamp, scope, damage, start)
+        summary = validate_records(
+            content, self.record_count, self.base_timestamp, checks, damage, start
+        )
         if self.attributes & _APPEND_TIME:
             return msgspec.structs.replace(
-                summary, earliest=self.max_timestamp, latest=self.max_timestamp
+                summary, earliest_timestamp=self.max_timestamp, latest_timestamp=self.max_timestamp
             )
         return summary
 
     def records(self) -> list[Record]:
         """Return the records; DecodeError if they are damaged. The checksum is not checked."""
-        return list(self.each_record())
+        return list(self.iterate_records())
 
-    def each_record(self) -> Iterator[Record]:
+    def iterate_records(self) -> Iterator[Record]:
         """Yield what `records` returns, one record at a time."""
         for record in iterate_records(
-            self._decompressed_content(), self.count, self.base_offset, self.base_timestamp
+            self._decompressed_content(), self.record_count, self.base_offset, self.base_timestamp
         ):
-            if self.is_append_time:
+            if self.has_append_time:
                 record.timestamp = self.max_timestamp
             yield record
 
     def _decompressed_content(self) -> bytes:
-        content = self.blob[self.start + HEADER_BYTES : self.end]
+        content = self.blob[self.start_in_blob + HEADER_BYTES : self.end_in_blob]
         code = self.attributes & _COMPRESSION
-        return decompress(_compression(code), content) if code else content
+        return decompress(_compression_from_code(code), content) if code else content
 
 
-def _compression(code: int) -> Compression:
+def _compression_from_code(code: int) -> Compression:
     try:
         return Compression(code)
     except ValueError as unknown:
         raise DecodeError(f"unknown compression {code}") from unknown
 
 
-def entry_bounds(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, int, int]]:
+def batch_bounds_and_magic(
+    blob: bytes, *, allows_truncated_end: bool = False
+) -> Iterator[tuple[int, int, int]]:
     """Yield the start, end and format of each batch or message in a blob, in any format.
 
-    Raise DecodeError if one is truncated. With `partial`, a truncated last one is left out, as in
-    a Fetch response.
+    With `allows_truncated_end`, a truncated last one is left out, as in a Fetch response. Raise
+    DecodeError for any other truncated one.
     """
     pos = 0
     while pos < len(blob):
         if pos + _MAGIC_AT >= len(blob):
-            if partial:
+            if allows_truncated_end:
                 return
             raise DecodeError(f"{len(blob) - pos} bytes at byte {pos} are not a complete batch")
         _, length = _PREFIX.unpack_from(blob, pos)
@@ -186,26 +197,28 @@ def entry_bounds(blob: bytes, *, partial: bool = False) -> Iterator[tuple[int, i
         if length < _MAGIC_AT + 1 - _PREFIX_BYTES:
             raise DecodeError(f"a batch at byte {pos} claims {length} bytes")
         if end > len(blob):
-            if partial:
+            if allows_truncated_end:
                 return
             raise DecodeError(f"a batch at byte {pos} claims {end - len(blob)} bytes too many")
         yield pos, end, blob[pos + _MAGIC_AT]
         pos = end
 
 
-def batches(blob: bytes, *, partial: bool = False) -> Iterator[Batch]:
+def batches(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Batch]:
     """Yield the batches of a blob; DecodeError on damage and on older formats."""
-    for start, end, magic in entry_bounds(blob, partial=partial):
+    for start, end, magic in batch_bounds_and_magic(
+        blob, allows_truncated_end=allows_truncated_end
+    ):
         if magic != 2:
             raise DecodeError(f"a batch at byte {start} has format {magic}; expected 2")
         if end - start < HEADER_BYTES:
             raise DecodeError(f"a batch at byte {start} has only {end - start} bytes")
         batch = Batch(*_HEADER.unpack_from(blob, start))
-        batch.blob, batch.start = blob, start
+        batch.blob, batch.start_in_blob = blob, start
         yield batch
 
 
-def single_batch(blob: bytes) -> Batch | None:
+def only_batch_or_none(blob: bytes) -> Batch | None:
     """Return the batch of a blob with exactly one batch of format 2, else None."""
     if len(blob) < HEADER_BYTES or blob[_MAGIC_AT] != 2:
         return None
@@ -223,7 +236,7 @@ def assign_offsets(
 ) -> bytes:
     """Return the batch as a log stores it; `append_time_ms`: the time of all its records."""
     place = _PLACE.pack(base_offset, batch.length, partition_leader_epoch)
-    rest = memoryview(batch.blob)[batch.start + _PLACE_BYTES : batch.end]
+    rest = memoryview(batch.blob)[batch.start_in_blob + _PLACE_BYTES : batch.end_in_blob]
     payload = b"".join((place, rest))
     if append_time_ms is None:
         return payload
@@ -288,16 +301,20 @@ def encode_batch(records: Sequence[Record], options: BatchOptions = DEFAULT_OPTI
     return batch_with_checksum(base_offset, options.partition_leader_epoch, covered + content)
 
 
-def batch_with_checksum(base_offset: int, partition_leader_epoch: int, covered: bytes) -> bytes:
-    """Return a batch; `covered` is everything after its checksum."""
-    length = _COVERED_FROM - _PREFIX_BYTES + len(covered)
+def batch_with_checksum(
+    base_offset: int, partition_leader_epoch: int, checksummed_part: bytes
+) -> bytes:
+    """Return a batch; `checksummed_part` is everything after its checksum."""
+    length = _COVERED_FROM - _PREFIX_BYTES + len(checksummed_part)
     return (
-        _UNCOVERED.pack(base_offset, length, partition_leader_epoch, MAGIC, crc32c(covered))
-        + covered
+        _UNCOVERED.pack(
+            base_offset, length, partition_leader_epoch, MAGIC, crc32c(checksummed_part)
+        )
+        + checksummed_part
     )
 
 
-def compacted_batch(
+def encode_compacted_batch(
     batch: Batch, records: Sequence[Record], delete_horizon_ms: int | None
 ) -> bytes:
     """Return a batch with some of its records only, as a log cleaner writes it (KIP-98, KIP-534).
@@ -309,13 +326,13 @@ def compacted_batch(
     base_timestamp, max_timestamp = -1, batch.max_timestamp
     if records:
         base_timestamp = records[0].timestamp
-        if not batch.is_append_time:
+        if not batch.has_append_time:
             max_timestamp = max(record.timestamp for record in records)
         if delete_horizon_ms is not None:
             attributes |= _DELETE_HORIZON
             base_timestamp = delete_horizon_ms
     content = write_records(records, batch.base_offset, base_timestamp)
-    content = compress(_compression(attributes & _COMPRESSION), content)
+    content = compress(_compression_from_code(attributes & _COMPRESSION), content)
     covered = CHECKSUMMED_HEADER.pack(
         attributes,
         batch.last_offset_delta,
@@ -341,11 +358,11 @@ def is_commit_marker(record: Record) -> bool:
 
 
 def assign_consecutive_offsets(
-    unplaced: Iterable[Batch], base_offset: int, *, partition_leader_epoch: int = -1
+    batches_without_offsets: Iterable[Batch], base_offset: int, *, partition_leader_epoch: int = -1
 ) -> tuple[bytes, int]:
     """Return batches with consecutive offsets from `base_offset` on, and the next free offset."""
     parts = []
-    for batch in unplaced:
+    for batch in batches_without_offsets:
         parts.append(
             assign_offsets(batch, base_offset, partition_leader_epoch=partition_leader_epoch)
         )

@@ -12,7 +12,7 @@ from kafka_shim.protocol.errors import DecodeError, ProtocolError
 
 DECOMPRESSED_BYTES_MAX = 64 << 20
 """Maximum decompressed size of a batch, so that a small request cannot fill the memory."""
-_PIECE_BYTES = 1 << 20
+_CHUNK_BYTES = 1 << 20
 _FED_BYTES = 8 << 10
 _ZSTD_FED_BYTES = 256  # zstd has no limit of its own; these bytes become at most 8 MiB
 _GZIP_MAGIC = b"\x1f\x8b"
@@ -47,7 +47,7 @@ _MODULES = {
 }
 
 
-def is_available(compression: Compression) -> bool:
+def is_compression_available(compression: Compression) -> bool:
     """Return whether the package of this compression is installed."""
     try:
         _import_package(compression)
@@ -62,8 +62,8 @@ def compress(compression: Compression, data: bytes) -> bytes:
         return data
     module = _import_package(compression)
     if compression == Compression.GZIP:
-        squeezer = zlib.compressobj(wbits=_GZIP_WINDOW)
-        return squeezer.compress(data) + squeezer.flush()
+        compressor = zlib.compressobj(wbits=_GZIP_WINDOW)
+        return compressor.compress(data) + compressor.flush()
     if compression == Compression.SNAPPY:
         return _compress_xerial(module.compress, data)
     if compression == Compression.LZ4:  # Java's reader refuses blocks that depend on each other
@@ -85,44 +85,45 @@ def decompress(
     return partial.content
 
 
-class PartialContent(NamedTuple):
+class DecompressedPart(NamedTuple):
     """The decompressed content, and the error that ended it; None if it is complete."""
 
     content: bytes
     damage: str | None
 
 
-class TooBigError(DecodeError):
+class DecompressedTooBigError(DecodeError):
     """The decompressed content is too large."""
 
 
 def decompress_until_damage(
     compression: Compression, data: bytes, bytes_max: int = DECOMPRESSED_BYTES_MAX
-) -> PartialContent:
-    """Decompress up to the first damage, piece by piece: memory stays near `bytes_max`.
+) -> DecompressedPart:
+    """Decompress up to the first damage, chunk by chunk: memory stays near `bytes_max`.
 
-    Raise TooBigError above `bytes_max`, MissingPackageError if the package is not installed.
+    Raise DecompressedTooBigError above `bytes_max`, and MissingPackageError if the package is not
+    installed.
     """
     if compression == Compression.NONE:
-        return PartialContent(data, None)
+        return DecompressedPart(data, None)
     module = _import_package(compression)
     name = compression.name.lower()
-    pieces: list[bytes] = []
+    chunks: list[bytes] = []
     size = 0
     damage = None
     try:
-        for piece in _DECOMPRESSORS[compression](module, data, bytes_max):
-            size += len(piece)
+        for chunk in _DECOMPRESSORS[compression](module, data, bytes_max):
+            size += len(chunk)
             if size > bytes_max:
                 raise _too_big_error(bytes_max)
-            pieces.append(piece)
-    except TooBigError:
+            chunks.append(chunk)
+    except DecompressedTooBigError:
         raise
     except DecodeError as error:
         damage = str(error)
     except _damage_errors(compression, module) as error:
         damage = f"records are not valid {name}: {error}"
-    return PartialContent(b"".join(pieces), damage)
+    return DecompressedPart(b"".join(chunks), damage)
 
 
 def _import_package(compression: Compression) -> Any:
@@ -144,60 +145,60 @@ def _damage_errors(compression: Compression, module: Any) -> tuple[type[Exceptio
     return (zlib.error, RuntimeError, EOFError, ValueError)
 
 
-def _gunzip(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_gzip_chunks(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
     """Decompress all members of a gzip stream; bytes after the last are ignored, as in Java."""
     pos = 0
     while pos == 0 or data[pos : pos + 2] == _GZIP_MAGIC:
-        opener = zlib.decompressobj(wbits=_GZIP_WINDOW)
-        while not opener.eof:
+        decompressor = zlib.decompressobj(wbits=_GZIP_WINDOW)
+        while not decompressor.eof:
             fed = data[pos : pos + _FED_BYTES]
             if not fed:
                 raise DecodeError("records are not valid gzip: they end early")
             pos += len(fed)
             while fed:
-                yield opener.decompress(fed, _PIECE_BYTES)
-                fed = opener.unconsumed_tail
-        pos -= len(opener.unused_data)
+                yield decompressor.decompress(fed, _CHUNK_BYTES)
+                fed = decompressor.unconsumed_tail
+        pos -= len(decompressor.unused_data)
 
 
-def _unlz4(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_lz4_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
     """Decompress one frame; Java's reader stops after the first, too."""
-    opener = module.LZ4FrameDecompressor()
+    decompressor = module.LZ4FrameDecompressor()
     for pos in range(0, len(data), _FED_BYTES):
         fed = data[pos : pos + _FED_BYTES]
-        yield opener.decompress(fed, max_length=_PIECE_BYTES)
-        while not opener.eof and not opener.needs_input:
-            yield opener.decompress(b"", max_length=_PIECE_BYTES)
-        if opener.eof:
+        yield decompressor.decompress(fed, max_length=_CHUNK_BYTES)
+        while not decompressor.eof and not decompressor.needs_input:
+            yield decompressor.decompress(b"", max_length=_CHUNK_BYTES)
+        if decompressor.eof:
             return
     raise DecodeError("records are not valid lz4: they end early")
 
 
-def _unzstd(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_zstd_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
     """Decompress all frames, a few bytes at a time, since these can become many."""
-    decompressor = module.ZstdDecompressor()
+    zstd = module.ZstdDecompressor()
     pos = 0
     while pos < len(data):
-        opener = decompressor.decompressobj()
-        while not opener.eof:
+        decompressor = zstd.decompressobj()
+        while not decompressor.eof:
             fed = data[pos : pos + _ZSTD_FED_BYTES]
             if not fed:
                 raise DecodeError("records are not valid zstd: they end early")
             pos += len(fed)
-            yield opener.decompress(fed)
-        pos -= len(opener.unused_data)
+            yield decompressor.decompress(fed)
+        pos -= len(decompressor.unused_data)
 
 
-def _compress_xerial(squeeze: Callable[[bytes], bytes], data: bytes) -> bytes:
+def _compress_xerial(compress_block: Callable[[bytes], bytes], data: bytes) -> bytes:
     """Compress with snappy in blocks, as Java's clients write and expect."""
     parts = [_XERIAL_HEADER]
     for at in range(0, len(data), _XERIAL_BLOCK_BYTES):
-        block = bytes(squeeze(data[at : at + _XERIAL_BLOCK_BYTES]))
+        block = bytes(compress_block(data[at : at + _XERIAL_BLOCK_BYTES]))
         parts += (_SIZE.pack(len(block)), block)
     return b"".join(parts)
 
 
-def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
+def _decompress_snappy_chunks(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
     """Decompress snappy in blocks, or in one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
         _raise_if_snappy_size_exceeds(data, bytes_max)
@@ -215,14 +216,14 @@ def _unsnappy(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
         _raise_if_snappy_size_exceeds(block, bytes_max, size_now)
-        piece = bytes(module.decompress(block))
-        size_now += len(piece)
-        yield piece
+        chunk = bytes(module.decompress(block))
+        size_now += len(chunk)
+        yield chunk
         pos += 4 + size
 
 
 def _raise_if_snappy_size_exceeds(block: bytes, bytes_max: int, size_now: int = 0) -> None:
-    """Raise TooBigError if the size at the start of a block, a varint, is too large."""
+    """Raise DecompressedTooBigError if the size at the start of a block, a varint, is too large."""
     size = 0
     for index, byte in enumerate(block[:5]):
         size |= (byte & 127) << 7 * index
@@ -234,13 +235,13 @@ def _raise_if_snappy_size_exceeds(block: bytes, bytes_max: int, size_now: int = 
         raise _too_big_error(bytes_max)
 
 
-def _too_big_error(bytes_max: int) -> TooBigError:
-    return TooBigError(f"records are over {bytes_max} bytes when decompressed")
+def _too_big_error(bytes_max: int) -> DecompressedTooBigError:
+    return DecompressedTooBigError(f"records are over {bytes_max} bytes when decompressed")
 
 
 _DECOMPRESSORS: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
-    Compression.GZIP: _gunzip,
-    Compression.SNAPPY: _unsnappy,
-    Compression.LZ4: _unlz4,
-    Compression.ZSTD: _unzstd,
+    Compression.GZIP: _decompress_gzip_chunks,
+    Compression.SNAPPY: _decompress_snappy_chunks,
+    Compression.LZ4: _decompress_lz4_chunks,
+    Compression.ZSTD: _decompress_zstd_chunks,
 }

@@ -12,9 +12,12 @@ from struct import Struct, error as struct_error
 from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.records.batches import batches, entry_bounds
+from kafka_shim.protocol.records.batches import batch_bounds_and_magic, batches
 from kafka_shim.protocol.records.compression import Compression, compress, decompress
-from kafka_shim.protocol.records.old_lz4 import with_correct_checksum, with_format_0_checksum
+from kafka_shim.protocol.records.old_lz4 import (
+    with_correct_header_checksum,
+    with_format_0_header_checksum,
+)
 from kafka_shim.protocol.records.record_codec import Record
 
 NO_TIMESTAMP = -1
@@ -50,12 +53,14 @@ class Message(NamedTuple):
         return self.magic > 0 and bool(self.attributes & _APPEND_TIME)
 
 
-def outer_messages(blob: bytes, *, partial: bool = False) -> Iterator[Message]:
+def outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Message]:
     """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
 
-    With `partial`, the set may end in the middle of a message, which is left out.
+    With `allows_truncated_end`, the set may end in the middle of a message, which is left out.
     """
-    for start, end, magic in entry_bounds(blob, partial=partial):
+    for start, end, magic in batch_bounds_and_magic(
+        blob, allows_truncated_end=allows_truncated_end
+    ):
         if magic not in _MESSAGE:
             raise DecodeError(f"a message at byte {start} has format {magic}; expected 0 or 1")
         try:
@@ -69,8 +74,8 @@ def _read_message(data: bytes, magic: int) -> Message:
     (crc,) = _CRC.unpack_from(data, _PREFIX.size)
     head = _MESSAGE[magic]
     _, attributes, *rest = head.unpack_from(data, _HEAD_BYTES)
-    key, pos = _read_bytes(data, _HEAD_BYTES + head.size)
-    value, pos = _read_bytes(data, pos)
+    key, pos = _read_nullable_bytes(data, _HEAD_BYTES + head.size)
+    value, pos = _read_nullable_bytes(data, pos)
     if pos != len(data):
         raise DecodeError(f"a message claims {len(data)} bytes and has {pos}")
     timestamp = rest[0] if rest else NO_TIMESTAMP
@@ -78,7 +83,7 @@ def _read_message(data: bytes, magic: int) -> Message:
     return Message(offset, magic, attributes, timestamp, key, value, crc, is_intact)
 
 
-def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
+def _read_nullable_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
     (length,) = _SIZE.unpack_from(data, pos)
     pos += 4
     if length < 0:
@@ -88,22 +93,22 @@ def _read_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
     return data[pos : pos + length], pos + length
 
 
-def read_message_set(blob: bytes, *, partial: bool = False) -> list[Record]:
+def read_message_set(blob: bytes, *, allows_truncated_end: bool = False) -> list[Record]:
     """Return the records of a set, also of compressed messages; DecodeError on damage."""
     records: list[Record] = []
-    for message in outer_messages(blob, partial=partial):
+    for message in outer_messages(blob, allows_truncated_end=allows_truncated_end):
         if message.compression:
-            records += _inner_records(message)
+            records += _decompress_inner_records(message)
         else:
-            records.append(_record_of_message(message))
+            records.append(_record_from_message(message))
     return records
 
 
-def _record_of_message(message: Message) -> Record:
+def _record_from_message(message: Message) -> Record:
     return Record(message.offset, message.timestamp, message.key, message.value)
 
 
-def _inner_records(outer: Message) -> list[Record]:
+def _decompress_inner_records(outer: Message) -> list[Record]:
     try:
         compression = Compression(outer.compression)
     except ValueError as unknown:
@@ -112,7 +117,7 @@ def _inner_records(outer: Message) -> list[Record]:
         raise DecodeError("a compressed message has no value")
     content = outer.value
     if compression == Compression.LZ4 and outer.magic == 0:
-        content = with_correct_checksum(content)
+        content = with_correct_header_checksum(content)
     inner = list(islice(outer_messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1))
     if len(inner) > INNER_MESSAGES_MAX:
         raise DecodeError(f"a compressed message holds more than {INNER_MESSAGES_MAX} messages")
@@ -120,7 +125,7 @@ def _inner_records(outer: Message) -> list[Record]:
         raise DecodeError("a compressed message holds no messages")
     if any(message.compression or message.magic != outer.magic for message in inner):
         raise DecodeError("a compressed message holds messages of another format or compression")
-    records = [_record_of_message(message) for message in inner]
+    records = [_record_from_message(message) for message in inner]
     shift = outer.offset - inner[-1].offset if outer.magic else 0
     for record in records:
         record.offset += shift
@@ -145,24 +150,24 @@ def write_message_set(
         raise EncodeError("zstd exists only in batches of format 2")
     flags = _APPEND_TIME if append_time_ms is not None and magic else 0
     if compression == Compression.NONE:
-        return b"".join(_message_bytes(record, magic, flags, append_time_ms) for record in records)
+        return b"".join(_encode_message(record, magic, flags, append_time_ms) for record in records)
     if not records:
         return b""
     first, last = records[0].offset, records[-1].offset
     shift = first if magic else 0
     inner = b"".join(
-        _message_bytes(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, flags, None)
+        _encode_message(Record(r.offset - shift, r.timestamp, r.key, r.value), magic, flags, None)
         for r in records
     )
     newest = max(record.timestamp for record in records)
     content = compress(compression, inner)
     if compression == Compression.LZ4 and magic == 0:
-        content = with_format_0_checksum(content)
+        content = with_format_0_header_checksum(content)
     outer = Record(last, newest, None, content)
-    return _message_bytes(outer, magic, flags | compression, append_time_ms)
+    return _encode_message(outer, magic, flags | compression, append_time_ms)
 
 
-def _message_bytes(
+def _encode_message(
     record: Record, magic: int, attributes: int, append_time_ms: int | None
 ) -> bytes:
     timestamp = record.timestamp if append_time_ms is None else append_time_ms
@@ -170,28 +175,28 @@ def _message_bytes(
     body = b"".join(
         (
             _MESSAGE[magic].pack(magic, attributes, *rest),
-            _length_prefixed(record.key),
-            _length_prefixed(record.value),
+            _encode_length_prefixed(record.key),
+            _encode_length_prefixed(record.value),
         )
     )
     size = _CRC_BYTES + len(body)
     return _PREFIX.pack(record.offset, size) + _CRC.pack(zlib.crc32(body)) + body
 
 
-def _length_prefixed(content: bytes | None) -> bytes:
+def _encode_length_prefixed(content: bytes | None) -> bytes:
     return _SIZE.pack(-1) if content is None else _SIZE.pack(len(content)) + content
 
 
-def down_convert(blob: bytes, magic: int) -> bytes:
+def down_convert_batches(blob: bytes, magic: int) -> bytes:
     """Return a blob of batches of format 2 as a message set, as brokers do for old consumers.
 
     Control batches are left out; compression and timestamp type are kept. EncodeError for zstd.
     """
     parts = []
-    for batch in batches(blob, partial=True):
+    for batch in batches(blob, allows_truncated_end=True):
         if batch.is_control:
             continue
-        append_time = batch.max_timestamp if batch.is_append_time else None
+        append_time = batch.max_timestamp if batch.has_append_time else None
         compression = Compression(batch.compression)
         records = batch.records()
         parts.append(write_message_set(records, magic, compression, append_time_ms=append_time))

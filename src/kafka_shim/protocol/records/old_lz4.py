@@ -11,17 +11,17 @@ _PRIMES = (2654435761, 2246822519, 3266489917, 668265263, 374761393)
 _MASK = 0xFFFFFFFF
 
 
-def with_correct_checksum(frame: bytes) -> bytes:
+def with_correct_header_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the correct checksum; invalid data is returned unchanged."""
-    return _with_checksum(frame, _MAGIC_BYTES)
+    return _with_header_checksum(frame, _MAGIC_BYTES)
 
 
-def with_format_0_checksum(frame: bytes) -> bytes:
+def with_format_0_header_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the checksum that clients of format 0 expect."""
-    return _with_checksum(frame, 0)
+    return _with_header_checksum(frame, 0)
 
 
-def _with_checksum(frame: bytes, covered_from: int) -> bytes:
+def _with_header_checksum(frame: bytes, covered_from: int) -> bytes:
     if len(frame) < _HEADER_BYTES_MAX:
         return frame
     has_size = bool(frame[_MAGIC_BYTES] & _CONTENT_SIZE_FLAG)

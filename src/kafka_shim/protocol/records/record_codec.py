@@ -23,7 +23,7 @@ class Record(msgspec.Struct, gc=False):
     headers: Headers = ()
 
 
-def read_varint(buf: bytes, pos: int) -> tuple[int, int]:
+def read_zigzag_varint(buf: bytes, pos: int) -> tuple[int, int]:
     """Read a zigzag varint of at most 10 bytes."""
     byte = buf[pos]
     pos += 1
@@ -56,7 +56,7 @@ def read_raw_varint(content: bytes, pos: int, bytes_max: int, mask: int) -> tupl
     raise DecodeError(f"varint is longer than {bytes_max} bytes at byte {pos - bytes_max}")
 
 
-def append_varint(out: bytearray, value: int) -> None:
+def append_zigzag_varint(out: bytearray, value: int) -> None:
     """Write a zigzag varint of a value of at most 64 bits."""
     rest = (value << 1) ^ (value >> 63)
     while rest > 127:
@@ -77,15 +77,17 @@ def wrap_int64(timestamp: int) -> int:
     return (timestamp + _TIME_END) % (2 * _TIME_END) - _TIME_END
 
 
-def read_records(content: bytes, count: int, offset: int, timestamp: int) -> list[Record]:
+def read_records(content: bytes, count: int, base_offset: int, base_timestamp: int) -> list[Record]:
     """Return `count` records whose offsets and timestamps start from the batch's.
 
     Raise DecodeError for another number of records, or a record of another length than it claims.
     """
-    return list(iterate_records(content, count, offset, timestamp))
+    return list(iterate_records(content, count, base_offset, base_timestamp))
 
 
-def iterate_records(content: bytes, count: int, offset: int, timestamp: int) -> Iterator[Record]:
+def iterate_records(
+    content: bytes, count: int, base_offset: int, base_timestamp: int
+) -> Iterator[Record]:
     """Yield what `read_records` returns, one record at a time."""
     if not 0 <= count <= len(content):
         raise DecodeError(f"a batch claims {count} records in {len(content)} bytes")
@@ -94,32 +96,32 @@ def iterate_records(content: bytes, count: int, offset: int, timestamp: int) -> 
         for _ in range(count):
             byte = content[pos]
             length, start = (
-                (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(content, pos)
+                (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_zigzag_varint(content, pos)
             )
             pos = start + length
             if length < 0 or pos > len(content):
                 raise DecodeError(f"a record claims {length} bytes at byte {start}")
-            yield _read_record(content, start, pos, offset, timestamp)
+            yield _read_record(content, start, pos, base_offset, base_timestamp)
     except IndexError as error:
         raise DecodeError("a batch ends before its records do") from error
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
 
 
-def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) -> Record:
+def _read_record(buf: bytes, pos: int, end: int, base_offset: int, base_timestamp: int) -> Record:
     byte = buf[pos + 1]  # the attributes byte before this is unused
-    delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else read_varint(buf, pos + 1)
-    timestamp += delta
+    delta, pos = (SHORT_VARINTS[byte], pos + 2) if byte < 128 else read_zigzag_varint(buf, pos + 1)
+    timestamp = base_timestamp + delta
     if not -_TIME_END <= timestamp < _TIME_END:
         timestamp = wrap_int64(timestamp)
     byte = buf[pos]
-    delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(buf, pos)
-    offset += delta
+    delta, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_zigzag_varint(buf, pos)
+    offset = base_offset + delta
     if buf[pos] == NULL_LENGTH:
         key, pos = None, pos + 1
     else:
-        key, pos = _read_bytes(buf, pos, end)
-    value, pos = _read_bytes(buf, pos, end)
+        key, pos = _read_nullable_bytes(buf, pos, end)
+    value, pos = _read_nullable_bytes(buf, pos, end)
     headers: Headers = ()
     if buf[pos]:
         headers, pos = _read_headers(buf, pos, end)
@@ -131,22 +133,22 @@ def _read_record(buf: bytes, pos: int, end: int, offset: int, timestamp: int) ->
 
 
 def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
-    count, pos = read_varint(buf, pos)
+    count, pos = read_zigzag_varint(buf, pos)
     if not 0 <= count <= end - pos:
         raise DecodeError(f"a record claims {count} headers at byte {pos}")
     headers = []
     for _ in range(count):
-        name, pos = _read_bytes(buf, pos, end)
+        name, pos = _read_nullable_bytes(buf, pos, end)
         if name is None:
             raise DecodeError(f"a record's header has no name at byte {pos}")
-        content, pos = _read_bytes(buf, pos, end)
+        content, pos = _read_nullable_bytes(buf, pos, end)
         headers.append((text(name), content))
     return tuple(headers), pos
 
 
-def _read_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
+def _read_nullable_bytes(buf: bytes, pos: int, end: int) -> tuple[bytes | None, int]:
     byte = buf[pos]
-    length, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_varint(buf, pos)
+    length, pos = (SHORT_VARINTS[byte], pos + 1) if byte < 128 else read_zigzag_varint(buf, pos)
     if length < 0:
         return None, pos
     if pos + length > end:
@@ -159,22 +161,22 @@ def write_records(records: Sequence[Record], base_offset: int, base_timestamp: i
     out = bytearray()
     for record in records:
         body = bytearray(1)
-        append_varint(body, record.timestamp - base_timestamp)
-        append_varint(body, record.offset - base_offset)
+        append_zigzag_varint(body, record.timestamp - base_timestamp)
+        append_zigzag_varint(body, record.offset - base_offset)
         _append_length_prefixed(body, record.key)
         _append_length_prefixed(body, record.value)
-        append_varint(body, len(record.headers))
+        append_zigzag_varint(body, len(record.headers))
         for name, content in record.headers:
             _append_length_prefixed(body, name.encode())
             _append_length_prefixed(body, content)
-        append_varint(out, len(body))
+        append_zigzag_varint(out, len(body))
         out += body
     return bytes(out)
 
 
 def _append_length_prefixed(out: bytearray, content: bytes | None) -> None:
     if content is None:
-        append_varint(out, -1)
+        append_zigzag_varint(out, -1)
     else:
-        append_varint(out, len(content))
+        append_zigzag_varint(out, len(content))
         out += content

@@ -14,7 +14,7 @@ from kafka_shim.protocol.records.batches import (
     batch_with_checksum,
 )
 from kafka_shim.protocol.records.checksum import crc32c
-from kafka_shim.protocol.records.record_codec import append_varint
+from kafka_shim.protocol.records.record_codec import append_zigzag_varint
 
 _PLACE, _SEAL = Struct(">qii"), Struct(">bI")
 """What the checksum does not cover: what depends on the log, and the rest."""
@@ -26,22 +26,22 @@ _NO_HEADERS = b"\0"
 _SIZES_MAX = 4096
 
 
-class _VarintLengths(dict[int, bytes]):
+class _EncodedLengthCache(dict[int, bytes]):
     """The bytes of lengths, of which short ones are kept: zigzag varints, -1 for null."""
 
     def __missing__(self, length: int) -> bytes:
         out = bytearray()
-        append_varint(out, length)
+        append_zigzag_varint(out, length)
         size = bytes(out)
         if length < _SIZES_MAX:
             self[length] = size
         return size
 
 
-_VARINT_LENGTHS = _VarintLengths()
+_VARINT_LENGTHS = _EncodedLengthCache()
 
 
-def single_record_batch(
+def encode_single_record_batch(
     offset: int, timestamp: int, key: bytes, value: bytes | None, partition_leader_epoch: int
 ) -> bytes:
     """Return a batch with one record."""
@@ -53,11 +53,11 @@ def single_record_batch(
     return batch_with_checksum(offset, partition_leader_epoch, covered)
 
 
-def transaction_marker(
+def transaction_marker_without_offset(
     producer: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
 ) -> bytes:
     """Return the batch that ends a transaction of a producer (id, epoch), without the part that
-    `batch_at_offset` adds.
+    `prepend_batch_offset` adds.
     """
     flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer
     header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
@@ -66,6 +66,11 @@ def transaction_marker(
     return _SEAL.pack(MAGIC, crc32c(covered)) + covered
 
 
-def batch_at_offset(batch: bytes, offset: int, partition_leader_epoch: int) -> bytes:
-    """Return a batch with its place, which the checksum does not cover."""
-    return _PLACE.pack(offset, len(batch) + _PLACE_BYTES, partition_leader_epoch) + batch
+def prepend_batch_offset(
+    batch_without_offset: bytes, offset: int, partition_leader_epoch: int
+) -> bytes:
+    """Return a batch with its offset and leader epoch, which the checksum does not cover."""
+    return (
+        _PLACE.pack(offset, len(batch_without_offset) + _PLACE_BYTES, partition_leader_epoch)
+        + batch_without_offset
+    )

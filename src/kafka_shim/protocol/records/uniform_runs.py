@@ -41,23 +41,23 @@ class _RecordShape(NamedTuple):
     """What the records of a run have in common; positions are those in its first record."""
 
     size: int
-    constant_at: list[int]
+    constant_positions: list[int]
     """Positions of the bytes that must be the same in all records: lengths and header count."""
-    timestamp_at: int
-    offset_at: int
+    timestamp_position: int
+    offset_position: int
     has_key: bool
 
 
 def check_uniform_runs(
-    content: bytes, start: int, count: int, timestamp: int, record_bytes_max: int
+    content: bytes, start: int, count: int, base_timestamp: int, record_bytes_max: int
 ) -> CheckedRecords:
     """Check the first of `count` records, as far as they form runs and have offsets 0, 1, 2 ...
 
-    The records begin at `start`, and `timestamp` is the base timestamp of their batch. The check
-    ends before a record that claims more than `record_bytes_max` bytes, or that is not in a run:
-    it and all later ones may have any form, or be damaged.
+    The records begin at `start`, and `base_timestamp` is that of their batch. The check ends
+    before a record that claims more than `record_bytes_max` bytes, or that is not in a run: it and
+    all later ones may have any form, or be damaged.
     """
-    checked, pos, lacks_key = 0, start, False
+    checked, pos, lacks_some_key = 0, start, False
     earliest, latest = TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT
     runs = 0
     while count - checked >= RUN_RECORDS_MIN and runs <= _RUNS_MAX + (checked >> 4):
@@ -68,22 +68,24 @@ def check_uniform_runs(
         if shape is None:
             break
         number = _count_uniform_records(content, count, pos, checked, shape)
-        size, _, timestamp_at, offset_at, has_key = shape
+        size, _, timestamp_position, offset_position, has_key = shape
         end = pos + number * size
-        first_bytes, second_bytes = content[timestamp_at:end:size], None
-        if offset_at - timestamp_at == 2:
-            second_bytes = content[timestamp_at + 1 : end : size]
-        deltas = _timestamp_deltas(first_bytes, second_bytes, timestamp)
+        first_bytes, second_bytes = content[timestamp_position:end:size], None
+        if offset_position - timestamp_position == 2:
+            second_bytes = content[timestamp_position + 1 : end : size]
+        deltas = _distinct_timestamp_deltas(first_bytes, second_bytes, base_timestamp)
         if not deltas:
             break
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
-        lacks_key = lacks_key or not has_key
+        lacks_some_key = lacks_some_key or not has_key
         checked, pos, runs = checked + number, end, runs + 1
-    return checked, pos, earliest, latest, lacks_key
+    return checked, pos, earliest, latest, lacks_some_key
 
 
-def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> _RecordShape | None:
-    """Return the shape of record number `index`, which begins at `pos`.
+def _read_shape(
+    content: bytes, pos: int, record_index: int, record_bytes_max: int
+) -> _RecordShape | None:
+    """Return the shape of record number `record_index`, which begins at `pos`.
 
     None if the fast check does not support it: it has headers, is too large or damaged, or the next
     record has another size. Raise IndexError or DecodeError if the content ends in it.
@@ -94,9 +96,11 @@ def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> 
     end = body + (length >> 1)
     if content[pos:body] != content[end : end + body - pos]:  # sizes differ: no run begins here
         return None
-    timestamp_at = body + 1  # the attributes byte before it is unused
-    offset_at = timestamp_at + (1 if content[timestamp_at] < 128 else 2)
-    key_at = offset_at + (1 if index < 64 else 2 if index < _TWO_BYTE_OFFSETS_END else 3)
+    timestamp_position = body + 1  # the attributes byte before it is unused
+    offset_position = timestamp_position + (1 if content[timestamp_position] < 128 else 2)
+    key_at = offset_position + (
+        1 if record_index < 64 else 2 if record_index < _TWO_BYTE_OFFSETS_END else 3
+    )
     key, key_end = content[key_at], key_at + 1
     if key > 127:
         key, key_end = read_raw_varint(content, key_at, *INT_VARINT)
@@ -106,60 +110,66 @@ def _read_shape(content: bytes, pos: int, index: int, record_bytes_max: int) -> 
     is_too_long = length & 1 or end - body > record_bytes_max
     if is_too_long or headers_at + 1 != end or content[headers_at]:
         return None
-    constant_at = [
+    constant_positions = [
         *range(pos, body),
         *range(key_at, key_end),
         *range(value_at, value_end),
         headers_at,
     ]
-    return _RecordShape(end - pos, constant_at, timestamp_at, offset_at, not key & 1)
+    return _RecordShape(
+        end - pos, constant_positions, timestamp_position, offset_position, not key & 1
+    )
 
 
 def _count_uniform_records(
-    content: bytes, count: int, pos: int, index: int, shape: _RecordShape
+    content: bytes, count: int, pos: int, record_index: int, shape: _RecordShape
 ) -> int:
-    """Count consecutive records of a shape, from record number `index` at `pos` on.
+    """Count consecutive records of a shape, from record number `record_index` at `pos` on.
 
     Return 0 if their offsets are not consecutive.
     """
-    if index >= _THREE_BYTE_OFFSETS_END:
+    if record_index >= _THREE_BYTE_OFFSETS_END:
         return 0
-    size, constant_at, _, offset_at, _ = shape
-    block_end = 64 if index < 64 else (index & -_TWO_BYTE_OFFSETS_END) + _TWO_BYTE_OFFSETS_END
-    number = min(min(count, block_end) - index, (len(content) - pos) // size)
+    size, constant_positions, _, offset_position, _ = shape
+    block_end = (
+        64 if record_index < 64 else (record_index & -_TWO_BYTE_OFFSETS_END) + _TWO_BYTE_OFFSETS_END
+    )
+    number = min(min(count, block_end) - record_index, (len(content) - pos) // size)
     end = pos + number * size
-    for at in constant_at:
+    for at in constant_positions:
         column = content[at:end:size]
         if column.count(content[at]) != number:
             number -= len(column.lstrip(column[:1]))
             end = pos + number * size
-    for at, expected in enumerate(_offset_columns(index), offset_at):
+    for at, expected in enumerate(_expected_offset_columns(record_index), offset_position):
         if content[at:end:size] != expected[:number]:
             return 0
     return number
 
 
-def _offset_columns(index: int) -> tuple[bytes, ...]:
-    """Return the varints of the offsets from `index` on: columns of first bytes, second bytes ...
+def _expected_offset_columns(record_index: int) -> tuple[bytes, ...]:
+    """Return the expected varints of the offsets from `record_index` on, by byte column.
 
     The columns end before the first offset whose varint is longer.
     """
-    if index < 64:
-        return (_ONE_BYTE_OFFSETS[index:],)
-    in_block, block = index & (_TWO_BYTE_OFFSETS_END - 1), index >> 13
+    if record_index < 64:
+        return (_ONE_BYTE_OFFSETS[record_index:],)
+    in_block, block = record_index & (_TWO_BYTE_OFFSETS_END - 1), record_index >> 13
     if not block:
         return _FIRST_BYTES[in_block:], _LAST_SECOND_BYTES[in_block:]
     third_bytes = bytes((block,)) * (_TWO_BYTE_OFFSETS_END - in_block)
     return _FIRST_BYTES[in_block:], _CONTINUED_SECOND_BYTES[in_block:], third_bytes
 
 
-def _timestamp_deltas(first_bytes: bytes, second_bytes: bytes | None, timestamp: int) -> list[int]:
+def _distinct_timestamp_deltas(
+    first_bytes: bytes, second_bytes: bytes | None, base_timestamp: int
+) -> list[int]:
     """Return the different timestamp deltas of a run, from the columns of their varints.
 
     Empty if not all varints have one byte (two, if there are second bytes), or if a sum with the
     base timestamp may wrap around.
     """
-    if not -WRAPPING_TIMESTAMP < timestamp < WRAPPING_TIMESTAMP:
+    if not -WRAPPING_TIMESTAMP < base_timestamp < WRAPPING_TIMESTAMP:
         return []
     if second_bytes is None:
         return [SHORT_VARINTS[byte] for byte in set(first_bytes)] if first_bytes.isascii() else []

@@ -1,7 +1,7 @@
 """Validates the records of a batch of format 2 in one pass, without decoding them to objects.
 
 A broker does this before it stores a batch: it checks the format of the records, and finds their
-smallest and largest timestamp, missing keys, and gaps between offsets.
+smallest and largest base_timestamp, missing keys, and gaps between offsets.
 """
 
 import sys
@@ -30,22 +30,24 @@ UNLIMITED = sys.maxsize
 class RecordsSummary(msgspec.Struct, frozen=True, gc=False):
     """Properties of the records of a batch.
 
-    `earliest` and `latest` are the smallest and largest timestamp in milliseconds since 1970.
-    `lacks_key`: at least one record has no key. `has_other_offsets`: the offset deltas of the
-    records are not 0, 1, 2 and so on.
+    Timestamps are milliseconds since 1970. `lacks_some_key`: at least one record has no key.
+    `has_nonconsecutive_offsets`: the offset deltas of the records are not 0, 1, 2 and so on.
     """
 
-    earliest: int
-    latest: int
-    lacks_key: bool
-    has_other_offsets: bool = False
+    earliest_timestamp: int
+    latest_timestamp: int
+    lacks_some_key: bool
+    has_nonconsecutive_offsets: bool = False
 
 
 class RecordChecks(msgspec.Struct, frozen=True, gc=False):
-    """The checks of a survey; `has_sizes`: each record must have the length in its size field."""
+    """What `validate_records` checks.
 
-    has_sizes: bool = True
-    items_max: int = UNLIMITED
+    `checks_record_sizes`: each record must have the length in its size field.
+    """
+
+    checks_record_sizes: bool = True
+    records_and_headers_max: int = UNLIMITED
     """Maximum number of records and headers together."""
     record_bytes_max: int = UNLIMITED
     """Maximum of a record's size field; with a limit, negative sizes are invalid too."""
@@ -54,47 +56,47 @@ class RecordChecks(msgspec.Struct, frozen=True, gc=False):
 ALL_CHECKS = RecordChecks()
 
 
-class UnreadableError(DecodeError):
+class UnreadableRecordsError(DecodeError):
     """Damage that stops a broker from reading further, such as damaged compressed content."""
 
 
 def validate_records(
     content: bytes,
     count: int,
-    timestamp: int,
-    scope: RecordChecks = ALL_CHECKS,
+    base_timestamp: int,
+    checks: RecordChecks = ALL_CHECKS,
     damage: str | None = None,
     start: int = 0,
 ) -> RecordsSummary:
     """Check `count` records in `content` from `start` to its end; return their properties.
 
-    `timestamp` is the base timestamp of the batch. `damage` is the error that cut the content
+    `base_timestamp` is the base timestamp of the batch. `damage` is the error that cut the content
     short, e.g. in decompression, or None. Raise DecodeError if the number of records is wrong, a
-    record is invalid, or a limit of `scope` is exceeded; UnreadableError for `damage` if the
-    records before it are valid.
+    record is invalid, or a limit of `checks` is exceeded; UnreadableRecordsError for `damage`
+    if the records before it are valid.
     """
-    if not 0 < count <= scope.items_max:
+    if not 0 < count <= checks.records_and_headers_max:
         raise DecodeError(f"a batch claims {count} records")
     checked = (0, start, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False)
     if count >= RUN_RECORDS_MIN:
-        checked = check_uniform_runs(content, start, count, timestamp, scope.record_bytes_max)
+        checked = check_uniform_runs(content, start, count, base_timestamp, checks.record_bytes_max)
     try:
-        summary = _validate_each_record(content, count, timestamp, scope, checked)
+        summary = _validate_each_record(content, count, base_timestamp, checks, checked)
     except IndexError as error:
         early = DecodeError("a batch ends before its records do")
-        raise early if damage is None else UnreadableError(damage) from error
+        raise early if damage is None else UnreadableRecordsError(damage) from error
     if damage is not None:
-        raise UnreadableError(damage)
+        raise UnreadableRecordsError(damage)
     return summary
 
 
 def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
-    content: bytes, count: int, timestamp: int, scope: RecordChecks, checked: CheckedRecords
+    content: bytes, count: int, base_timestamp: int, checks: RecordChecks, checked: CheckedRecords
 ) -> RecordsSummary:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
-    record_bytes_max, headers_left = scope.record_bytes_max, scope.items_max - count
-    (begin, pos, earliest, latest, lacks_key), has_other_offsets = checked, False
-    inline_below = 128 if -WRAPPING_TIMESTAMP < timestamp < WRAPPING_TIMESTAMP else 0
+    record_bytes_max, headers_left = checks.record_bytes_max, checks.records_and_headers_max - count
+    (begin, pos, earliest, latest, lacks_key), has_gaps = checked, False
+    inline_below = 128 if -WRAPPING_TIMESTAMP < base_timestamp < WRAPPING_TIMESTAMP else 0
     for at in range(begin, count):
         size = content[pos]
         if size < 128:
@@ -103,7 +105,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             size += (content[pos + 1] << 7) - 128
             pos += 2
         else:
-            size, pos = _read_record_size(content, pos, scope)
+            size, pos = _read_record_size(content, pos, checks)
         end = pos + (size >> 1)
         if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
             raise DecodeError(f"the size of a record before byte {pos} is too large")
@@ -112,7 +114,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
-            delta, pos = _read_timestamp_delta(content, pos + 1, timestamp)
+            delta, pos = _read_timestamp_delta(content, pos + 1, base_timestamp)
         earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
         latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
@@ -120,7 +122,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             pos += 1
         else:
             byte, pos = read_raw_varint(content, pos, *INT_VARINT)
-        has_other_offsets = has_other_offsets or byte != at << 1
+        has_gaps = has_gaps or byte != at << 1
         byte = content[pos]
         if byte < 128:
             pos += 1
@@ -143,35 +145,37 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             pos, headers_left = _validate_headers(content, pos, headers_left)
         else:
             pos += 1
-        if (size & 1 or pos != end) and scope.has_sizes:
+        if (size & 1 or pos != end) and checks.checks_record_sizes:
             raise DecodeError(f"a record before byte {pos} is not as long as it says")
     if pos != len(content):
         raise DecodeError(f"{len(content) - pos} bytes follow the records of a batch")
-    return RecordsSummary(timestamp + earliest, timestamp + latest, lacks_key, has_other_offsets)
+    return RecordsSummary(base_timestamp + earliest, base_timestamp + latest, lacks_key, has_gaps)
 
 
-def _read_record_size(content: bytes, pos: int, scope: RecordChecks) -> tuple[int, int]:
-    """Read the size of a record; raise UnreadableError for an invalid one if `scope` checks it."""
+def _read_record_size(content: bytes, pos: int, checks: RecordChecks) -> tuple[int, int]:
+    """Read a record's size. Raise UnreadableRecordsError if invalid and sizes are checked."""
     try:
         return read_raw_varint(content, pos, *INT_VARINT)
     except DecodeError as error:
-        raise (UnreadableError(str(error)) if scope.has_sizes else error) from error
+        raise (
+            UnreadableRecordsError(str(error)) if checks.checks_record_sizes else error
+        ) from error
 
 
-def _read_timestamp_delta(content: bytes, pos: int, timestamp: int) -> tuple[int, int]:
-    """Read a timestamp delta, adjusted so that its sum with `timestamp` wraps at 64 bits."""
+def _read_timestamp_delta(content: bytes, pos: int, base_timestamp: int) -> tuple[int, int]:
+    """Read a timestamp delta, adjusted so that its sum with `base_timestamp` wraps at 64 bits."""
     raw, pos = read_raw_varint(content, pos, *LONG_VARINT)
-    time = wrap_int64(timestamp + ((raw >> 1) ^ -(raw & 1)))
-    return time - timestamp, pos
+    time = wrap_int64(base_timestamp + ((raw >> 1) ^ -(raw & 1)))
+    return time - base_timestamp, pos
 
 
-def _validate_headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
+def _validate_headers(content: bytes, pos: int, headers_left: int) -> tuple[int, int]:
     """Check the headers of a record; return their end, and how many more the limit permits."""
     count, pos = read_raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
-    left -= count >> 1
-    if left < 0:
+    headers_left -= count >> 1
+    if headers_left < 0:
         raise DecodeError("a batch has too many records and headers")
     for _ in range(count >> 1):
         length, pos = read_raw_varint(content, pos, *INT_VARINT)
@@ -181,4 +185,4 @@ def _validate_headers(content: bytes, pos: int, left: int) -> tuple[int, int]:
         length, pos = read_raw_varint(content, pos, *INT_VARINT)
         if not length & 1:
             pos += length >> 1
-    return pos, left
+    return pos, headers_left

@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import parse_patch, parse_release, release_index
+from kafka_shim.protocol.api_versions import parse_minor_release, parse_patch_numbers, release_index
 
 Part = TypeVar("Part", bound=msgspec.Struct)
 
@@ -26,12 +26,12 @@ class Change:
 
 def release_sort_key(release: str) -> tuple[int, tuple[int, ...]]:
     """Return a sort key for releases with changes."""
-    return release_index(parse_release(release)), parse_patch(release) or ()
+    return release_index(parse_minor_release(release)), parse_patch_numbers(release) or ()
 
 
 def apply_changes(oldest: Part, changes: Sequence[Change], release: str) -> Part:
     """Return the facts of a release such as `3.9.1`: the oldest ones, and all changes up to it."""
-    at, patch = release_index(parse_release(release)), parse_patch(release)
+    at, patch = release_index(parse_minor_release(release)), parse_patch_numbers(release)
     facts = oldest
     for change in changes:
         since, since_patch = release_sort_key(change.release)

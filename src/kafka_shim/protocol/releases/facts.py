@@ -40,7 +40,7 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 
 
 @cache
-def facts_of(release: str) -> Facts:
+def facts_of_release(release: str) -> Facts:
     """Return the facts of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
     return Facts(
         access=apply_changes(access.OLDEST, access.CHANGES, release),

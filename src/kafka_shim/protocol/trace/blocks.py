@@ -18,7 +18,7 @@ from kafka_shim.protocol.records.compression import (
     compress,
     decompress,
 )
-from kafka_shim.protocol.trace.entries import Body
+from kafka_shim.protocol.trace.entries import BlockBody
 
 MAGIC = b"KSHMTRC\n"
 VERSION = 1
@@ -35,7 +35,7 @@ _HEAD = Struct(">8sHHIIqqI")
 _CRC = Struct(">I")
 HEADER_BYTES = _HEAD.size + _CRC.size
 
-_decode_body = msgspec.msgpack.Decoder(Body).decode
+_decode_body = msgspec.msgpack.Decoder(BlockBody).decode
 _decode_index = msgspec.msgpack.Decoder(list[tuple[int, int, int, int]]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
@@ -45,7 +45,7 @@ class BlockHeader(msgspec.Struct, frozen=True, gc=False):
 
     flags: int
     body_bytes: int
-    entries: int
+    entry_count: int
     first_us: int
     last_us: int
     body_crc: int
@@ -63,7 +63,7 @@ class BlockError(Exception):
     """The bytes are not a block, or a damaged one; the text has the reason."""
 
 
-def write_block(body: Body, compression: str = "none") -> bytes:
+def encode_block(body: BlockBody, compression: str = "none") -> bytes:
     """Return a block, with at least one entry.
 
     `compression` is one of COMPRESSIONS; MissingPackageError if zstd's package is not installed.
@@ -75,7 +75,7 @@ def write_block(body: Body, compression: str = "none") -> bytes:
     elif compression == "zstd":
         raw, flags = compress(Compression.ZSTD, raw), ZSTD
     times = [entry.time_us for entry in body.entries]
-    return _block(
+    return _encode_checked_block(
         raw,
         flags,
         len(body.entries),
@@ -84,19 +84,23 @@ def write_block(body: Body, compression: str = "none") -> bytes:
     )
 
 
-def write_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
+def encode_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
     """Return the index of a finished segment: position, entries and times of each block."""
-    rows = [(at, header.entries, header.first_us, header.last_us) for at, header in blocks]
+    rows = [(at, header.entry_count, header.first_us, header.last_us) for at, header in blocks]
     first = min((row[2] for row in rows), default=0)
-    return _block(_encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0))
+    return _encode_checked_block(
+        _encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0)
+    )
 
 
-def _block(body: bytes, flags: int, entries: int, first_us: int, last_us: int) -> bytes:
+def _encode_checked_block(
+    body: bytes, flags: int, entries: int, first_us: int, last_us: int
+) -> bytes:
     head = _HEAD.pack(MAGIC, VERSION, flags, len(body), entries, first_us, last_us, crc32c(body))
     return b"".join((head, _CRC.pack(crc32c(head)), body))
 
 
-def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
+def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     """Return the header at this position; BlockError if it is missing or damaged."""
     if len(buf) - at < HEADER_BYTES:
         raise BlockError("the block's header is cut off")
@@ -112,9 +116,9 @@ def read_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     return BlockHeader(flags, body_bytes, entries, first_us, last_us, crc)
 
 
-def read_body(header: BlockHeader, body: bytes) -> Body:
+def decode_block_body(header: BlockHeader, body: bytes) -> BlockBody:
     """Return the checked content of a block; BlockError if it is truncated or damaged."""
-    raw = _checked_body(header, body)
+    raw = _body_with_valid_checksum(header, body)
     try:
         if header.flags & DEFLATED:
             raw = _decompress_zlib(raw)
@@ -125,20 +129,22 @@ def read_body(header: BlockHeader, body: bytes) -> Body:
         raise BlockError(f"the block cannot be read here: {error}") from error
     except (zlib.error, DecodeError, msgspec.MsgspecError) as error:
         raise BlockError(f"the block's body is invalid: {error}") from error
-    if len(content.entries) != header.entries:
-        raise BlockError(f"the block has {len(content.entries)} entries and not {header.entries}")
+    if len(content.entries) != header.entry_count:
+        raise BlockError(
+            f"the block has {len(content.entries)} entries and not {header.entry_count}"
+        )
     return content
 
 
-def read_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
+def decode_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
     """Return the position, entries, first and last time of each block of a finished segment."""
     try:
-        return _decode_index(_checked_body(header, body))
+        return _decode_index(_body_with_valid_checksum(header, body))
     except msgspec.MsgspecError as error:
         raise BlockError(f"the index is damaged: {error}") from error
 
 
-def _checked_body(header: BlockHeader, body: bytes) -> bytes:
+def _body_with_valid_checksum(header: BlockHeader, body: bytes) -> bytes:
     if len(body) != header.body_bytes:
         raise BlockError("the block's body is cut off")
     if crc32c(body) != header.body_crc:

@@ -17,9 +17,9 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     """The client of a connection. `number` is unique only within the block.
 
     `principal` is that of the entries that refer to this row: a log-in makes a new row.
-    `writer_connection` is unique among all connections of a writer. `accesses` is the source of
-    the accesses: RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
-    decisions; or AUDIT, from a broker's log without requests. `seen_host` is the host that the
+    `writer_connection` is unique among all connections of a writer. `access_source`:
+    RECORDED by the broker that decided; DERIVED from messages, if the writer saw no
+    decisions; or AUDIT, from a broker's log without requests. `observed_host` is the host that the
     broker saw instead of the client's, such as that of a proxy; empty if it saw the client's.
     """
 
@@ -33,13 +33,13 @@ class Connection(msgspec.Struct, array_like=True, frozen=True, gc=False):
     mechanism: str = ""
     software_name: str = ""
     software_version: str = ""
-    accesses: str = RECORDED
-    seen_host: str = ""
+    access_source: str = RECORDED
+    observed_host: str = ""
 
     @property
-    def judged_host(self) -> str:
+    def authorized_host(self) -> str:
         """The host to which ACLs were applied."""
-        return self.seen_host or self.host
+        return self.observed_host or self.host
 
 
 class Request(msgspec.Struct, array_like=True, tag=1, frozen=True, gc=False):
@@ -94,7 +94,7 @@ class Access(msgspec.Struct, array_like=True, tag=3, frozen=True, gc=False):
     count: int = 1
 
 
-class Closed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):
+class ConnectionClosed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):
     """The end of a connection; `reason` is empty if the client closed it."""
 
     connection: int
@@ -103,10 +103,10 @@ class Closed(msgspec.Struct, array_like=True, tag=4, frozen=True, gc=False):
     reason: str = ""
 
 
-Entry: TypeAlias = Request | Response | Access | Closed
+Entry: TypeAlias = Request | Response | Access | ConnectionClosed
 
 
-class Body(msgspec.Struct, array_like=True):
+class BlockBody(msgspec.Struct, array_like=True):
     """The content of a block: connections that its entries refer to, then the entries in order."""
 
     connections: list[Connection]

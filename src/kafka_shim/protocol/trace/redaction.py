@@ -38,11 +38,11 @@ def is_secret_setting(name: str) -> bool:
     return any(part in lower for part in SECRET_SETTING_PARTS)
 
 
-def _blank_sasl(message: Any) -> None:
+def _blank_sasl_bytes(message: Any) -> None:
     message.auth_bytes = b""
 
 
-def _blank_scram(message: Any) -> None:
+def _blank_salted_passwords(message: Any) -> None:
     for upsertion in message.upsertions:
         upsertion.salt = b""
         upsertion.salted_password = b""
@@ -82,37 +82,37 @@ def _blank_settings(settings: Iterable[Any]) -> None:
             setting.value = BLANK
 
 
-def _redact_enveloped_request(message: Any) -> None:
+def _blank_enveloped_request(message: Any) -> None:
     message.request_data = b""
 
 
-def _redact_enveloped_response(message: Any) -> None:
+def _blank_enveloped_response(message: Any) -> None:
     message.response_data = None
 
 
 _REQUESTS: dict[int, Callable[[Any], None]] = {
-    ApiKey.SASL_AUTHENTICATE: _blank_sasl,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _blank_scram,
+    ApiKey.SASL_AUTHENTICATE: _blank_sasl_bytes,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _blank_salted_passwords,
     ApiKey.RENEW_DELEGATION_TOKEN: _blank_hmac,
     ApiKey.EXPIRE_DELEGATION_TOKEN: _blank_hmac,
     ApiKey.ALTER_CONFIGS: _blank_altered_settings,
     ApiKey.INCREMENTAL_ALTER_CONFIGS: _blank_altered_settings,
     ApiKey.CREATE_TOPICS: _blank_created_topic_settings,
-    ApiKey.ENVELOPE: _redact_enveloped_request,
+    ApiKey.ENVELOPE: _blank_enveloped_request,
 }
 _RESPONSES: dict[int, Callable[[Any], None]] = {
-    ApiKey.SASL_AUTHENTICATE: _blank_sasl,
+    ApiKey.SASL_AUTHENTICATE: _blank_sasl_bytes,
     ApiKey.CREATE_DELEGATION_TOKEN: _blank_hmac,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: _blank_token_hmacs,
     ApiKey.DESCRIBE_CONFIGS: _blank_described_settings,
-    ApiKey.ENVELOPE: _redact_enveloped_response,
+    ApiKey.ENVELOPE: _blank_enveloped_response,
 }
 SECRET_REQUESTS = frozenset(_REQUESTS)
 SECRET_RESPONSES = frozenset(_RESPONSES)
 """API keys of messages that may contain secrets."""
 
 
-def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
+def redact_request_frame(frame: bytes, api_key: int) -> tuple[bytes, bool]:
     """Return a request's frame without secrets, and whether it was changed."""
     blank = _REQUESTS.get(api_key)
     if blank is None:
@@ -129,7 +129,7 @@ def without_secrets(frame: bytes, api_key: int) -> tuple[bytes, bool]:
     return redacted, redacted != frame
 
 
-def response_without_secrets(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
+def redact_response_frame(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
     """Return a response's frame without secrets, and whether it was changed."""
     blank = _RESPONSES.get(api_key)
     if blank is None:

@@ -17,13 +17,13 @@ from kafka_shim.protocol.trace.blocks import (
     MAGIC,
     BlockError,
     BlockHeader,
-    read_body,
-    read_header,
-    read_index,
-    write_block,
-    write_index,
+    decode_block_body,
+    decode_index,
+    encode_block,
+    encode_index,
+    read_block_header,
 )
-from kafka_shim.protocol.trace.entries import Body
+from kafka_shim.protocol.trace.entries import BlockBody
 
 SUFFIX = ".ktrace"
 SEGMENT_BYTES = 64 * 1024 * 1024
@@ -37,7 +37,7 @@ class Damage(msgspec.Struct, frozen=True):
     """
 
     path: str
-    at: int
+    position: int
     length: int
     reason: str
     is_tail: bool = False
@@ -47,9 +47,9 @@ class Block(msgspec.Struct, frozen=True):
     """A readable block and its position."""
 
     path: str
-    at: int
+    position: int
     header: BlockHeader
-    body: Body
+    body: BlockBody
 
 
 def segments(directory: Path) -> list[Path]:
@@ -59,13 +59,13 @@ def segments(directory: Path) -> list[Path]:
     return sorted(path for path in directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name))
 
 
-def has_block(path: Path) -> bool:
+def contains_block(path: Path) -> bool:
     """Return whether a block begins anywhere in a non-empty file."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        return _next_header(data, 0) < len(data)
+        return _find_next_header(data, 0) < len(data)
 
 
-def is_newest_of_writer(path: Path) -> bool:
+def is_newest_segment_of_writer(path: Path) -> bool:
     """Return whether the same writer has no later segment."""
     match = _NAME.fullmatch(path.name)
     if match is None:
@@ -81,11 +81,11 @@ def read_segment(
     path: Path,
     start: int = 0,
     end: int | None = None,
-    wants: Callable[[BlockHeader], bool] | None = None,
+    selects_block: Callable[[BlockHeader], bool] | None = None,
 ) -> Iterator[Block | Damage]:
     """Yield readable blocks and damage, in order, of the blocks that begin in [start, end).
 
-    With `wants`, the bodies of other blocks are neither read nor checked.
+    With `selects_block`, the bodies of other blocks are neither read nor checked.
 
     After damage, reading continues at the next intact header. Other parts are not read, since an
     imported segment may be larger than memory.
@@ -94,37 +94,41 @@ def read_segment(
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         stop = len(data) if end is None else min(end, len(data))
-        at = start if start == 0 else _next_header(data, start)
-        yield from _read_mapped(path, data, at, stop, wants)
+        at = start if start == 0 else _find_next_header(data, start)
+        yield from _read_mapped(path, data, at, stop, selects_block)
 
 
 def _read_mapped(
-    path: Path, data: mmap, at: int, stop: int, wants: Callable[[BlockHeader], bool] | None
+    path: Path,
+    data: mmap,
+    position: int,
+    stop: int,
+    selects_block: Callable[[BlockHeader], bool] | None,
 ) -> Iterator[Block | Damage]:
-    while at < stop:
+    while position < stop:
         try:
-            header = read_header(data, at)
-            if wants is not None and not wants(header):
-                at += header.block_bytes
+            header = read_block_header(data, position)
+            if selects_block is not None and not selects_block(header):
+                position += header.block_bytes
                 continue
-            content = data[at + HEADER_BYTES : at + header.block_bytes]
+            content = data[position + HEADER_BYTES : position + header.block_bytes]
             if header.is_index:
-                read_index(header, content)
+                decode_index(header, content)
             else:
-                yield Block(str(path), at, header, read_body(header, content))
-            at += header.block_bytes
+                yield Block(str(path), position, header, decode_block_body(header, content))
+            position += header.block_bytes
         except BlockError as error:
-            following = _next_header(data, at + 1)
-            is_tail = following == len(data) and is_newest_of_writer(path)
-            yield Damage(str(path), at, following - at, str(error), is_tail)
-            at = following
+            following = _find_next_header(data, position + 1)
+            is_tail = following == len(data) and is_newest_segment_of_writer(path)
+            yield Damage(str(path), position, following - position, str(error), is_tail)
+            position = following
 
 
-def _next_header(data: mmap, at: int) -> int:
+def _find_next_header(data: mmap, at: int) -> int:
     """Return the position of the next intact header, or the end of the data."""
     while (at := data.find(MAGIC, at)) >= 0:
         try:
-            read_header(data, at)
+            read_block_header(data, at)
         except BlockError:
             at += 1
         else:
@@ -132,7 +136,7 @@ def _next_header(data: mmap, at: int) -> int:
     return len(data)
 
 
-def trace_bytes(directory: Path) -> int:
+def trace_size_in_bytes(directory: Path) -> int:
     """Return the size of a trace in bytes."""
     return sum(path.stat().st_size for path in segments(directory))
 
@@ -145,7 +149,7 @@ def read_trace(
     for path in segments(directory):
         for block in read_segment(path):
             yield block
-            progress(behind + block.at)
+            progress(behind + block.position)
         behind += path.stat().st_size
 
 
@@ -177,40 +181,40 @@ class SegmentWriter:
         writer: str,
         *,
         segment_bytes: int = SEGMENT_BYTES,
-        keep_segments: int | None = None,
+        segments_max: int | None = None,
         compression: str = "none",
     ) -> None:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         self._directory = directory
         self._writer = writer
         self._segment_bytes = segment_bytes
-        self._keep_segments = keep_segments
+        self._keep_segments = segments_max
         self._compression = compression
         self.first_number = self._number = self._first_unused_number()
         """Number of the first segment of this process; 0 for a new writer."""
         self._blocks: list[tuple[int, BlockHeader]] = []
-        self._at = 0
-        self._file = self._open()
+        self._position = 0
+        self._file = self._open_next_segment()
 
     @property
     def path(self) -> Path:
         """The segment that is being written."""
         return self._directory / segment_name(self._writer, self._number)
 
-    def write(self, body: Body) -> int:
+    def write(self, body: BlockBody) -> int:
         """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
         written.
         """
-        block = write_block(body, self._compression)
+        block = encode_block(body, self._compression)
         self._append(block)
-        self._blocks.append((self._at, read_header(block)))
-        self._at += len(block)
+        self._blocks.append((self._position, read_block_header(block)))
+        self._position += len(block)
         if len(self._blocks) == 1:
             self._delete_oldest_segments()
-        if self._at >= self._segment_bytes:
+        if self._position >= self._segment_bytes:
             self._write_index_and_close()
             self._number += 1
-            self._file = self._open()
+            self._file = self._open_next_segment()
         return len(block)
 
     def close(self) -> None:
@@ -223,9 +227,9 @@ class SegmentWriter:
             self._file.close()
             self.path.unlink()
 
-    def _open(self) -> FileIO:
+    def _open_next_segment(self) -> FileIO:
         self._blocks = []
-        self._at = 0
+        self._position = 0
         return FileIO(self.path, "xb", opener=_open_for_owner_only)
 
     def _append(self, data: bytes) -> None:
@@ -236,13 +240,13 @@ class SegmentWriter:
                 rest = rest[self._file.write(rest) :]
         except OSError:
             with suppress(OSError):
-                self._file.seek(self._at)
+                self._file.seek(self._position)
                 self._file.truncate()
             raise
 
     def _write_index_and_close(self) -> None:
         try:
-            self._append(write_index(self._blocks))
+            self._append(encode_index(self._blocks))
         finally:
             self._file.close()
 

@@ -9,7 +9,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.cli import (
     EXIT_FAILURE,
@@ -159,7 +159,7 @@ def write_scorecard(
     # the scorecard reads schemas, which takes time
     from kafka_shim.shim.conformance.scorecard.scorecard import FORMS, evaluate_trace
 
-    with ProgressBar("reading", trace_bytes(trace)) as progress:
+    with ProgressBar("reading", trace_size_in_bytes(trace)) as progress:
         card = evaluate_trace(trace, progress)
     if not any(result.occurrences for result in card.results):
         _print_message("the client sent no request")

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING
 
-from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.conformance_report import PAGES
 from kafka_shim.shim.cli.progress_bar import ProgressBar
@@ -165,7 +165,7 @@ def _parse_releases(text: str) -> Sequence[str]:
     if text == ALL:
         return RELEASES
     try:
-        return (parse_release(text),)
+        return (parse_minor_release(text),)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

@@ -4,7 +4,7 @@ import argparse
 import json
 
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
-from kafka_shim.protocol.api_versions import served_versions, unstable_versions
+from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
@@ -191,7 +191,7 @@ def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int
     """Return the version to explain; the default is the highest that clients can use."""
     ranges = served_versions(release)
     low, high = ranges.get(api, (0, -1))
-    top = max(high, unstable_versions(release).get(api, -1))
+    top = max(high, highest_unstable_versions(release).get(api, -1))
     if top < 0:
         raise UsageError(f"brokers of Kafka {release} do not serve {api.wire_name} to clients")
     if requested is None:

@@ -58,10 +58,10 @@ def add_trace_storage_arguments(group: argparse._ActionsContainer) -> None:
 
 def trace_storage_of_options(args: argparse.Namespace) -> "TraceStorage":
     """Return how the trace is compressed and kept; ConfigError for an invalid value."""
-    from kafka_shim.protocol.records.compression import Compression, is_available
+    from kafka_shim.protocol.records.compression import Compression, is_compression_available
     from kafka_shim.protocol.trace.segments import TraceStorage
 
-    if args.record_compression == "zstd" and not is_available(Compression.ZSTD):
+    if args.record_compression == "zstd" and not is_compression_available(Compression.ZSTD):
         raise ConfigError(requires("--record-compression zstd", "compression"))
     if args.record_keep is not None and args.record_keep < 1:
         raise ConfigError(f"--record-keep `{args.record_keep}`: expected 1 or more")

@@ -4,7 +4,7 @@ import argparse
 import json
 from pathlib import Path
 
-from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.config_sources import parse_user_and_password
 from kafka_shim.shim.cli.error_output import print_error
@@ -120,7 +120,7 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
         record=args.record,
     )
     check_trace_exists(args.trace)
-    with ProgressBar("reading", trace_bytes(args.trace)) as progress:
+    with ProgressBar("reading", trace_size_in_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
         recording_facts = RecordingSummary(first)
     print_damaged_parts(first.damage)

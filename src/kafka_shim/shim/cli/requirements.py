@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
 from kafka_shim.authorizer.requirements import TABLE, in_force
-from kafka_shim.protocol.api_versions import RELEASES, parse_release, served_versions
+from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import requirements_text as text
 
@@ -204,6 +204,6 @@ def _match_name(word: str, kind: str, names: list[str], advice: str = "") -> str
 
 def _parse_release(word: str) -> str:
     try:
-        return parse_release(word)
+        return parse_minor_release(word)
     except ValueError as error:
         raise argparse.ArgumentTypeError(str(error)) from None

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.trace.segments import trace_bytes
+from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
@@ -71,7 +71,7 @@ def _run_verb(args: argparse.Namespace) -> int:
     if args.verb == "export":
         return run_export(args)
     viewed: Viewed | None = None
-    size = trace_bytes(args.trace)
+    size = trace_size_in_bytes(args.trace)
     with ProgressBar("reading", size, is_shown=not _prints_rows_to_terminal(args)) as progress:
         reader = TraceReader(args.trace, progress)
         if args.verb == "view":

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from kafka_shim.extras import requires
-from kafka_shim.protocol.trace.segments import Damage, trace_bytes
+from kafka_shim.protocol.trace.segments import Damage, trace_size_in_bytes
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_source import print_damaged_parts
 from kafka_shim.shim.errors import ConfigError
@@ -43,7 +43,7 @@ def run_export(args: argparse.Namespace) -> int:
 
 
 def _export_progress(args: argparse.Namespace) -> ProgressBar:
-    return ProgressBar("exporting", trace_bytes(args.trace))
+    return ProgressBar("exporting", trace_size_in_bytes(args.trace))
 
 
 def _export_capture(args: argparse.Namespace) -> int:

@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kafka_shim.protocol.trace.foreign_files import import_hint
-from kafka_shim.protocol.trace.segments import SUFFIX, Damage, has_block, segments
+from kafka_shim.protocol.trace.foreign_files import import_command_hint
+from kafka_shim.protocol.trace.segments import SUFFIX, Damage, contains_block, segments
 from kafka_shim.shim.errors import ConfigError
 
 
@@ -15,12 +15,11 @@ def check_trace_exists(path: Path) -> Path:
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():
         if not segments(path):
-            raise ConfigError(
-                f"`{path}` has no trace: it contains no segment (*{SUFFIX}){import_hint(path)}"
-            )
-    elif path.stat().st_size and not has_block(path):
+            hint = import_command_hint(path)
+            raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX}){hint}")
+    elif path.stat().st_size and not contains_block(path):
         raise ConfigError(
-            f"`{path}` is not a kafka-shim trace: it has no valid block{import_hint(path)}"
+            f"`{path}` is not a kafka-shim trace: it has no valid block{import_command_hint(path)}"
         )
     return path
 
@@ -30,6 +29,6 @@ def print_damaged_parts(damage: Iterable[Damage]) -> None:
     for part in damage:
         state = "not yet written" if part.is_tail else "damaged"
         print(
-            f"{part.path}: {state}: {part.length} bytes from {part.at}: {part.reason}",
+            f"{part.path}: {state}: {part.length} bytes from {part.position}: {part.reason}",
             file=sys.stderr,
         )

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import is_principal
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_error
@@ -68,7 +68,7 @@ def parse_api_name(text: str, option: str = "--api") -> ApiKey:
 def parse_release_option(text: str | None) -> str | None:
     """Return a release such as 2.8 or 4.3.1 in the form of RELEASES; None for None."""
     try:
-        return None if text is None else parse_release(text)
+        return None if text is None else parse_minor_release(text)
     except ValueError as error:
         raise UsageError(f"--kafka-version: {error}") from error
 

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 
 Rule = Mapping[str, Any]
@@ -41,7 +41,7 @@ def supports_api(api: ApiKey, version: int = 0) -> Callable[[str], bool]:
 
 def enables_group_protocol(name: str) -> Callable[[str], bool]:
     """Return a test of a release: it enables this group protocol by default."""
-    return lambda release: name in facts_of(release).groups.protocols
+    return lambda release: name in facts_of_release(release).groups.protocols
 
 
 def requires_permission(

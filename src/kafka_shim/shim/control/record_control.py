@@ -11,7 +11,7 @@ from kafka_shim.protocol.records.batches import (
     batches,
     encode_batch,
     is_commit_marker,
-    single_batch,
+    only_batch_or_none,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.shim.control.control_error import ControlError
@@ -75,7 +75,7 @@ class RecordControl:
             None if new.value is None else new.value.encode(),
             tuple((key, value.encode()) for key, value in new.headers.items()),
         )
-        batch = single_batch(encode_batch([record], BatchOptions()))
+        batch = only_batch_or_none(encode_batch([record], BatchOptions()))
         assert batch is not None
         limits = RecordLimits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
@@ -101,7 +101,7 @@ def _record_rows_since(partition: Partition, first_offset: int) -> Iterator[dict
         if stored.last_offset < first_offset:
             continue
         for batch in batches(stored.payload):
-            for record in batch.each_record():
+            for record in batch.iterate_records():
                 if record.offset >= first_offset:
                     yield _record_row(batch, record)
 

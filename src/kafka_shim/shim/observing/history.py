@@ -18,7 +18,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.request_remedy import remedy_object, request_remedy
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
@@ -90,7 +90,7 @@ class HistoryEntry:
         self.responded_us: int | None = None
         self.response: bytes | None = None
         self.response_bytes: int | None = None
-        self._frame = without_secrets(frame, header.api_key)[0]
+        self._frame = redact_request_frame(frame, header.api_key)[0]
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
     def row(self) -> dict[str, Any]:
@@ -111,7 +111,7 @@ class HistoryEntry:
         """Return the request and its response, decoded and as bytes, without secrets."""
         response = None
         if self.response is not None:
-            response = response_without_secrets(self.response[4:], self.api, self.version)[0]
+            response = redact_response_frame(self.response[4:], self.api, self.version)[0]
         return {
             "number": self.number,
             "request": self._decoded(),

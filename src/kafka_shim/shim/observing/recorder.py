@@ -14,9 +14,9 @@ from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.trace.entries import (
     RECORDED,
     Access,
-    Body,
-    Closed,
+    BlockBody,
     Connection,
+    ConnectionClosed,
     Entry,
     Request,
     Response,
@@ -24,8 +24,8 @@ from kafka_shim.protocol.trace.entries import (
 from kafka_shim.protocol.trace.redaction import (
     SECRET_REQUESTS,
     SECRET_RESPONSES,
-    response_without_secrets,
-    without_secrets,
+    redact_request_frame,
+    redact_response_frame,
 )
 from kafka_shim.protocol.trace.segments import SegmentWriter, TraceStorage
 from kafka_shim.shim.clock import Clock, Timer
@@ -75,7 +75,7 @@ class Recorder:
                 directory,
                 writer,
                 segment_bytes=kept.segment_bytes,
-                keep_segments=kept.segments,
+                segments_max=kept.segments,
                 compression=kept.compression,
             )
         except OSError as error:
@@ -104,7 +104,7 @@ class Recorder:
         self._arrived_us = now_us = self._now_us()
         redacted = False
         if header.api_key in SECRET_REQUESTS:
-            frame, redacted = without_secrets(frame, header.api_key)
+            frame, redacted = redact_request_frame(frame, header.api_key)
         self._late.append(Request(row[1], sequence, now_us, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
@@ -168,7 +168,7 @@ class Recorder:
             return
         redacted = False
         if key in SECRET_RESPONSES:
-            frame, redacted = response_without_secrets(frame, key, version)
+            frame, redacted = redact_response_frame(frame, key, version)
         append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
@@ -176,7 +176,7 @@ class Recorder:
         """Note the end of a connection."""
         self.catch_up()
         row = self._row(session)
-        self._entries.append(Closed(row[1], session.requests, self._now_us(), reason))
+        self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
     def flush(self) -> None:
@@ -204,7 +204,7 @@ class Recorder:
 
     def _write(self) -> None:
         try:
-            self._segments.write(Body(self._connections, self._entries))
+            self._segments.write(BlockBody(self._connections, self._entries))
         except OSError as error:
             self._give_up(error)
         else:
@@ -246,5 +246,5 @@ class Recorder:
             session.client_software_name,
             session.client_software_version,
             self._source,
-            session.seen_host,
+            session.observed_host,
         )

@@ -38,6 +38,7 @@ class Session:
         "mechanism",
         "node_id",
         "number",
+        "observed_host",
         "phase",
         "pieces",
         "port",
@@ -45,7 +46,6 @@ class Session:
         "renewed_at_ms",
         "requests",
         "sasl",
-        "seen_host",
         "slices",
         "throttle_pause_ms",
         "token_id",
@@ -67,7 +67,9 @@ class Session:
         self.host = host
         self.port = port
         self.local_host = local_host  # the local address that the client reached
-        self.seen_host = ""  # the client's address as a broker behind `kafka-shim proxy` sees it
+        self.observed_host = (
+            ""  # the client's address as a broker behind `kafka-shim proxy` sees it
+        )
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
         self.is_authenticated = False  # by SASL

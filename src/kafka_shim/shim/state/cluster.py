@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 import msgspec
 
-from kafka_shim.protocol.api_versions import RELEASES, parse_release
+from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release
 from kafka_shim.protocol.enums import IsolationLevel
-from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_of
+from kafka_shim.protocol.features import ELIGIBLE_REPLICAS, Feature, features_in_release
 from kafka_shim.protocol.releases.access import AccessFacts
-from kafka_shim.protocol.releases.facts import Facts, facts_of
+from kafka_shim.protocol.releases.facts import Facts, facts_of_release
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, ListenerConfig
 from kafka_shim.shim.errors import ConfigError
@@ -297,7 +297,7 @@ class Cluster:
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
         self.release = _release(config)
-        self.facts: Facts = facts_of(config.release or self.release)
+        self.facts: Facts = facts_of_release(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
         self.nodes = _nodes(config)
@@ -321,7 +321,7 @@ class Cluster:
         self.state_version.note()
         config = self.config
         self.controller_id = min(self._live_ids(), default=config.first_broker_id)
-        self.features: tuple[Feature, ...] = features_of(self.release)
+        self.features: tuple[Feature, ...] = features_in_release(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.secrets = self.random if config.seed is not None else secrets.SystemRandom()
         self.users = Users(config.users, self.secrets)
@@ -358,7 +358,7 @@ class Cluster:
 
     def lowered_features(self) -> list[str]:
         """Return the features at level 0 whose initial level in the release is higher."""
-        first = {feature.name: feature.level for feature in features_of(self.release)}
+        first = {feature.name: feature.level for feature in features_in_release(self.release)}
         return [
             feature.name for feature in self.features if feature.level == 0 < first[feature.name]
         ]
@@ -489,7 +489,7 @@ def _token_validators(
 
 def _release(config: Config) -> str:
     try:
-        return parse_release(config.release) if config.release else RELEASES[-1]
+        return parse_minor_release(config.release) if config.release else RELEASES[-1]
     except ValueError as error:
         raise ConfigError(str(error)) from error
 

@@ -16,7 +16,7 @@ import msgspec
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
-from kafka_shim.protocol.records.single_record_batches import single_record_batch
+from kafka_shim.protocol.records.single_record_batches import encode_single_record_batch
 from kafka_shim.shim.state.java_collections import java_hash, partitions_ordered, timeline_ordered
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.node import Node
@@ -210,6 +210,6 @@ def append_record(partition: Partition, key: bytes, value: bytes | None, now_ms:
     """Append a record, alone in its batch, and return its offset; None: a tombstone."""
     log = partition.log
     offset = log.end_offset
-    payload = single_record_batch(offset, now_ms, key, value, partition.leader_epoch)
+    payload = encode_single_record_batch(offset, now_ms, key, value, partition.leader_epoch)
     log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
     return offset

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import pytest
 
 from kafka_shim.authorizer.requirements import TABLE
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from tests.generated_files import outdated
 from tests.recordings.conformance.matrix.access_matrix import (
     GOLDEN,
@@ -35,14 +35,14 @@ def test_real_brokers_of_the_main_eras_were_recorded() -> None:
 
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_recording_has_the_same_requests(name: str) -> None:
-    release = parse_release(name.removesuffix("-matrix"))
+    release = parse_minor_release(name.removesuffix("-matrix"))
     asked = [_without_responses(scene) for scene in load(name)]
     assert asked == [_without_responses(scene) for scene in Matrix(release).scenes()]
 
 
 @pytest.mark.parametrize("name", CONFIRMED)
 def test_a_real_broker_confirms_the_matrix(name: str) -> None:
-    release = parse_release(name.removesuffix("-matrix"))
+    release = parse_minor_release(name.removesuffix("-matrix"))
     responses = {scene.prefix: scene.steps[-1].response for scene in load(name)}
     confirmed = dict(_outcomes(release, lambda scene: responses[scene.prefix]))
     assert dict(_outcomes(release, shim_of(release))) == confirmed

@@ -239,7 +239,7 @@ def test_a_waiting_fetch_gets_deletions(stage: Stage) -> None:
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.FETCH, 12, pending)
     (batch,) = batches(response.responses[0].partitions[0].records)
-    assert batch.count == 2
+    assert batch.record_count == 2
 
 
 def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:

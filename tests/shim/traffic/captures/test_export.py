@@ -16,7 +16,14 @@ from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, C
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.trace.entries import Body, Closed, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    BlockBody,
+    Connection,
+    ConnectionClosed,
+    Entry,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.captures.export import export_capture
 from kafka_shim.shim.traffic.captures.files import TIME_MAX_US, packets
@@ -63,7 +70,7 @@ def told(folder: Path) -> list[tuple[str, int, object]]:
     return [
         (who.host, who.port, getattr(entry, "frame", type(entry)))
         for who, entry in entries(folder)[0]
-        if isinstance(entry, Request | Response | Closed)
+        if isinstance(entry, Request | Response | ConnectionClosed)
     ]
 
 
@@ -87,7 +94,7 @@ def test_frames_larger_than_a_packet_are_exported_over_ipv6(
     large = heartbeat(3, 30_000)
     rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_result(3))]
     writer = SegmentWriter(tmp_path / "trace", "w")
-    writer.write(Body([who], rows))
+    writer.write(BlockBody([who], rows))
     writer.close()
     file = io.BytesIO()
     export_capture(tmp_path / "trace", file)
@@ -100,7 +107,7 @@ def test_frames_larger_than_a_packet_are_exported_over_ipv6(
 def test_a_time_outside_the_range_of_pcap_becomes_the_nearest(time_us: int, tmp_path: Path) -> None:
     who = Connection(0, 1, 2, "PLAINTEXT", "127.0.0.1", 50_000, "User:x")
     writer = SegmentWriter(tmp_path, "w")
-    writer.write(Body([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
+    writer.write(BlockBody([who], [Request(0, 0, time_us, heartbeat(3, 10))]))
     writer.close()
     file = io.BytesIO()
     export_capture(tmp_path, file)

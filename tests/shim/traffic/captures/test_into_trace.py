@@ -12,7 +12,7 @@ from hypothesis import given, settings, strategies as st
 from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.protocol.trace.entries import Closed, Request, Response
+from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Response
 from kafka_shim.shim.traffic.captures.files import CaptureError, packets
 from kafka_shim.shim.traffic.captures.into_trace import CaptureReport, import_capture
 from kafka_shim.shim.traffic.captures.packets import Segment
@@ -65,7 +65,7 @@ def test_requests_and_responses_are_imported_with_times_and_ends(tmp_path: Path)
         segment for segment in segments if segment.data and segment.source != CLIENT
     ).time_us
     assert first.time_us == last_of_first - 1000
-    assert isinstance(found[-1][1], Closed)
+    assert isinstance(found[-1][1], ConnectionClosed)
 
 
 def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path: Path) -> None:
@@ -148,7 +148,7 @@ def test_reused_ports_are_different_connections(tmp_path: Path) -> None:
     assert len(requests) == len(responses) == 40
     found, _ = entries(tmp_path)
     assert len({who.writer_connection for who, _ in found}) == 20
-    assert len([entry for _, entry in found if isinstance(entry, Closed)]) == 20
+    assert len([entry for _, entry in found if isinstance(entry, ConnectionClosed)]) == 20
 
 
 def test_other_protocols_and_ports_are_ignored(tmp_path: Path) -> None:

@@ -121,7 +121,7 @@ async def test_acls_with_hosts_are_decided_by_the_address_that_the_broker_saw(
     told = {topic.name: topic.error_code for topic in response.topics}
     assert told == {"of-the-proxy": 3, "of-the-client": 29}
     found, _ = entries(tmp_path)
-    assert {(who.host, who.seen_host) for who, _ in found} == {("127.0.0.2", "127.0.0.1")}
+    assert {(who.host, who.observed_host) for who, _ in found} == {("127.0.0.2", "127.0.0.1")}
     (split_,) = plan([str(tmp_path)])
     (batch,) = batches("observed", split_, Selection())
     rows = {(row["resource_name"], row["host"], row["allowed"]) for row in batch.to_pylist()}

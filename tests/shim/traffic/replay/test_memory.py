@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Body, Connection, Entry, Request, Response
+from kafka_shim.protocol.trace.entries import BlockBody, Connection, Entry, Request, Response
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.replay import report
 from kafka_shim.shim.traffic.replay.compare import Difference
@@ -39,7 +39,7 @@ def made(folder: Path, writers: int = 1) -> Path:
                 time_us = at * writers + number
                 entries.append(Request(0, at, time_us, asked))
                 entries.append(Response(0, at, time_us, ApiKey.API_VERSIONS, VERSION, responded))
-            writer.write(Body([who], entries))
+            writer.write(BlockBody([who], entries))
         writer.close()
     return folder
 

@@ -6,7 +6,14 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import DERIVED, Access, Body, Connection, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    DERIVED,
+    Access,
+    BlockBody,
+    Connection,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.cli import main
 from tests.pipeline.real_accesses import recorded
@@ -18,13 +25,13 @@ KEYS = {key.wire_name: key for key in ApiKey}
 
 def written(folder: Path) -> Path:
     """Write the recorded requests and responses as a trace without decisions."""
-    who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:alice", accesses=DERIVED)
+    who = Connection(0, 1, 1, "SASL", "10.0.0.1", 5000, "User:alice", access_source=DERIVED)
     writer = SegmentWriter(folder, "proxy")
     for number, exchange in enumerate(recorded(RELEASE).exchanges):
         request, response = bytes.fromhex(exchange.request), bytes.fromhex(exchange.response)
         key = KEYS[exchange.api]
         answer = Response(0, number, number, key, exchange.version, response)
-        writer.write(Body([who], [Request(0, number, number, request), answer]))
+        writer.write(BlockBody([who], [Request(0, number, number, request), answer]))
     writer.close()
     return folder
 
@@ -64,7 +71,9 @@ def test_operations_of_a_later_kafka_are_printed(
 ) -> None:
     who = Connection(0, 1, 1, "SASL", "h", 1, "User:a")
     writer = SegmentWriter(tmp_path, "broker-1")
-    writer.write(Body([who], [Access(0, 0, 0, 1, 17, 99, 77, "orders", allowed=False, rule="x")]))
+    writer.write(
+        BlockBody([who], [Access(0, 0, 0, 1, 17, 99, 77, "orders", allowed=False, rule="x")])
+    )
     writer.close()
     assert main(["trace", "cat", str(tmp_path), "--lines"]) == 0
     assert "denied 99 77:orders for Fetch v17 by x" in capsys.readouterr().out

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_formats.lines import LinedList
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, parse_texts
-from kafka_shim.protocol.api_versions import parse_release
+from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
 _KEYS = ("expect", "acls", "release", "super-users")
@@ -52,7 +52,7 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
         if not isinstance(content, list) or not content:
             raise AclTextError("expected a list of expectations, at the top or below `expect`")
         if "release" in header:
-            release = parse_release(str(header["release"]))
+            release = parse_minor_release(str(header["release"]))
         super_users = parse_texts(header.get("super-users", []), "super-users", may_be_empty=True)
         for principal in super_users:
             if not is_principal(principal):

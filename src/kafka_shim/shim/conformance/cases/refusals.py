@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.facts import facts_of
+from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.conformance.case import CaseFamily, ReleasePredicate
 from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.cases.moves import (
@@ -67,7 +67,7 @@ REFUSALS = (
         "new",
         ErrorCode.INVALID_CONFIG,
         ApiKey.CREATE_TOPICS,
-        lambda release: facts_of(release).topics.unparsable_topic_config_error,
+        lambda release: facts_of_release(release).topics.unparsable_topic_config_error,
     ),
     RejectedCommand(
         "unknown-topic",
@@ -95,7 +95,7 @@ REFUSALS = (
         TOPIC,
         ErrorCode.INVALID_CONFIG,
         ApiKey.INCREMENTAL_ALTER_CONFIGS,
-        lambda release: facts_of(release).configs.invalid_topic_config_value_error,
+        lambda release: facts_of_release(release).configs.invalid_topic_config_value_error,
     ),
     RejectedCommand(
         "unknown-group",

@@ -46,7 +46,7 @@ def _produce_requests_all_acks(exchanges: list[Exchange]) -> Iterator[Occurrence
 
 def _batch_checksums_are_right(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange, _, batch in _produced_batches(exchanges):
-        batch_bytes = batch.blob[batch.start : batch.start + 12 + batch.length]
+        batch_bytes = batch.blob[batch.start_in_blob : batch.start_in_blob + 12 + batch.length]
         is_right = (
             len(batch_bytes) >= HEADER_BYTES and crc32c(batch_bytes[_COVERED_FROM:]) == batch.crc
         )

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.fetch_response import (
     LeaderIdAndEpoch,
     PartitionData,
 )
-from kafka_shim.protocol.records.batches import entry_bounds
+from kafka_shim.protocol.records.batches import batch_bounds_and_magic
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -237,9 +237,11 @@ def convert_records_to_fetch_version(
     try:
         if reader.version < FORMAT_2_SINCE:
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
-            from kafka_shim.protocol.records.message_sets import down_convert  # noqa: PLC0415 - old clients
+            from kafka_shim.protocol.records.message_sets import down_convert_batches  # noqa: PLC0415 - old clients
 
-            message_set = _drop_messages_before(down_convert(response.records, magic), offset)
+            message_set = _drop_messages_before(
+                down_convert_batches(response.records, magic), offset
+            )
             if message_set or not reader.facts.emptied_batches_are_returned_unconverted:
                 response.records = message_set
     except (EncodeError, MissingPackageError):
@@ -253,7 +255,7 @@ def convert_records_to_fetch_version(
 
 def _drop_messages_before(message_set: bytes, offset: int) -> bytes:
     """Drop the messages before an offset, which old consumers do not expect."""
-    for start, _, _ in entry_bounds(message_set):
+    for start, _, _ in batch_bounds_and_magic(message_set):
         if int.from_bytes(message_set[start : start + 8], "big") >= offset:
             return message_set[start:]
     return b""

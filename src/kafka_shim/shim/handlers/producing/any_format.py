@@ -8,9 +8,9 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
+    batch_bounds_and_magic,
     batches,
     encode_batch,
-    entry_bounds,
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
@@ -29,7 +29,7 @@ def checked_batches_of_any_format(
     Raise RecordsRejected for the first that is invalid.
     """
     try:
-        formats = {magic for *_, magic in entry_bounds(records)}
+        formats = {magic for *_, magic in batch_bounds_and_magic(records)}
         if formats == {2}:
             for batch in batches(records):
                 yield batch, check_batch(batch, limits)
@@ -50,7 +50,7 @@ def _records_of_old_formats(
     """Return the records in messages of formats 0 and 1, and their compression."""
     rows: list[Record] = []
     compression = Compression.NONE
-    for start, end, magic in entry_bounds(records):
+    for start, end, magic in batch_bounds_and_magic(records):
         if end - start > limits.settings.max_message_bytes:
             raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]

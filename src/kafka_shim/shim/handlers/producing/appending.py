@@ -91,7 +91,7 @@ def _store_with_offsets(
         log.append(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
         return AppendedPosition(base_offset, now_ms)
     payload = assign_offsets(batch, base_offset, partition_leader_epoch=epoch)
-    if max_timestamp_ms != batch.max_timestamp or (batch.attributes and batch.is_append_time):
+    if max_timestamp_ms != batch.max_timestamp or (batch.attributes and batch.has_append_time):
         payload = _restore_producer_times(payload, max_timestamp_ms)
     log.append(StoredBatch(base_offset, last_offset, max_timestamp_ms, payload), epoch)
     return AppendedPosition(base_offset)

@@ -8,11 +8,16 @@ import msgspec
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
-from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, entry_bounds, single_batch
+from kafka_shim.protocol.records.batches import (
+    HEADER_BYTES,
+    Batch,
+    batch_bounds_and_magic,
+    only_batch_or_none,
+)
 from kafka_shim.protocol.records.compression import (
     Compression,
+    DecompressedTooBigError,
     MissingPackageError,
-    TooBigError,
     decompress_until_damage,
 )
 from kafka_shim.shim.handlers.producing.any_format import checked_batches_of_any_format
@@ -70,7 +75,7 @@ def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
                 or _is_single_uncompressed_batch(records)
             ):
                 continue
-            batch = single_batch(records)
+            batch = only_batch_or_none(records)
             if batch is None:
                 if _has_compressed_entry(records):
                     return True
@@ -93,11 +98,11 @@ def _is_single_uncompressed_batch(records: bytes) -> bool:
 def _decompressed_size(batch: Batch, bytes_max: int) -> int:
     """Return the size of decompressed records, or a larger one than `bytes_max`."""
     try:
-        compressed = batch.blob[batch.start + HEADER_BYTES :]
+        compressed = batch.blob[batch.start_in_blob + HEADER_BYTES :]
         return len(
             decompress_until_damage(Compression(batch.compression), compressed, bytes_max).content
         )
-    except TooBigError:
+    except DecompressedTooBigError:
         return bytes_max + 1
     except (DecodeError, MissingPackageError, ValueError):  # such as an unknown compression
         return 0
@@ -108,7 +113,7 @@ def _has_compressed_entry(records: bytes) -> bool:
     try:
         return any(
             records[start + (_OLD_ATTRIBUTES_AT if magic < 2 else _ATTRIBUTES_AT)] & _COMPRESSION
-            for start, _, magic in entry_bounds(records, partial=True)
+            for start, _, magic in batch_bounds_and_magic(records, allows_truncated_end=True)
         )
     except (DecodeError, IndexError):
         return False

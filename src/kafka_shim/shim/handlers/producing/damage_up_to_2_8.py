@@ -11,7 +11,11 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch
 from kafka_shim.protocol.records.compression import DECOMPRESSED_BYTES_MAX, Compression
 from kafka_shim.protocol.records.record_codec import INT_VARINT, LONG_VARINT, read_raw_varint
-from kafka_shim.protocol.records.validation import RecordChecks, UnreadableError, validate_records
+from kafka_shim.protocol.records.validation import (
+    RecordChecks,
+    UnreadableRecordsError,
+    validate_records,
+)
 from kafka_shim.protocol.releases.records import RecordFacts
 
 GZIP_HEADER_BYTES = 10
@@ -27,7 +31,7 @@ class _RecordsInvalidError(Exception):
 
 def fails_broker_unexpectedly(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
     """Whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
-    content = bytes(batch.blob[batch.start + HEADER_BYTES : batch.end])
+    content = bytes(batch.blob[batch.start_in_blob + HEADER_BYTES : batch.end_in_blob])
     if batch.compression == Compression.GZIP:
         content = _gunzip_ignoring_checksum(content)
     elif batch.compression:
@@ -57,8 +61,8 @@ def _gunzip_ignoring_checksum(data: bytes) -> bytes:
 
 def _is_rejected_as_invalid(content: bytes, batch: Batch, scope: RecordChecks) -> bool:
     try:
-        validate_records(content, batch.count, batch.base_timestamp, scope)
-    except UnreadableError:
+        validate_records(content, batch.record_count, batch.base_timestamp, scope)
+    except UnreadableRecordsError:
         return False
     except DecodeError:
         return bool(content)
@@ -67,7 +71,7 @@ def _is_rejected_as_invalid(content: bytes, batch: Batch, scope: RecordChecks) -
 
 def _read_records_one_by_one(content: bytes, batch: Batch, facts: RecordFacts) -> None:
     pos = 0
-    for left in range(batch.count - 1, -1, -1):
+    for left in range(batch.record_count - 1, -1, -1):
         try:
             size, pos = _read_varint(content, pos, INT_VARINT)
         except _RecordsInvalidError as error:

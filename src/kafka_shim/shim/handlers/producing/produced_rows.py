@@ -8,7 +8,12 @@ import msgspec
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicProduceData
-from kafka_shim.protocol.records.batches import Batch, batches, entry_bounds, single_batch
+from kafka_shim.protocol.records.batches import (
+    Batch,
+    batch_bounds_and_magic,
+    batches,
+    only_batch_or_none,
+)
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.producing.checks_before_append import (
@@ -64,7 +69,7 @@ def group_produced_rows(
             batches_found = topics[key] = ProducedTopic(topic, {})
         for data in topic.partition_data:
             content = data.records or b""
-            batch = single_batch(content)
+            batch = only_batch_or_none(content)
             if batch is not None:
                 first_batches.append(batch)
             else:
@@ -83,7 +88,7 @@ def _first_format_2_batch(records: bytes, context: RequestContext) -> list[Batch
     """Return the first batch of a partition if it has format 2."""
     first: list[Batch] = []
     try:
-        sizes = list(islice(entry_bounds(records, partial=True), 2))
+        sizes = list(islice(batch_bounds_and_magic(records, allows_truncated_end=True), 2))
         if sizes and sizes[0][2] == 2:
             first = list(batches(records[: sizes[0][1]]))
     except DecodeError:

@@ -14,13 +14,19 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, Record, batches, entry_bounds
+from kafka_shim.protocol.records.batches import (
+    NO_PRODUCER,
+    Batch,
+    Record,
+    batch_bounds_and_magic,
+    batches,
+)
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.protocol.records.validation import (
     ALL_CHECKS,
     RecordChecks,
     RecordsSummary,
-    UnreadableError,
+    UnreadableRecordsError,
 )
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.producing import damage_up_to_2_8
@@ -88,7 +94,7 @@ class RecordLimits(msgspec.Struct, frozen=True, gc=False):
 def require_single_batch(records: bytes, facts: RecordFacts) -> Batch:
     """Return the only batch for a partition, as required from version 3."""
     try:
-        sizes = list(entry_bounds(records, partial=True))
+        sizes = list(batch_bounds_and_magic(records, allows_truncated_end=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
         only_batches = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
@@ -120,9 +126,9 @@ def check_batch(batch: Batch, limits: RecordLimits) -> int:
         raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
     if not batch.is_intact():
         raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
-    has_other_delta = batch.count != batch.last_offset_delta + 1
+    has_other_delta = batch.record_count != batch.last_offset_delta + 1
     is_unnumbered = batch.base_sequence < 0 and batch.producer_id > NO_PRODUCER
-    if batch.count <= 0 or has_other_delta or is_unnumbered:
+    if batch.record_count <= 0 or has_other_delta or is_unnumbered:
         raise limits.invalid_records_error()
     if batch.attributes:
         _check_attributes(batch, limits)
@@ -136,7 +142,7 @@ def check_batch(batch: Batch, limits: RecordLimits) -> int:
     except DecodeError as cause:
         raise _unreadable_records_error(batch, limits, cause) from cause
     else:
-        newest = summary.latest
+        newest = summary.latest_timestamp
         _check_record_contents(batch, summary, limits)
     if size > settings.segment_bytes:
         raise RecordsRejected(ErrorCode.RECORD_LIST_TOO_LARGE)
@@ -158,8 +164,8 @@ def check_compression_known(compression: int, facts: RecordFacts) -> None:
 def _compressed_read_limits(limits: RecordLimits) -> RecordChecks:
     """Return the limits within which a compressed batch is read."""
     return RecordChecks(
-        has_sizes=limits.facts.compressed_records_must_have_claimed_size,
-        items_max=COMPRESSED_ITEMS_MAX,
+        checks_record_sizes=limits.facts.compressed_records_must_have_claimed_size,
+        records_and_headers_max=COMPRESSED_ITEMS_MAX,
         record_bytes_max=limits.settings.decompressed_bytes_max,
     )
 
@@ -173,7 +179,7 @@ def _unreadable_records_error(
         scope = _compressed_read_limits(limits) if batch.compression else ALL_CHECKS
         fails = damage_up_to_2_8.fails_broker_unexpectedly(batch, limits.facts, scope)
     if fails is None:
-        fails = isinstance(cause, UnreadableError)
+        fails = isinstance(cause, UnreadableRecordsError)
     if fails:
         return RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
     return limits.invalid_records_error()
@@ -181,25 +187,27 @@ def _unreadable_records_error(
 
 def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: RecordLimits) -> None:
     settings = limits.settings
-    if settings.compacts and summary.lacks_key:
-        _raise_if_any_rejected(_records_without_key(batch.each_record()), limits)
+    if settings.compacts and summary.lacks_some_key:
+        _raise_if_any_rejected(_records_without_key(batch.iterate_records()), limits)
     uses_append_time = settings.uses_append_time
-    sets_append_time = batch.attributes and batch.is_append_time
+    sets_append_time = batch.attributes and batch.has_append_time
     if sets_append_time and (uses_append_time or limits.facts.append_time_from_producer_is_invalid):
-        rows = ((at, "a producer cannot set the append time") for at in range(batch.count))
+        rows = ((at, "a producer cannot set the append time") for at in range(batch.record_count))
         _raise_if_any_rejected(rows, limits, ErrorCode.INVALID_TIMESTAMP)
     elif settings.limits_times and not uses_append_time:
         earliest, latest = limits.allowed_time_range
-        if not earliest <= summary.earliest <= summary.latest <= latest:
+        if not earliest <= summary.earliest_timestamp <= summary.latest_timestamp <= latest:
             _raise_if_any_rejected(
-                _records_outside_time_range(batch.each_record(), limits),
+                _records_outside_time_range(batch.iterate_records(), limits),
                 limits,
                 ErrorCode.INVALID_TIMESTAMP,
             )
-    if summary.has_other_offsets and batch.compression:
+    if summary.has_nonconsecutive_offsets and batch.compression:
         error = limits.facts.compressed_offset_gap_error
         if error is ErrorCode.INVALID_RECORD:
-            _raise_if_any_rejected(_records_with_wrong_offset(batch.each_record()), limits, error)
+            _raise_if_any_rejected(
+                _records_with_wrong_offset(batch.iterate_records()), limits, error
+            )
         elif error:
             raise limits.invalid_records_error(error)
 

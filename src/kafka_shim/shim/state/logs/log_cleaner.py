@@ -13,7 +13,7 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     Record,
     batches,
-    compacted_batch,
+    encode_compacted_batch,
     is_commit_marker,
 )
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
@@ -180,7 +180,7 @@ class _Run:
             horizon_ms = self._now_ms + self._log.settings.delete_retention_ms
         payload = batch.stored.payload
         if len(records) < len(batch.records) or horizon_ms != batch.header.delete_horizon_ms:
-            payload = compacted_batch(batch.header, records, horizon_ms)
+            payload = encode_compacted_batch(batch.header, records, horizon_ms)
         (header,) = batches(payload)
         return StoredBatch(
             header.base_offset, header.last_offset, header.max_timestamp, payload, is_clean=True

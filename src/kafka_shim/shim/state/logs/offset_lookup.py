@@ -101,7 +101,7 @@ def _first_from(log: Log, batch: StoredBatch, timestamp: int, offset: int) -> Fo
     """
     try:
         (opened,) = batches(batch.payload)
-        for record in opened.each_record():
+        for record in opened.iterate_records():
             if record.timestamp >= timestamp and record.offset >= offset:
                 return Found(record.offset, record.timestamp, log.epoch_at(record.offset))
     except (DecodeError, MissingPackageError):

@@ -5,7 +5,7 @@ as Java reads them (ISO 8601): `P1DT2H`, `PT1.5S`.
 import re
 from collections.abc import Callable
 
-from kafka_shim.protocol.api_versions import parse_release, release_index
+from kafka_shim.protocol.api_versions import parse_minor_release, release_index
 from kafka_shim.shim.state.settings.config_definitions import Check, Definition
 from kafka_shim.shim.state.settings.java_double import java_double
 
@@ -131,7 +131,7 @@ def _is_release(text: str, newest: str) -> bool:
     if _BEFORE_OURS.fullmatch(release):
         return True
     try:
-        at = release_index(parse_release(release))
+        at = release_index(parse_minor_release(release))
     except ValueError:
         return False
     return not newest or at <= release_index(newest)

@@ -3,7 +3,10 @@
 from functools import lru_cache
 from typing import Protocol
 
-from kafka_shim.protocol.records.single_record_batches import batch_at_offset, transaction_marker
+from kafka_shim.protocol.records.single_record_batches import (
+    prepend_batch_offset,
+    transaction_marker_without_offset,
+)
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.clock import Clock
@@ -16,7 +19,7 @@ from kafka_shim.shim.state.transactions.transaction import State, Transaction
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
 
-_marker = lru_cache(maxsize=64)(transaction_marker)
+_marker = lru_cache(maxsize=64)(transaction_marker_without_offset)
 """The same for all partitions of a transaction."""
 
 
@@ -66,7 +69,7 @@ def append_marker(
     log = partition.log
     offset = log.end_offset
     batch = _marker(producer, now_ms, commit=commit, coordinator_epoch=coordinator_epoch)
-    payload = batch_at_offset(batch, offset, partition.leader_epoch)
+    payload = prepend_batch_offset(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
     if facts.marker_replaces_last_producer_batch:

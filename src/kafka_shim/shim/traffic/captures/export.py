@@ -11,7 +11,13 @@ from dpkt.ip import IP
 from dpkt.ip6 import IP6
 from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_PUSH, TH_SYN
 
-from kafka_shim.protocol.trace.entries import Access, Closed, Connection, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    Access,
+    Connection,
+    ConnectionClosed,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.traffic.captures.files import TIME_MAX_US
 from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address
@@ -114,12 +120,12 @@ def _packets(
     flows: dict[tuple[str, int], _Flow],
     key: tuple[str, int],
     who: Connection,
-    entry: Request | Response | Closed,
+    entry: Request | Response | ConnectionClosed,
 ) -> Iterator[bytes]:
     if key not in flows:
         flows[key] = _Flow(*_ends(who, len(flows) + 1), len(flows) + 1)
         yield from flows[key].begin()
-    if isinstance(entry, Closed):
+    if isinstance(entry, ConnectionClosed):
         yield from flows[key].end()
     else:
         yield from flows[key].frame(0 if isinstance(entry, Request) else 1, entry.frame)

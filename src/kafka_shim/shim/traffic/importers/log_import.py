@@ -9,7 +9,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.shim.traffic.importers import authorizer_log, request_log
 from kafka_shim.shim.traffic.importers.authorizer_log import DecisionError, LoggedDecision
 from kafka_shim.shim.traffic.importers.log_entries import LogEntries, LogEntry
@@ -112,7 +112,7 @@ class AuthorizerLogImport(LogImport):
     def _write(self, decision: LoggedDecision, at_us: int) -> None:
         number = self._writer.number((decision.principal, decision.host))
         connection = Connection(
-            0, number, -1, "", decision.host, 0, decision.principal, accesses=AUDIT
+            0, number, -1, "", decision.host, 0, decision.principal, access_source=AUDIT
         )
         self._writer.add(
             Access(
@@ -192,11 +192,11 @@ class RequestLogImport(LogImport):
         sequence = self._writer.sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
-        frame, _ = without_secrets(request.request, key)
+        frame, _ = redact_request_frame(request.request, key)
         self._writer.add(Request(index, sequence, began_us, frame, redacted=True))
         self.report.entries += 1
         if request.response is not None:
-            frame, _ = response_without_secrets(request.response, key, version)
+            frame, _ = redact_response_frame(request.response, key, version)
             self._writer.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
             self.report.entries += 1
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from kafka_shim.protocol.codec.catalogue import message_classes
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
-from kafka_shim.protocol.wire_json import SIZE, json_name
+from kafka_shim.protocol.wire_json import SIZE, lower_camel_case
 from kafka_shim.shim.traffic.importers.earlier_names import EARLIER
 
 
@@ -44,7 +44,7 @@ class _Reading:
         values = {}
         left = dict(content)
         for field in spec.fields:
-            name = json_name(field.name)
+            name = lower_camel_case(field.name)
             place = f"{where}.{name}"
             earlier = EARLIER.get(place, name)
             if field.kind == "records":

@@ -5,7 +5,7 @@ from contextlib import closing
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
+from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.shim.traffic.importers.log_import import ImportReport
 from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
@@ -63,13 +63,13 @@ class _Pairing:
         self._writer.close()
 
     def _request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
-        frame, _ = without_secrets(entry.frame, entry.header.api_key)
+        frame, _ = redact_request_frame(entry.frame, entry.header.api_key)
         place = self._place(number)
         self._writer.add(Request(place, sequence, self._now_us, frame, redacted=True))
 
     def _response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
-        frame, _ = response_without_secrets(entry.frame, key, version)
+        frame, _ = redact_response_frame(entry.frame, key, version)
         place = self._place(number)
         self._writer.add(
             Response(place, sequence, self._now_us, key, version, frame, redacted=True)
@@ -79,5 +79,5 @@ class _Pairing:
         """Return the connection's number; the log has neither principal
         nor address of the client.
         """
-        who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", accesses=DERIVED)
+        who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", access_source=DERIVED)
         return self._writer.in_block(who)

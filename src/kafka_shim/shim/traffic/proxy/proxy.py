@@ -154,7 +154,7 @@ class Proxy:
         listener = ListenerConfig(self._name, protocol, *self._listen)
         session = Session(listener, route.node_id, java_host_text(peer[0]), peer[1])
         session.number = next(self._numbers)
-        session.seen_host = java_host_text(upstream[1].get_extra_info("sockname")[0])
+        session.observed_host = java_host_text(upstream[1].get_extra_info("sockname")[0])
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
             session.belongs_to(f"User:{self._brokers.login.username}")

@@ -8,7 +8,7 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Access, Closed, Request, Response
+from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, read_trace, segments
 from kafka_shim.shim.traffic.replay.error_codes import is_coordinator_not_ready
 
@@ -23,7 +23,7 @@ class Event(msgspec.Struct, frozen=True):
     principal: str
     node_id: int
     listener: str
-    entry: Request | Response | Closed
+    entry: Request | Response | ConnectionClosed
     host: str = ""
     port: int = 0
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.trace.entries import Closed, Request, Response
+from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Response
 from kafka_shim.protocol.trace.redaction import BLANK
 from kafka_shim.shim.traffic.replay.acl_changes import (
     ACL_CHANGES,
@@ -162,7 +162,7 @@ class Replayer:
                 self._replay_request(event, event.entry, connection)
             case Response():
                 self._replay_response(event, event.entry, connection)
-            case Closed():
+            case ConnectionClosed():
                 self._receive_due_responses(connection)
                 self._end_connection(connection, "the recorded client had left")
                 if self._recorder is not None:

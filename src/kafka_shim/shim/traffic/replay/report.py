@@ -9,8 +9,14 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.code_names import api_name_or_key
-from kafka_shim.protocol.trace.entries import DERIVED, Closed, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import response_without_secrets, without_secrets
+from kafka_shim.protocol.trace.entries import (
+    DERIVED,
+    Connection,
+    ConnectionClosed,
+    Request,
+    Response,
+)
+from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.target_connection import InFlightRequest
@@ -163,7 +169,7 @@ class ReplayRecorder:
 
     def record_request(self, in_flight_request: InFlightRequest) -> None:
         api_key = int.from_bytes(in_flight_request.frame[:2], "big")
-        frame, redacted = without_secrets(in_flight_request.frame, api_key)
+        frame, redacted = redact_request_frame(in_flight_request.frame, api_key)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,
@@ -174,7 +180,7 @@ class ReplayRecorder:
         key, version = (
             int.from_bytes(in_flight_request.frame[at : at + 2], "big") for at in (0, 2)
         )
-        frame, redacted = response_without_secrets(response_frame, key, version)
+        frame, redacted = redact_response_frame(response_frame, key, version)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,
@@ -206,7 +212,9 @@ class ReplayRecorder:
 
     def record_close(self, event: Event, reason: str) -> None:
         self._writer.add(
-            Closed(self._connection_in_block(event), event.entry.sequence, _now_us(), reason)
+            ConnectionClosed(
+                self._connection_in_block(event), event.entry.sequence, _now_us(), reason
+            )
         )
 
     def close(self) -> None:
@@ -215,7 +223,7 @@ class ReplayRecorder:
     def _connection_in_block(self, event: Event) -> int:
         number = self._writer.number(event.connection_id)
         description = (event.node_id, event.listener, event.host, event.port, event.principal)
-        connection = Connection(0, number, *description, accesses=DERIVED)
+        connection = Connection(0, number, *description, access_source=DERIVED)
         return self._writer.in_block(connection)
 
 

@@ -10,7 +10,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.responses import NAMING_APIS, read_response, topic_names
+from kafka_shim.protocol.responses import NAMING_APIS, read_response_or_none, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Request, Response
 
 _Key = tuple[int, int]
@@ -47,11 +47,11 @@ class DerivedDenials:
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return
-        answer = read_response(entry)
+        answer = read_response_or_none(entry)
         if answer is None:
             return
         if entry.api_key in NAMING_APIS:
-            self._names.update(topic_names(answer))
+            self._names.update(topic_ids_with_names(answer))
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version

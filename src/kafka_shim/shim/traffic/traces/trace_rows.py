@@ -15,8 +15,8 @@ from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import (
     DERIVED,
     Access,
-    Closed,
     Connection,
+    ConnectionClosed,
     Entry,
     Request,
     Response,
@@ -54,7 +54,7 @@ class TraceReader:
                 connection = people[entry.connection]
                 who = _who(connection, entry)
                 yield who | _what(entry)
-                if with_denials and connection.accesses == DERIVED:
+                if with_denials and connection.access_source == DERIVED:
                     yield from (who | row for row in _denials(derived, connection, entry))
 
 
@@ -86,7 +86,7 @@ def _who(connection: Connection, entry: Entry) -> dict[str, Any]:
         "sequence": entry.sequence,
         "principal": connection.principal,
         "host": connection.host,
-        "seen_host": connection.seen_host,
+        "observed_host": connection.observed_host,
         "port": connection.port,
         "listener": connection.listener,
         "node_id": connection.node_id,
@@ -103,7 +103,7 @@ def _what(entry: Entry) -> dict[str, Any]:
             return {"entry": "response", "redacted": entry.redacted} | _response(entry)
         case Access():
             return _access(entry)
-        case Closed():
+        case ConnectionClosed():
             return {"entry": "closed", "reason": entry.reason}
 
 

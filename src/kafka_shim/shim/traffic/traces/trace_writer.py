@@ -4,7 +4,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.protocol.trace.entries import Body, Connection, Entry
+from kafka_shim.protocol.trace.entries import BlockBody, Connection, Entry
 from kafka_shim.protocol.trace.segments import SegmentWriter
 
 BLOCK_ENTRIES = 10_000
@@ -43,7 +43,7 @@ class TraceWriter:
         """Write the added entries as a block."""
         if self._entries:
             people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
-            self._segments.write(Body(people, self._entries))
+            self._segments.write(BlockBody(people, self._entries))
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:
