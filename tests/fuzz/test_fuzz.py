@@ -56,7 +56,7 @@ def share_state_frame() -> bytes:
 def test_a_failure_is_noticed_and_can_be_replayed_from_its_file(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Coordinators, "has_settings", lambda _, name: bool(name))
+    monkeypatch.setattr(Coordinators, "uses_broker_settings", lambda _, name: bool(name))
     stage = stage_of("3.9")
     frame = share_state_frame()
     outcome, why = judge(stage, frame, session_of("User:admin"))

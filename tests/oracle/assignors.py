@@ -17,10 +17,10 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.protocol.releases.facts import facts_of_release
-from kafka_shim.shim.state.groups.assignors import Held, Subscriber, assign_range
+from kafka_shim.shim.state.groups.assignors import OrderedAssignment, Subscriber, assign_range
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
-from kafka_shim.shim.state.java_collections import ordered
+from kafka_shim.shim.state.java_collections import in_hash_map_order
 from tests.oracle.random_groups import RandomGroup
 from tests.oracle.real_kafka import CACHE, jars
 from tests.recordings.store import write_file
@@ -68,7 +68,7 @@ def kafkas(release: str, program: str = "Assignors") -> Iterator[KafkasAssignors
 def ours(asked: Mapping[str, Any], release: str) -> Any:
     """Return the assignment of the shim's assignor, in the form of Kafka's."""
     by_id = {member["id"]: member for member in asked["members"]}
-    members = [_subscriber(by_id[member_id]) for member_id in ordered(by_id)]
+    members = [_subscriber(by_id[member_id]) for member_id in in_hash_map_order(by_id)]
     counts = {_id(topic): count for topic, count in asked["topics"].items()}
     given = _assigned(asked, release, members, counts)
     return {
@@ -82,7 +82,7 @@ def _assigned(
     release: str,
     members: list[Subscriber],
     counts: Mapping[bytes, int],
-) -> Mapping[str, Held]:
+) -> Mapping[str, OrderedAssignment]:
     if asked["assignor"] == "range":
         return assign_range(members, counts)
     if asked["assignor"] == "uniform":
@@ -92,11 +92,11 @@ def _assigned(
         return assign_uniform(
             members,
             counts,
-            alike=asked["alike"],
+            all_subscribe_alike=asked["alike"],
             uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
         )
     assignable = {_id(topic): held for topic, held in asked["assignable"].items()}
-    return assign_simple(members, assignable, alike=asked["alike"])
+    return assign_simple(members, assignable, all_subscribe_alike=asked["alike"])
 
 
 def _subscriber(member: Mapping[str, Any]) -> Subscriber:

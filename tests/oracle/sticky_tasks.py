@@ -17,12 +17,15 @@ from typing import Any
 
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (
-    Runner,
-    StickyRules,
-    Wanted,
-    assign_sticky,
+    StickyAssignorRules,
+    TaskRunner,
+    TasksToAssign,
+    assign_tasks_sticky,
 )
-from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks_by_subtopology,
+    standby_tasks_by_subtopology,
+)
 from tests.oracle.assignors import DIFFERENT, GOLDEN, KafkasAssignors, kafkas
 from tests.recordings.store import write_file
 
@@ -30,7 +33,7 @@ TASKS = GOLDEN.with_name("tasks.json.gz")
 STEPS = 5
 STATEFUL, REPORTING = 0.8, 0.3
 NOTHING: Mapping[str, Any] = {"active": {}, "standby": {}}
-RULES = StickyRules(offsets_count=True, passes_over=True)
+RULES = StickyAssignorRules(prefers_reported_offsets=True, standby_prefers_other_owner=True)
 _LETTERS = "abcdefghijklmnopqrstuvwxyz0123456789-_"
 
 
@@ -92,7 +95,7 @@ class RandomStreams:
 def ours(asked: Mapping[str, Any]) -> Any:
     """Return the tasks that the shim assigns, in the form of Kafka's."""
     runners = [
-        Runner(
+        TaskRunner(
             member["id"],
             member["process"],
             {name.encode(): held for name, held in member["active"].items()},
@@ -101,14 +104,17 @@ def ours(asked: Mapping[str, Any]) -> Any:
         )
         for member in asked["members"]
     ]
-    wanted = Wanted(
+    wanted = TasksToAssign(
         {name.encode(): count for name, count in asked["topics"].items()},
         [name.encode() for name in asked["stateful"]],
         asked["replicas"],
     )
     return {
-        member_id: {"active": _row(active_tasks(given)), "standby": _row(standby_tasks(given))}
-        for member_id, given in assign_sticky(runners, wanted, RULES).items()
+        member_id: {
+            "active": _row(active_tasks_by_subtopology(given)),
+            "standby": _row(standby_tasks_by_subtopology(given)),
+        }
+        for member_id, given in assign_tasks_sticky(runners, wanted, RULES).items()
     }
 
 

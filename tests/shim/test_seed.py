@@ -93,7 +93,7 @@ def test_groups_are_seeded_with_offsets() -> None:
     topic = cluster.topics.get("t")
     assert topic is not None
     for index, offset in ((0, 5), (1, 7)):
-        found = cluster.groups.offsets.get("g", topic.topic_id, index)
+        found = cluster.groups.offsets.committed_offset("g", topic.topic_id, index)
         assert found is not None
         assert found.offset == offset
     assert [group.group_id for group in cluster.groups] == ["g"]

@@ -14,12 +14,12 @@ from kafka_shim.shim.control import time_sliced as in_turns_module
 from kafka_shim.shim.control.time_sliced import run_time_sliced as run_in_slices
 from kafka_shim.shim.state import periodic_work as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic.classic_member import Joining
+from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.system_clock import SystemClock
 
 TICK = "tick"
-JOINING = Joining(
+JOINING = JoinRequest(
     member_id="",
     instance_id=None,
     client_id="c",
@@ -115,12 +115,14 @@ def test_members_whose_sessions_expire_at_once_are_removed_in_turns() -> None:
     def begin(clock: Clock, seen: list[str]) -> None:
         cluster = Cluster(Config(properties={"group.min.session.timeout.ms": "1"}), clock)
         for number in range(10):
-            cluster.member_requests.join(f"g{number}", JOINING, lambda _: None)
-            group = cluster.groups.classic(f"g{number}")
+            cluster.member_requests.handle_join(f"g{number}", JOINING, lambda _: None)
+            group = cluster.groups.find_classic(f"g{number}")
             assert group is not None
-            group.cycle.remove = lambda member: seen.append(member.member_id)  # type: ignore[method-assign]
+            group.rebalance.remove_member_and_rebalance = (  # type: ignore[method-assign]
+                lambda member: seen.append(member.member_id)
+            )
             for member in group.roster.members.values():
-                group.cycle.watch(member)
+                group.rebalance.restart_session_timeout(member)
 
     seen = seen_by_others(begin)
     assert len({what for what in seen if what != TICK}) == 10

@@ -131,7 +131,7 @@ class Broker:
         self._server.reset()
         self.faults.clear()
         for group in self.cluster.groups:
-            group.close()
+            group.close_deleted_group()
         self.cluster.begin()
         if self.storage is not None:
             self.storage.begin_anew(self.cluster)

@@ -16,7 +16,7 @@ from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan_topic_creation
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
 _BATCH = 1000
@@ -33,7 +33,7 @@ def seed(cluster: Cluster) -> None:
             create_topic(cluster, topic)
     _create_acls(cluster)
     for group in cluster.config.groups:
-        if not cluster.groups.offsets.has_offsets(group.name):
+        if not cluster.groups.offsets.group_has_offsets(group.name):
             commit_offsets(cluster, group)
     for name, settings in cluster.config.client_metrics.items():
         if name not in cluster.configs.client_metrics:
@@ -110,5 +110,5 @@ def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
             if topic.partition(index) is None:
                 raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
             committed = CommittedOffset(offset)
-            commits.append(Commit(topic.topic_id, index, committed))
-    cluster.groups.commit(group.name, _NOBODY, commits)
+            commits.append(OffsetCommit(topic.topic_id, index, committed))
+    cluster.groups.commit_offsets(group.name, _NOBODY, commits)

@@ -55,7 +55,7 @@ from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import State, Transaction
@@ -250,9 +250,9 @@ def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
     response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat)
     assert response.error_code == 0
     assert keys_and_ends(stage) == ([], 0)
-    offsets = [Commit(topic.topic_id, 0, CommittedOffset(1))]
+    offsets = [OffsetCommit(topic.topic_id, 0, CommittedOffset(1))]
     who = CommitIdentity("m", None, response.member_epoch, 9)
-    assert stage.cluster.groups.commit("g", who, offsets) == 0
+    assert stage.cluster.groups.commit_offsets("g", who, offsets) == 0
     assert keys_and_ends(stage) == ([b"\0\1"], 1)
 
 

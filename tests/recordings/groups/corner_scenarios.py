@@ -9,7 +9,7 @@ from kafka_shim.protocol.messages.consumer_protocol_assignment import (
     TopicPartition,
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
-from kafka_shim.shim.state.java_collections import ordered
+from kafka_shim.shim.state.java_collections import in_hash_map_order
 from tests.recordings.groups.classic_play import RANGE
 from tests.recordings.groups.migration_play import BOTH, HEARTBEAT, begun, seen, speaks
 from tests.recordings.groups.modern_play import ModernPlay
@@ -84,7 +84,7 @@ def orders(play: ModernPlay) -> None:
     request = {"groups": [classic]}
     response = play.ask(ApiKey.DESCRIBE_GROUPS, 5, request)
     ids = [member.member_id for member in response.groups[0].members]
-    play.steps.append(("classic members", [len(ids), ids == ordered(sorted(ids))]))
+    play.steps.append(("classic members", [len(ids), ids == in_hash_map_order(sorted(ids))]))
     if play.has(HEARTBEAT):
         modern = play.text("-modern")
         for member in ("m", "a", "zulu", "b1", "b2", "Q", "1", "22", "m3"):

@@ -50,11 +50,11 @@ def test_a_heartbeat_that_assigns_many_members_is_handled_in_time_slices(
     joins = heartbeat(member_id="z", member_epoch=0, subscribed_topic_names=["a"])
     for number in range(4):
         assert is_long(joins, stage.cluster) == (number == 3)
-        requests.consumer_heartbeat("g", beat(f"m{number}", "a"))
+        requests.handle_consumer_heartbeat("g", beat(f"m{number}", "a"))
         stage.clock.advance(10_000)
     stays = heartbeat(member_id="m3", member_epoch=4)
     assert not is_long(stays, stage.cluster)
-    requests.consumer_heartbeat("g", beat("m0", epoch=-1))
+    requests.handle_consumer_heartbeat("g", beat("m0", epoch=-1))
     assert is_long(stays, stage.cluster)
 
 
@@ -70,13 +70,13 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     assert not is_long(stays, stage.cluster), "the group does not exist"
     joins = heartbeat(member_id="m0", member_epoch=0, subscribed_topic_names=["a"])
     assert is_long(joins, stage.cluster), "the new group has many partitions"
-    requests.consumer_heartbeat("g", beat("m0", "a"))
+    requests.handle_consumer_heartbeat("g", beat("m0", "a"))
     stage.clock.advance(10_000)
     assert not is_long(stays, stage.cluster)
     held = [TopicPartitions(bytes(16), [0])]
     reports = heartbeat(member_id="m0", member_epoch=2, topic_partitions=held)
     assert is_long(reports, stage.cluster)
-    requests.consumer_heartbeat("g", beat("m1", "a"))
+    requests.handle_consumer_heartbeat("g", beat("m1", "a"))
     assert is_long(stays, stage.cluster), "m0 has nine partitions and must revoke some"
     assert not is_long(heartbeat(member_id="m1", member_epoch=3), stage.cluster)
     joins = heartbeat(member_id="m2", member_epoch=0, subscribed_topic_names=["a"])
@@ -85,7 +85,7 @@ def test_a_heartbeat_that_may_move_many_partitions_is_handled_in_time_slices(
     assert is_long(matches, stage.cluster)
     stage.topic("b", 1)
     assert is_long(heartbeat(member_id="m1", member_epoch=3), stage.cluster)
-    requests.consumer_heartbeat("g", beat("m3", "b"))
+    requests.handle_consumer_heartbeat("g", beat("m3", "b"))
     assert is_long(joins, stage.cluster), "members subscribe to two topics"
 
 
@@ -108,7 +108,9 @@ def test_a_heartbeat_of_a_large_share_group_is_handled_in_time_slices(
     assert not is_long(joins, stage.cluster)
     assert is_long(share_heartbeat("large"), stage.cluster)
     for number in range(2):
-        requests.share_heartbeat("g", msgspec.structs.replace(SHARING, member_id=f"m{number}"))
+        requests.handle_share_heartbeat(
+            "g", msgspec.structs.replace(SHARING, member_id=f"m{number}")
+        )
     stays = share_heartbeat(member_id="m1", epoch=1)
     assert not is_long(joins, stage.cluster)
     stage.clock.advance(10_000)

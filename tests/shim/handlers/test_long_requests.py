@@ -71,10 +71,10 @@ def fill(broker: Broker) -> None:
     cluster = broker.cluster
     for name in NAMES:
         topic = cluster.topics.create(name, [[1]], {})
-        cluster.groups.offsets.commit("offsets", topic.topic_id, 0, CommittedOffset(1))
+        cluster.groups.offsets.store_offset("offsets", topic.topic_id, 0, CommittedOffset(1))
     fill_acls(broker)
-    cluster.member_requests.consumer_heartbeat("consumers", beat("m", *NAMES))
-    cluster.member_requests.share_heartbeat("sharers", JOINING)
+    cluster.member_requests.handle_consumer_heartbeat("consumers", beat("m", *NAMES))
+    cluster.member_requests.handle_share_heartbeat("sharers", JOINING)
     for number in range(COUNT):
         cluster.groups.classic_or_new(f"classic {number}")
 
@@ -206,12 +206,12 @@ def test_requests_for_little_of_a_large_cluster_are_handled_in_one_slice(
     cluster = (stage := Stage("4.3")).cluster
     stage.topic("large", 11)
     small = stage.topic("small", 1)
-    cluster.groups.offsets.commit("g", small.topic_id, 0, CommittedOffset(1))
-    cluster.member_requests.consumer_heartbeat("consumers", beat("m", "small"))
+    cluster.groups.offsets.store_offset("g", small.topic_id, 0, CommittedOffset(1))
+    cluster.member_requests.handle_consumer_heartbeat("consumers", beat("m", "small"))
     sharing = msgspec.structs.replace(JOINING, topic_names=["small"])
-    cluster.member_requests.share_heartbeat("sharers", sharing)
+    cluster.member_requests.handle_share_heartbeat("sharers", sharing)
     for number in range(5):
-        cluster.member_requests.consumer_heartbeat("crowd", beat(f"m{number}", "large"))
+        cluster.member_requests.handle_consumer_heartbeat("crowd", beat(f"m{number}", "large"))
     offsets = OffsetFetchRequest(groups=[OffsetFetchRequestGroup(group_id="g", topics=None)])
     shares = DescribeShareGroupOffsetsRequestGroup("sharers", None)
     stays = ShareGroupHeartbeatRequest("sharers", sharing.member_id, 1)

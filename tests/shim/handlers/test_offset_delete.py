@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.offset_delete_response import OffsetDeleteResp
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers import offset_delete
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from tests.shim.play import Stage
 
@@ -20,8 +20,8 @@ from tests.shim.play import Stage
 def deleted(release: str, *indexes: int) -> OffsetDeleteResponse:
     stage = Stage(release)
     topic = stage.cluster.topics.create("t", [[1], [1]], {})
-    commits = [Commit(topic.topic_id, 0, CommittedOffset(5))]
-    stage.cluster.groups.commit("g", CommitIdentity("", None, -1, 2), commits)
+    commits = [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
+    stage.cluster.groups.commit_offsets("g", CommitIdentity("", None, -1, 2), commits)
     partitions = [OffsetDeleteRequestPartition(index) for index in indexes]
     request = OffsetDeleteRequest(group_id="g", topics=[OffsetDeleteRequestTopic("t", partitions)])
     response: OffsetDeleteResponse = stage.ask(ApiKey.OFFSET_DELETE, 0, request)

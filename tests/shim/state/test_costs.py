@@ -92,10 +92,10 @@ def test_the_end_of_a_transaction_does_not_look_at_other_groups() -> None:
         offsets = Offsets(ManualClock())
         committed = CommittedOffset(1, 0, "")
         for number in range(size):
-            offsets.commit(f"g{number}", b"t", 0, committed)
-        offsets.hold("g7", 5, [(b"t", 0, CommittedOffset(9, 0, ""))])
-        counts.append(bytecodes(partial(offsets.settle, 5, committed=True)))
-        found = offsets.get("g7", b"t", 0)
+            offsets.store_offset(f"g{number}", b"t", 0, committed)
+        offsets.store_pending_offsets("g7", 5, [(b"t", 0, CommittedOffset(9, 0, ""))])
+        counts.append(bytecodes(partial(offsets.settle_pending_offsets, 5, committed=True)))
+        found = offsets.committed_offset("g7", b"t", 0)
         assert found is not None
         assert found.offset == 9
     assert counts[1] == counts[0]

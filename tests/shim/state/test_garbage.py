@@ -8,7 +8,7 @@ from kafka_shim.protocol.records.batches import Record, encode_batch
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic.classic_member import Joining
+from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.producers import ProducedBatch
 
@@ -17,7 +17,7 @@ OBJECTS_MAX = 6
 """A topic, its list of partitions, a partition, its log, its settings and its batches."""
 
 MEMBER_OBJECTS_MAX = 10
-JOINING = Joining(
+JOINING = JoinRequest(
     member_id="",
     instance_id=None,
     client_id="c",
@@ -72,8 +72,8 @@ def test_a_reset_leaves_no_objects(cluster: Cluster) -> None:
 def test_a_member_has_few_objects_for_the_collector() -> None:
     """With 18 objects a member, a full collection took 60 ms for 10,000 members of a group."""
     requests = Cluster(Config(), ManualClock()).member_requests
-    requests.join("another", JOINING, lambda _: None)
+    requests.handle_join("another", JOINING, lambda _: None)
     before = objects()
     for _ in range(TOPICS):
-        requests.join("g", JOINING, lambda _: None)
+        requests.handle_join("g", JOINING, lambda _: None)
     assert (objects() - before) / TOPICS < MEMBER_OBJECTS_MAX + 0.5

@@ -95,7 +95,7 @@ def test_all_other_state_is_restored() -> None:
     assert list(cluster.quotas.all()) == [({"user": "alice"}, {"producer_byte_rate": 10.0})]
     assert cluster.configs.all_brokers["log.retention.ms"] == "5"
     assert cluster.transactions.new_producer_id() == 1
-    offset = cluster.groups.offsets.get("billing", topic.topic_id, 1)
+    offset = cluster.groups.offsets.committed_offset("billing", topic.topic_id, 1)
     assert offset is not None
     assert offset.offset == 0
 

@@ -55,7 +55,7 @@ def reset(peer: InProcess) -> dict[str, Any]:
     for connection in list(peer._sessions):
         peer.hang_up(connection)
     for group in cluster.groups:
-        group.close()
+        group.close_deleted_group()
     cluster.begin()
     return values(cluster)
 

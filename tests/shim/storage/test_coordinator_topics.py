@@ -7,7 +7,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.share_partitions.share_values import DeliveryBatch, ShareStateUpdate
 from tests.shim.storage.kept import KeptStage
@@ -57,8 +57,8 @@ def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     stage.cluster.coordinators.topic_or_create(KeyType.GROUP)
 
     def commit(on: KeptStage, offset: int) -> None:
-        commits = [Commit(topic.topic_id, at, CommittedOffset(offset)) for at in (0, 1)]
-        assert on.cluster.groups.commit("g", NOBODY, commits) is ErrorCode.NONE
+        commits = [OffsetCommit(topic.topic_id, at, CommittedOffset(offset)) for at in (0, 1)]
+        assert on.cluster.groups.commit_offsets("g", NOBODY, commits) is ErrorCode.NONE
 
     commit(stage, 1)
     stage.storage.commit()
@@ -66,7 +66,7 @@ def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     again = stage.again()
     before = written(again, KeyType.GROUP)
     assert len(before) == 2
-    assert again.cluster.groups.delete("g") is ErrorCode.NONE
+    assert again.cluster.groups.delete_empty_group("g") is ErrorCode.NONE
     last = again.again()
     assert written(last, KeyType.GROUP)[:2] == before
     assert last.cluster.coordinators.coordinator_partition(KeyType.GROUP, "g").log.end_offset == 7

@@ -22,7 +22,7 @@ from kafka_shim.shim.initial_state import seed
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.transactions.transaction import State
@@ -170,20 +170,24 @@ def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage)
 def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
     topic = stage.topic("orders", 2)
     groups = stage.cluster.groups
-    groups.commit("billing", NOBODY, [Commit(topic.topic_id, 1, CommittedOffset(5, 0, "note"))])
-    groups.commit("gone", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(1))])
-    groups.commit("held", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(3))], producer_id=4)
-    stage.storage.commit()
-    groups.delete("gone")
-    groups.offsets.forget("held", topic.topic_id, 1)
-    again = stage.again().cluster.groups
-    assert again.offsets.get("billing", topic.topic_id, 1) == groups.offsets.get(
-        "billing", topic.topic_id, 1
+    groups.commit_offsets(
+        "billing", NOBODY, [OffsetCommit(topic.topic_id, 1, CommittedOffset(5, 0, "note"))]
     )
+    groups.commit_offsets("gone", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(1))])
+    groups.commit_offsets(
+        "held", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(3))], producer_id=4
+    )
+    stage.storage.commit()
+    groups.delete_empty_group("gone")
+    groups.offsets.delete_offset("held", topic.topic_id, 1)
+    again = stage.again().cluster.groups
+    assert again.offsets.committed_offset(
+        "billing", topic.topic_id, 1
+    ) == groups.offsets.committed_offset("billing", topic.topic_id, 1)
     assert sorted(group.group_id for group in again) == ["billing", "held"]
-    assert again.offsets.is_unstable("held", topic.topic_id, 0)
-    again.end_transaction(4, committed=True)
-    settled = again.offsets.get("held", topic.topic_id, 0)
+    assert again.offsets.has_pending_offset("held", topic.topic_id, 0)
+    again.settle_pending_offsets(4, committed=True)
+    settled = again.offsets.committed_offset("held", topic.topic_id, 0)
     assert settled is not None
     assert settled.offset == 3
 
@@ -226,7 +230,9 @@ def acls_of(cluster: Cluster) -> set[Any]:
 def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     topic = stage.topic("orders")
     produce(stage, b"1")
-    stage.cluster.groups.commit("g", NOBODY, [Commit(topic.topic_id, 0, CommittedOffset(5))])
+    stage.cluster.groups.commit_offsets(
+        "g", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
+    )
     stage.cluster.users.add("dave", "secret")
     stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
     stage.storage.note_all()

@@ -9,9 +9,9 @@ from kafka_shim.shim.control.state_bodies import NewOffsets
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.group import Group, GroupType
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.groups.streams.task_kinds import named
+from kafka_shim.shim.state.groups.streams.task_kinds import task_key_for_people
 from kafka_shim.shim.state.topics import Partition, Topic
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
@@ -40,14 +40,14 @@ class GroupControl:
         """Delete a group without members, and its offsets."""
         group = self._group_or_404(group_id)
         self._raise_409_if_group_has_members(group)
-        error = self._cluster.groups.delete(group_id)
+        error = self._cluster.groups.delete_empty_group(group_id)
         if error is not ErrorCode.NONE:
             raise ControlError(409, f"group `{group_id}` cannot be deleted: {error.name}")
         return {"done": True}
 
     def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
-        group = self._cluster.groups.find(group_id)
+        group = self._cluster.groups.find_up_to_date(group_id)
         if group is not None:
             self._raise_409_if_group_has_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
@@ -61,14 +61,16 @@ class GroupControl:
 
     def _set_offset(self, group_id: str, topic: Topic, partition: Partition, offset: int) -> None:
         groups = self._cluster.groups
-        share = groups.share(group_id)
+        share = groups.find_share(group_id)
         if share is not None:
-            share.initialize_partition(topic.topic_id, partition.index, offset)
-            share.note_initialized({topic.topic_id: {partition.index}})
+            share.initialize_share_state_at(topic.topic_id, partition.index, offset)
+            share.note_initialized_partitions({topic.topic_id: {partition.index}})
             return
-        if groups.find(group_id) is None:
+        if groups.find_up_to_date(group_id) is None:
             groups.classic_or_new(group_id)
-        groups.store(group_id, [Commit(topic.topic_id, partition.index, CommittedOffset(offset))])
+        groups.store_offsets(
+            group_id, [OffsetCommit(topic.topic_id, partition.index, CommittedOffset(offset))]
+        )
 
     def _partitions_to_reset(
         self, group_id: str, new_offsets: NewOffsets
@@ -97,18 +99,18 @@ class GroupControl:
         yield topic, partition
 
     def _group_or_404(self, group_id: str) -> Group:
-        group = self._cluster.groups.find(group_id)
+        group = self._cluster.groups.find_up_to_date(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group
 
     def _raise_409_if_group_has_members(self, group: Group) -> None:
-        group.expire_overdue()
+        group.remove_overdue_members()
         if not group.is_empty:
             raise ControlError(409, f"group `{group.group_id}` has members: stop them first")
 
     def _group_row(self, group: Group) -> Row:
-        group.expire_overdue()
+        group.remove_overdue_members()
         offsets = self._offset_rows(group)
         return {
             "group_id": group.group_id,
@@ -128,7 +130,7 @@ class GroupControl:
             case GroupType.CONSUMER:
                 consumers = cast("ConsumerGroup", group)
                 shown = {
-                    m.member_id: consumers.shown_assignment(m)
+                    m.member_id: consumers.described_assignment(m)
                     for m in _members_by_iteration(consumers)
                 }
                 return self._epoch_member_rows(consumers, shown)
@@ -145,14 +147,14 @@ class GroupControl:
     def _classic_member_rows(self, group: "ClassicGroup") -> Iterator[Row]:
         from kafka_shim.shim.state.groups.classic import subscription  # noqa: PLC0415 - with the first member
 
-        for member in group.views():
-            assigned = subscription.read_assignment(member.assignment, self._cluster.topics)
+        for member in group.described_members():
+            assigned = subscription.decode_assignment(member.assignment, self._cluster.topics)
             yield {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id,
                 "client_id": member.client_id,
                 "client_host": member.client_host,
-                "epoch": group.cycle.generation_id,
+                "epoch": group.rebalance.generation_id,
                 "assignment": self._assignment_rows(assigned or {}),
             }
 
@@ -174,7 +176,7 @@ class GroupControl:
         rows = []
         for key, partitions in assignment.items():
             topic = self._cluster.topics.by_id(key)
-            name = named(key) if topic is None else topic.name
+            name = task_key_for_people(key) if topic is None else topic.name
             rows.append({"topic": name, "partitions": sorted(partitions)})
         return sorted(rows, key=lambda row: str(row["topic"]))
 
@@ -188,7 +190,7 @@ class GroupControl:
         return sorted(rows, key=lambda row: (row["topic"], row["partition"]))
 
     def _committed_offset_rows(self, group_id: str) -> Iterator[Row]:
-        for topic_id, offsets in self._cluster.groups.offsets.of_group(group_id):
+        for topic_id, offsets in self._cluster.groups.offsets.offsets_by_topic(group_id):
             topic = self._cluster.topics.by_id(topic_id)
             for index, committed in offsets.items():
                 partition = None if topic is None else topic.partition(index)
@@ -198,7 +200,7 @@ class GroupControl:
                     yield _offset_row(topic, partition, committed.offset, lag, committed.metadata)
 
     def _share_offset_rows(self, group: "ShareGroup") -> Iterator[Row]:
-        for topic_id, begun in group.begun.items():
+        for topic_id, begun in group.initialized_partitions.items():
             topic = self._cluster.topics.by_id(topic_id)
             for index in begun:
                 partition = None if topic is None else topic.partition(index)

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.alter_client_quotas_response import (
     EntryData,
 )
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.java_collections import HashOrder
+from kafka_shim.shim.state.java_collections import JavaHashOrder
 from kafka_shim.shim.state.quotas.quotas import (
     Alteration,
     EntityKey,
@@ -52,9 +52,9 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
 
 
 def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
-    order = HashOrder[EntityKey]()
+    order = JavaHashOrder[EntityKey]()
     for key in results:
-        order.put(key, hash_of(key))
+        order.add_last_in_bucket(key, hash_of(key))
     return [results[key] for key in order]
 
 

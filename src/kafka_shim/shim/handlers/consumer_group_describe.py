@@ -64,9 +64,9 @@ def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> Descr
 
 def _assigned_topic_names_of_group(group: ConsumerGroup, context: RequestContext) -> list[str]:
     members = group.members.values()
-    shown = [group.shown_assignment(member) for member in members]
+    shown = [group.described_assignment(member) for member in members]
     return assigned_topic_names(
-        shown + [group.target.of(member.member_id) for member in members], context
+        shown + [group.target.target_of_member(member.member_id) for member in members], context
     )
 
 
@@ -99,14 +99,14 @@ def _describe_member(
         client_host=member.client_host,
         subscribed_topic_names=sort_names_offloaded_if_many(member.topic_names, context),
         subscribed_topic_regex=member.topic_regex or "",
-        assignment=_assignment_row(group.shown_assignment(member), context),
-        target_assignment=_assignment_row(group.target.of(member.member_id), context),
+        assignment=_assignment_row(group.described_assignment(member), context),
+        target_assignment=_assignment_row(group.target.target_of_member(member.member_id), context),
         member_type=_member_type(member) if context.version >= MEMBER_TYPE_SINCE else -1,
     )
 
 
 def _member_type(member: ConsumerMember) -> int:
-    return CLASSIC_MEMBER if member.is_classic else CONSUMER_MEMBER
+    return CLASSIC_MEMBER if member.uses_classic_protocol else CONSUMER_MEMBER
 
 
 def _assignment_row(assignment: Assignment, context: RequestContext) -> AssignmentRow:
@@ -122,7 +122,7 @@ DESCRIPTION = GroupDescribeApi(
     protocol="consumer",
     group_requirement=CONSUMER_GROUP_DESCRIBE_GROUP,
     topic_requirement=CONSUMER_GROUP_DESCRIBE_TOPIC,
-    find_group=Groups.consumer,
+    find_group=Groups.find_consumer,
     topic_names_of_group=_assigned_topic_names_of_group,
     describe=_describe_group,
     failed_row=_failed_group,

@@ -45,9 +45,9 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
     many_in_cluster = long_requests.has_many_partitions(cluster)
     if not many_in_cluster and cluster.groups.joins < long_requests.MANY_MEMBERS:
         return False
-    group = cluster.groups.kept(request.group_id)
+    group = cluster.groups.group_for_snapshot(request.group_id)
     has_regex = request.subscribed_topic_regex is not None or (
-        isinstance(group, ConsumerGroup) and bool(group.subscriptions.matched)
+        isinstance(group, ConsumerGroup) and bool(group.subscriptions.topics_by_expression)
     )
     if many_in_cluster and has_regex:  # all topics are compared with it
         return True
@@ -75,7 +75,7 @@ def _needs_long_target_computation(
     )
     changes = request.member_epoch == 0 or subscription != (None, None, None)
     is_behind = not group.subscriptions.has_noted_topic_changes
-    return group.target.is_near(changed=changes or is_behind) or (
+    return group.target.may_be_computed_by_next_heartbeat(changed=changes or is_behind) or (
         has_many
         and (
             is_behind
@@ -92,7 +92,10 @@ def _moves_many_partitions(group: ConsumerGroup, request: ConsumerGroupHeartbeat
     member = group.members.get(request.member_id)
     if member is None or member.is_reconciled(group.target.target_epoch):
         return bool(request.topic_partitions)
-    assigned = (*group.target.of(member.member_id).values(), *member.assigned.values())
+    assigned = (
+        *group.target.target_of_member(member.member_id).values(),
+        *member.assigned.values(),
+    )
     return bool(request.topic_partitions) or sum(map(len, assigned)) >= MANY_MOVED
 
 
@@ -109,7 +112,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    response = context.cluster.member_requests.consumer_heartbeat(
+    response = context.cluster.member_requests.handle_consumer_heartbeat(
         request.group_id, _heartbeat_of_request(request, context), context.access.slices
     )
     return context.offload(_response, response)
@@ -184,7 +187,9 @@ def _heartbeat_of_request(
         owned=owned,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
-        visible=lambda names: context.access.visible(CONSUMER_GROUP_HEARTBEAT_REGEX, names, str),
+        visible_topic_names=lambda names: context.access.visible(
+            CONSUMER_GROUP_HEARTBEAT_REGEX, names, str
+        ),
     )
 
 

@@ -37,7 +37,7 @@ error_response = mirrored_error(
 
 def _delete_group(group_id: str, context: RequestContext) -> ErrorCode:
     error = context.coordinator_error(group_id)
-    return context.cluster.groups.delete(group_id) if error is ErrorCode.NONE else error
+    return context.cluster.groups.delete_empty_group(group_id) if error is ErrorCode.NONE else error
 
 
 def _group_result(group_id: str, error: ErrorCode) -> DeletableGroupResult:

@@ -78,7 +78,7 @@ def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     error = context.coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.groups.share(group_id)
+    group = context.cluster.groups.find_share(group_id)
     if group is None:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
     if not group.is_empty:
@@ -92,7 +92,7 @@ def _delete_topic_offsets(
     topic = context.cluster.topics.get(name)
     error = denial
     if denial is ErrorCode.NONE and topic is not None and group is not None:
-        if group.forget_topic(topic.topic_id):
+        if group.delete_share_states_of_topic(topic.topic_id):
             return DeleteShareGroupOffsetsResponseTopic(topic_name=name, topic_id=topic.topic_id)
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return DeleteShareGroupOffsetsResponseTopic(

@@ -19,8 +19,8 @@ from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.groups.classic.classic_member import MemberView
-from kafka_shim.shim.state.java_collections import ordered
+from kafka_shim.shim.state.groups.classic.classic_member import DescribedMember
+from kafka_shim.shim.state.java_collections import in_hash_map_order
 
 OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
@@ -74,7 +74,7 @@ def _describe_group(
     error = context.coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         return _failed_group(group_id, error, context)
-    group = context.cluster.groups.classic(group_id)
+    group = context.cluster.groups.find_classic(group_id)
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,
@@ -102,18 +102,22 @@ def _describe_group(
                 member_metadata=member.metadata,
                 member_assignment=member.assignment,
             )
-            for member in context.time_sliced(_members_in_map_order(group.views(), context))
+            for member in context.time_sliced(
+                _members_in_map_order(group.described_members(), context)
+            )
         ],
         authorized_operations=operations,
     )
 
 
 def _members_in_map_order(
-    members: Iterable[MemberView], context: RequestContext
-) -> list[MemberView]:
+    members: Iterable[DescribedMember], context: RequestContext
+) -> list[DescribedMember]:
     """Return groups in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.java_group_coordinator:
         return list(by_id.values())
-    names = context.offload(ordered, by_id) if len(by_id) > MANY else ordered(by_id)
+    names = (
+        context.offload(in_hash_map_order, by_id) if len(by_id) > MANY else in_hash_map_order(by_id)
+    )
     return [by_id[member_id] for member_id in names]

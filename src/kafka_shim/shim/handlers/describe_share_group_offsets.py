@@ -46,9 +46,9 @@ def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> b
     """Return whether all offsets of groups are requested, and there are many."""
     count = 0
     for row in request.groups:
-        group = cluster.groups.kept(row.group_id) if row.topics is None else None
+        group = cluster.groups.group_for_snapshot(row.group_id) if row.topics is None else None
         if isinstance(group, ShareGroup):
-            count += sum(map(len, group.begun.values()))
+            count += sum(map(len, group.initialized_partitions.values()))
     return count > long_requests.MANY_ROWS
 
 
@@ -148,8 +148,8 @@ def _denied_topic_row(
 def _describe_all_visible_topics(
     group_id: str, context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    group = context.cluster.groups.share(group_id)
-    begun = {} if group is None else group.begun
+    group = context.cluster.groups.find_share(group_id)
+    begun = {} if group is None else group.initialized_partitions
     known = [
         topic
         for topic_id in context.time_sliced(list(begun))

@@ -12,7 +12,7 @@ def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatRespo
     context.access.require(HEARTBEAT, request.group_id)
     error = context.coordinator_error(request.group_id)
     if error is NO_ERROR:
-        error = context.cluster.member_requests.heartbeat(
+        error = context.cluster.member_requests.handle_classic_heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id
         )
     return HeartbeatResponse(error_code=error)

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.join_group_response import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining
+from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
 from kafka_shim.shim.wait import Wait
 
 MEMBER_ID_REQUIRED_SINCE = 4
@@ -26,10 +26,10 @@ def handle(
 ) -> JoinGroupResponse | Wait[JoinGroupResponse]:
     denial = context.access.error(JOIN_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
-        return _response(Joined(error=denial), context)
+        return _response(JoinResponse(error=denial), context)
     wait: Wait[JoinGroupResponse] = Wait()
 
-    def answer(joined: Joined) -> None:
+    def answer(joined: JoinResponse) -> None:
         response = _response(joined, context)
         if joined.error is not ErrorCode.NONE:
             response.generation_id = context.facts.groups.failed_join_generation
@@ -38,19 +38,19 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
         joining, slices = _joining_member(request, context), context.access.slices
-        context.cluster.member_requests.join(request.group_id, joining, answer, slices)
+        context.cluster.member_requests.handle_join(request.group_id, joining, answer, slices)
     else:
-        answer(Joined(error=error, member_id=request.member_id))
+        answer(JoinResponse(error=error, member_id=request.member_id))
     return wait
 
 
 error_response = mirrored_error(JoinGroupResponse)
 
 
-def _joining_member(request: JoinGroupRequest, context: RequestContext) -> Joining:
+def _joining_member(request: JoinGroupRequest, context: RequestContext) -> JoinRequest:
     version = context.version
     rebalance_ms = request.session_timeout_ms if version == 0 else request.rebalance_timeout_ms
-    return Joining(
+    return JoinRequest(
         member_id=request.member_id,
         instance_id=request.group_instance_id,
         client_id=context.header.client_id or "",
@@ -64,7 +64,7 @@ def _joining_member(request: JoinGroupRequest, context: RequestContext) -> Joini
     )
 
 
-def _response(joined: Joined, context: RequestContext) -> JoinGroupResponse:
+def _response(joined: JoinResponse, context: RequestContext) -> JoinGroupResponse:
     name = joined.protocol_name
     if name is None and context.version < NULL_PROTOCOL_SINCE:
         name = ""

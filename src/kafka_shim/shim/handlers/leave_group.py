@@ -24,12 +24,12 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
             error = ErrorCode(odd)
         return error_response(request, error, None)
     if context.version < MANY_SINCE:
-        (error,) = context.cluster.member_requests.leave(
+        (error,) = context.cluster.member_requests.handle_leave(
             request.group_id, [(request.member_id, None)]
         )
         return LeaveGroupResponse(error_code=error)
     identities = [(member.member_id, member.group_instance_id) for member in request.members]
-    errors = context.cluster.member_requests.leave(request.group_id, identities)
+    errors = context.cluster.member_requests.handle_leave(request.group_id, identities)
     return LeaveGroupResponse(
         members=[
             MemberResponse(member_id=member_id, group_instance_id=instance_id, error_code=error)

@@ -34,7 +34,7 @@ from kafka_shim.shim.handlers.common.offset_commits import (
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_records import Retention
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.topics import Topic
 
 BY_ID_SINCE = 10
@@ -145,7 +145,7 @@ def _commit_to_group(
     )
     bytes_max = groups.settings.offset_metadata_bytes_max
     commits = [
-        Commit(
+        OffsetCommit(
             stored_topic_id(commit.topic, commit.partition.partition_index),
             commit.partition.partition_index,
             committed_offset(commit.partition),
@@ -159,7 +159,7 @@ def _commit_to_group(
         and not context.facts.groups.all_offset_records_have_topic_ids
     ):
         retention_ms = None
-    error = groups.commit(
+    error = groups.commit_offsets(
         request.group_id, identity, context.long(commits), retention_ms=retention_ms
     )
     for commit in context.time_sliced(permitted):
@@ -182,7 +182,7 @@ def _commit_to_zookeeper(
             # An empty element of a path in ZooKeeper.
             rows.add_error(commit.request_topic, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
-            groups.zookeeper_offsets.commit(
+            groups.zookeeper_offsets.store_offset(
                 group_id, commit.topic.topic_id, index, committed_offset(commit.partition)
             )
             rows.add_error(commit.request_topic, index, NO_ERROR)

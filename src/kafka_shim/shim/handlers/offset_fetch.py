@@ -41,8 +41,8 @@ from kafka_shim.shim.state.groups.offsets import (
     NO_OFFSET,
     CommittedOffset,
     Offsets,
-    stray_id,
-    stray_name,
+    missing_partition_id,
+    topic_name_of_missing_partition,
 )
 from kafka_shim.shim.state.topics import NO_ID, Topic, Topics
 
@@ -92,7 +92,9 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
     if not request.groups and request.topics is None:
         group_ids = [request.group_id]
     offsets = cluster.groups.offsets
-    count = sum(len(rows) for group_id in group_ids for _, rows in offsets.of_group(group_id))
+    count = sum(
+        len(rows) for group_id in group_ids for _, rows in offsets.offsets_by_topic(group_id)
+    )
     return count > long_requests.MANY_ROWS
 
 
@@ -190,7 +192,7 @@ def _fetch_group_offsets(
     ):
         return _GroupResponse(error, _failed_topics(group, ErrorCode.UNSUPPORTED_VERSION, context))
     error = context.coordinator_error(group.group_id)
-    group_state = context.cluster.groups.find(group.group_id)
+    group_state = context.cluster.groups.find_up_to_date(group.group_id)
     if error is ErrorCode.NONE and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
@@ -275,7 +277,7 @@ def _fetch_topic_offsets(
     else:
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
-            ids.append(stray_id(name))
+            ids.append(missing_partition_id(name))
         rows = [
             _stored_or_unstable_offset(groups.offsets, group_id, ids, at, require_stable)
             for at in context.time_sliced(request_topic.partitions)
@@ -294,9 +296,9 @@ def _stored_or_unstable_offset(
 ) -> CommittedOffset | ErrorCode:
     """Return the offset that is stored under one of these topic ids."""
     for topic_id in topic_ids:
-        if require_stable and offsets.is_unstable(group_id, topic_id, partition):
+        if require_stable and offsets.has_pending_offset(group_id, topic_id, partition):
             return ErrorCode.UNSTABLE_OFFSET_COMMIT
-        stored = offsets.get(group_id, topic_id, partition)
+        stored = offsets.committed_offset(group_id, topic_id, partition)
         if stored is not None:
             return stored
     return NOTHING
@@ -311,7 +313,9 @@ def _offset_from_zookeeper(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not group_id:
         return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path
-    stored = context.cluster.groups.zookeeper_offsets.get(group_id, topic.topic_id, partition)
+    stored = context.cluster.groups.zookeeper_offsets.committed_offset(
+        group_id, topic.topic_id, partition
+    )
     return (
         ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if stored is None else CommittedOffset(stored.offset)
     )
@@ -324,7 +328,7 @@ def _fetch_all_visible_topics(
     topics = context.cluster.topics
     named_rows = [
         (name, topic_id, rows)
-        for topic_id, rows in context.time_sliced(list(offsets.of_group(group_id)))
+        for topic_id, rows in context.time_sliced(list(offsets.offsets_by_topic(group_id)))
         if (name := _topic_name_of_stored_id(topic_id, topics)) is not None
     ]
     visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
@@ -345,7 +349,7 @@ def _fetch_all_visible_topics(
 
 def _topic_name_of_stored_id(topic_id: bytes, topics: Topics) -> str | None:
     topic = topics.by_id(topic_id)
-    return stray_name(topic_id) if topic is None else topic.name
+    return topic_name_of_missing_partition(topic_id) if topic is None else topic.name
 
 
 def _failed_topic(request_topic: _RequestTopic, error: ErrorCode) -> _ResponseTopic:

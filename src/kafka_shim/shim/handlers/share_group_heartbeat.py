@@ -36,11 +36,11 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     if cluster.groups.joins + cluster.topics.partition_count < MANY_SHARED:
         return False
     names = request.subscribed_topic_names or ()
-    group = cluster.groups.kept(request.group_id)
+    group = cluster.groups.group_for_snapshot(request.group_id)
     if not isinstance(group, ShareGroup):
         return long_requests.partition_count_of_topics(cluster, names) >= MANY_SHARED
     topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
-    begun = group.begun
+    begun = group.initialized_partitions
     new = sum(len(topic.partitions) - len(begun.get(topic.topic_id, ())) for topic in topics)
     count = group.target.partition_count
     if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
@@ -49,7 +49,9 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     if len(group.members) + count < MANY_SHARED:
         return False
     changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
-    return group.target.is_near(changed=changes or not group.subscriptions.has_noted_topic_changes)
+    return group.target.may_be_computed_by_next_heartbeat(
+        changed=changes or not group.subscriptions.has_noted_topic_changes
+    )
 
 
 def handle(
@@ -75,7 +77,7 @@ def handle(
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
     )
-    response = context.cluster.member_requests.share_heartbeat(
+    response = context.cluster.member_requests.handle_share_heartbeat(
         request.group_id, heartbeat, context.access.slices
     )
     return context.offload(_response, response)

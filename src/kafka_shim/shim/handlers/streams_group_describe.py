@@ -43,7 +43,10 @@ from kafka_shim.shim.state.groups.member_requests import MemberRequests
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember, TaskOffsets
 from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic
-from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks_by_subtopology,
+    standby_tasks_by_subtopology,
+)
 
 _NOT_STORED, _AVAILABLE = 1, 3
 """States of a topology's description (KIP-1331)."""
@@ -65,8 +68,10 @@ def handle(
 
 
 def _add_topology_description(group_row: DescribedGroup, requests: MemberRequests) -> None:
-    group = requests.groups.streams(group_row.group_id)
-    description = None if group is None else requests.descriptions.of(group)
+    group = requests.groups.find_streams(group_row.group_id)
+    description = (
+        None if group is None else requests.topology_descriptions.current_description(group)
+    )
     if description is None:
         group_row.topology_description_status = _NOT_STORED
     else:
@@ -84,7 +89,7 @@ def _failed_group(group_id: str, error: ErrorCode, message: str | None) -> Descr
 
 
 def _topic_names_of_topology(group: StreamsGroup, _context: RequestContext) -> list[str]:
-    return [] if group.topology is None else list(dict.fromkeys(group.topology.topics()))
+    return [] if group.topology is None else list(dict.fromkeys(group.topology.all_topic_names()))
 
 
 def _describe_group(
@@ -158,7 +163,7 @@ def _describe_member(group: StreamsGroup, member: StreamsMember) -> Member:
         task_offsets=_task_offset_rows(member.task_offsets),
         task_end_offsets=_task_offset_rows(member.task_end_offsets),
         assignment=_assignment_row(member.assigned),
-        target_assignment=_assignment_row(group.target.of(member.member_id)),
+        target_assignment=_assignment_row(group.target.target_of_member(member.member_id)),
     )
 
 
@@ -168,8 +173,8 @@ def _task_offset_rows(offsets: TaskOffsets) -> list[TaskOffset]:
 
 def _assignment_row(assignment: Assignment) -> AssignmentRow:
     return AssignmentRow(
-        active_tasks=_task_ids_by_subtopology(active_tasks(assignment)),
-        standby_tasks=_task_ids_by_subtopology(standby_tasks(assignment)),
+        active_tasks=_task_ids_by_subtopology(active_tasks_by_subtopology(assignment)),
+        standby_tasks=_task_ids_by_subtopology(standby_tasks_by_subtopology(assignment)),
     )
 
 
@@ -184,7 +189,7 @@ DESCRIPTION = GroupDescribeApi(
     protocol="streams",
     group_requirement=STREAMS_GROUP_DESCRIBE_GROUP,
     topic_requirement=STREAMS_GROUP_DESCRIBE_TOPIC,
-    find_group=Groups.streams,
+    find_group=Groups.find_streams,
     topic_names_of_group=_topic_names_of_topology,
     describe=_describe_group,
     failed_row=_failed_group,

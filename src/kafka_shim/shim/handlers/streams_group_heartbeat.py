@@ -54,9 +54,9 @@ from kafka_shim.shim.state.groups.streams.configured_topology import (
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import (
     EndpointTasks,
-    Status,
     StreamsHeartbeat,
     StreamsHeartbeatResult,
+    StreamsStatus,
     TaskOffsets,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import (
@@ -64,7 +64,11 @@ from kafka_shim.shim.state.groups.streams.streams_topology import (
     StreamsTopology,
     Subtopology,
 )
-from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, as_standby, standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks_as_standby,
+    active_tasks_by_subtopology,
+    standby_tasks_by_subtopology,
+)
 
 MANY_MEMBERS = 250
 """As many members are not assigned tasks in one time slice."""
@@ -76,12 +80,14 @@ def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
     """
     if cluster.groups.joins < MANY_MEMBERS:
         return False
-    group = cluster.groups.kept(request.group_id)
+    group = cluster.groups.group_for_snapshot(request.group_id)
     if not isinstance(group, StreamsGroup) or len(group.members) < MANY_MEMBERS:
         return False
     news = (request.topology, request.process_id, request.user_endpoint, request.client_tags)
     changes = request.member_epoch == 0 or news != (None, None, None, None)
-    return group.is_long(changes=changes, endpoint_epoch=request.endpoint_information_epoch)
+    return group.may_process_all_members(
+        may_change_subscription=changes, endpoint_epoch=request.endpoint_information_epoch
+    )
 
 
 def handle(
@@ -96,7 +102,7 @@ def handle(
         else context.offload(_topology_of_request, request.topology)
     )
     if topology is not None:
-        message = context.offload(topology.error, context.cluster.topics.internal_names)
+        message = context.offload(topology.validation_error, context.cluster.topics.internal_names)
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = context.offload(_distinct_topic_names, topology)
@@ -107,7 +113,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    response = context.cluster.member_requests.streams_heartbeat(
+    response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices
     )
     return context.offload(_response, response, _create_missing_internal_topics(response, context))
@@ -169,10 +175,12 @@ def _check_heartbeat_fields(
         if is_wrong:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     tags = [tag.key for tag in request.client_tags or ()]
-    if len(set(tags)) < len(tags) or (topology is not None and topology.has_twins):
+    if len(set(tags)) < len(tags) or (
+        topology is not None and topology.has_duplicate_subtopology_ids
+    ):
         # Not foreseen by Kafka, whose maps refuse it.
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-    sourceless = None if topology is None else topology.sourceless()
+    sourceless = None if topology is None else topology.subtopology_without_sources()
     if sourceless is not None:
         text = f"subtopology `{sourceless}` has no source topics"
         raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, text)
@@ -207,7 +215,7 @@ def _configure_topology(topology: StreamsTopology, context: RequestContext) -> C
 
 
 def _distinct_topic_names(topology: StreamsTopology) -> list[str]:
-    return list(dict.fromkeys(topology.topics()))
+    return list(dict.fromkeys(topology.all_topic_names()))
 
 
 def _internal_topic(topic: TopicInfo) -> InternalTopic:
@@ -229,16 +237,16 @@ def _heartbeat_of_request(
         rack_id=request.rack_id,
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
-        configured=None if topology is None else _configure_topology(topology, context),
+        configured_topology=None if topology is None else _configure_topology(topology, context),
         owned=_owned_tasks(request),
-        reported=_reported_partitions_by_subtopology(request),
+        reported_tasks=_reported_partitions_by_subtopology(request),
         task_offsets=_task_offsets_of_rows(request.task_offsets),
         task_end_offsets=_task_offsets_of_rows(request.task_end_offsets),
         process_id=request.process_id,
         endpoint=None if endpoint is None else (endpoint.host, endpoint.port),
         endpoint_epoch=request.endpoint_information_epoch,
         client_tags=None if tags is None else {tag.key: tag.value for tag in tags},
-        shuts_down=request.shutdown_application,
+        shuts_down_application=request.shutdown_application,
         is_version_1=context.version >= 1,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
@@ -249,7 +257,7 @@ def _owned_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
     """Return the active and standby tasks that a member runs; None if it does not report them."""
     if request.active_tasks is None:
         return None
-    return _assignment_of_task_ids(request.active_tasks) | as_standby(
+    return _assignment_of_task_ids(request.active_tasks) | active_tasks_as_standby(
         _assignment_of_task_ids(request.standby_tasks or [])
     )
 
@@ -280,12 +288,12 @@ def _create_missing_internal_topics(
     response: StreamsHeartbeatResult, context: RequestContext
 ) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
-    names = [topic.name for topic, _ in response.to_make]
+    names = [topic.name for topic, _ in response.topics_to_create]
     denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
     budget = PartitionBudget()
-    for topic, partitions in context.time_sliced(response.to_make):
+    for topic, partitions in context.time_sliced(response.topics_to_create):
         with contextlib.suppress(TopicError):
             _create_internal_topic(topic, partitions, budget, context)
     return []
@@ -313,7 +321,7 @@ def _response(
 ) -> StreamsGroupHeartbeatResponse:
     statuses = []
     for status, text in result.statuses:
-        if status is Status.MISSING_INTERNAL_TOPICS and uncreated:
+        if status is StreamsStatus.MISSING_INTERNAL_TOPICS and uncreated:
             detail = f"{text}; the caller may not create {', '.join(uncreated)}"
             statuses.append(StatusRow(status_code=status, status_detail=detail))
         else:
@@ -325,13 +333,15 @@ def _response(
         task_offset_interval_ms=result.task_offset_interval_ms,
         acceptable_recovery_lag=result.recovery_lag,
         status=statuses,
-        topology_description_required=result.asks_description,
+        topology_description_required=result.requests_description,
         endpoint_information_epoch=result.endpoint_epoch,
         partitions_by_user_endpoint=_partitions_by_endpoint(result.endpoints),
     )
     if result.tasks is not None:
-        response.active_tasks = _task_ids_by_subtopology(active_tasks(result.tasks))
-        response.standby_tasks = _task_ids_by_subtopology(standby_tasks(result.tasks))
+        response.active_tasks = _task_ids_by_subtopology(active_tasks_by_subtopology(result.tasks))
+        response.standby_tasks = _task_ids_by_subtopology(
+            standby_tasks_by_subtopology(result.tasks)
+        )
         response.warmup_tasks = []
     return response
 

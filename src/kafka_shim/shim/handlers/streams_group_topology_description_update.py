@@ -27,8 +27,8 @@ def handle(
     if "streams" not in groups.settings.protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
-    descriptions = context.cluster.member_requests.descriptions
-    if not descriptions.are_kept:
+    descriptions = context.cluster.member_requests.topology_descriptions
+    if not descriptions.are_stored_by_plugin:
         text = "the broker has no plugin for topology descriptions"
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
@@ -36,16 +36,16 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = groups.streams(request.group_id)
+    group = groups.find_streams(request.group_id)
     if group is None:
         text = f"unknown streams group `{request.group_id}`"
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
-    group.member(request.member_id)
+    group.require_member(request.member_id)
     if request.topology_epoch != group.topology_epoch:
         text = f"the group runs the topology of epoch {group.topology_epoch}"
         raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
     _check_description_nodes(request.topology_description)
-    descriptions.keep(group, request.topology_description)
+    descriptions.store_description(group, request.topology_description)
     return StreamsGroupTopologyDescriptionUpdateResponse()
 
 

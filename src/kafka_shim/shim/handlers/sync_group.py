@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.classic.classic_member import Synced, Syncing
+from kafka_shim.shim.state.groups.classic.classic_member import SyncRequest, SyncResponse
 from kafka_shim.shim.wait import Wait
 
 PROTOCOL_NAMED_SINCE = 5
@@ -24,7 +24,7 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
     context.access.require(SYNC_GROUP, request.group_id)
     wait: Wait[SyncGroupResponse] = Wait()
 
-    def response(synced: Synced) -> None:
+    def response(synced: SyncResponse) -> None:
         wait.complete(
             SyncGroupResponse(
                 error_code=synced.error,
@@ -36,17 +36,19 @@ def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroup
 
     error = context.coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        context.cluster.member_requests.sync(request.group_id, _syncing_member(request), response)
+        context.cluster.member_requests.handle_sync(
+            request.group_id, _syncing_member(request), response
+        )
     else:
-        response(Synced(error=error))
+        response(SyncResponse(error=error))
     return wait
 
 
 error_response = mirrored_error(SyncGroupResponse)
 
 
-def _syncing_member(request: SyncGroupRequest) -> Syncing:
-    return Syncing(
+def _syncing_member(request: SyncGroupRequest) -> SyncRequest:
+    return SyncRequest(
         member_id=request.member_id,
         instance_id=request.group_instance_id,
         generation_id=request.generation_id,

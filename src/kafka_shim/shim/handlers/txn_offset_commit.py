@@ -45,8 +45,8 @@ from kafka_shim.shim.handlers.common.transaction_verification import (
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, Note
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, GroupChange
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.logs.log import Log
 from kafka_shim.shim.state.logs.producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
@@ -164,7 +164,7 @@ def _commit_in_transaction(
             else _OFFSET_COMMIT_VERSION,
         )
         commits = [
-            Commit(
+            OffsetCommit(
                 stored_topic_id(commit.topic, commit.partition.partition_index),
                 commit.partition.partition_index,
                 committed_offset(commit.partition),
@@ -172,7 +172,7 @@ def _commit_in_transaction(
             for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
             if does_fit
         ]
-        error = groups.commit(
+        error = groups.commit_offsets(
             request.group_id,
             identity,
             commits,
@@ -222,7 +222,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
 
 
 def _producer_append_error(
-    request: TxnOffsetCommitRequest, commits: list[Commit], context: RequestContext
+    request: TxnOffsetCommitRequest, commits: list[OffsetCommit], context: RequestContext
 ) -> ErrorCode:
     """Whether the offsets topic takes records of the producer in this epoch; then it has.
 
@@ -245,8 +245,10 @@ def _producer_append_error(
     producer = request.producer_id, request.producer_epoch
     group_id = request.group_id
     pending_offsets = [
-        ((group_id, commit.topic_id, commit.partition), commit.offset)
+        ((group_id, commit.topic_id, commit.partition), commit.committed_offset)
         for commit in commits[:AT_ONCE_MAX]
     ]
-    context.cluster.groups.records.log.write_held(Note(group_id, now_ms, pending_offsets), producer)
+    context.cluster.groups.records.log.write_pending_offsets(
+        GroupChange(group_id, now_ms, pending_offsets), producer
+    )
     return ErrorCode.NONE

@@ -106,7 +106,7 @@ def _write_marker(
         facts=context.facts.records,
     )
     if name in context.cluster.topics.internal_names:
-        context.cluster.groups.end_transaction(
+        context.cluster.groups.settle_pending_offsets(
             marker.producer_id, committed=marker.transaction_result
         )
     return ErrorCode.NONE

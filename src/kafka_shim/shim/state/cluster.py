@@ -117,7 +117,7 @@ def _make_groups(cluster: "Cluster") -> "Groups":
     groups.records = GroupRecords(
         cluster.coordinators, cluster.clock, partial(_make_group_log, cluster)
     )
-    cluster.partition_factory.write_records = groups.write_records
+    cluster.partition_factory.write_records = groups.write_records_of_partition
     return groups
 
 
@@ -278,7 +278,7 @@ class Cluster:
     """
 
     coordinators = LazyStore(_make_coordinators)
-    groups = LazyStore(_make_groups, stop=lambda groups: groups.stop())
+    groups = LazyStore(_make_groups, stop=lambda groups: groups.stop_periodic_work())
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(_make_transactions, stop=lambda transactions: transactions.stop())
     quotas = LazyStore(_make_quotas)

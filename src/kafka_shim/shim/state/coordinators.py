@@ -17,7 +17,11 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.records.single_record_batches import encode_single_record_batch
-from kafka_shim.shim.state.java_collections import java_hash, partitions_ordered, timeline_ordered
+from kafka_shim.shim.state.java_collections import (
+    in_concurrent_hash_map_order,
+    in_timeline_hash_map_order,
+    java_hash,
+)
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import spread
@@ -136,8 +140,8 @@ class Coordinators:
         ]
         return [
             group_id
-            for at in partitions_ordered(topic.name, led)
-            for group_id in timeline_ordered(by_partition.get(at, ()))
+            for at in in_concurrent_hash_map_order(topic.name, led)
+            for group_id in in_timeline_hash_map_order(by_partition.get(at, ()))
         ]
 
     def topic_or_create(self, key_type: KeyType) -> Topic:

@@ -11,7 +11,7 @@ _SHORT = 64  # the bits beyond 32 of so many characters cost less than to drop e
 _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 
 
-class HashOrder(Generic[Key]):
+class JavaHashOrder(Generic[Key]):
     """Keys in Java's order, each added once with its hash code; `size` is the initial capacity."""
 
     def __init__(self, size: int = 16) -> None:
@@ -23,25 +23,25 @@ class HashOrder(Generic[Key]):
     def __iter__(self) -> Iterator[Key]:
         return (key for bucket in self._buckets for key, _ in bucket)
 
-    def put(self, key: Key, hash_code: int) -> None:
+    def add_last_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `put` does: behind others of its bucket."""
         bucket, spread = self._bucket(hash_code)
         bucket.append((key, spread))
         self._count += 1
-        if self._is_full():
-            self._grow()
+        if self._is_above_load_factor():
+            self._double_table()
 
-    def compute(self, key: Key, hash_code: int) -> None:
+    def add_first_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
-        self.make_room()
+        self.grow_before_lookup()
         bucket, spread = self._bucket(hash_code)
         bucket.insert(0, (key, spread))
         self._count += 1
 
-    def make_room(self) -> None:
+    def grow_before_lookup(self) -> None:
         """Grow like `computeIfAbsent` before its lookup."""
-        if self._is_full():
-            self._grow()
+        if self._is_above_load_factor():
+            self._double_table()
 
     def remove(self, key: Key, hash_code: int) -> None:
         """Remove an existing key."""
@@ -53,24 +53,24 @@ class HashOrder(Generic[Key]):
         spread = (hash_code & _BITS) ^ (hash_code & _BITS) >> 16
         return self._buckets[spread & len(self._buckets) - 1], spread
 
-    def _is_full(self) -> bool:
+    def _is_above_load_factor(self) -> bool:
         return self._count * 4 > len(self._buckets) * 3
 
-    def _grow(self) -> None:
+    def _double_table(self) -> None:
         rows = [row for bucket in self._buckets for row in bucket]
         self._buckets = [[] for _ in range(2 * len(self._buckets))]
         for key, spread in rows:
             self._buckets[spread & len(self._buckets) - 1].append((key, spread))
 
 
-class HashMap(Generic[Key, Value]):
+class JavaHashMap(Generic[Key, Value]):
     """Values by key, iterated in Java's order; `hash_code` returns a key's hash code, `size` is the
     initial capacity.
     """
 
     def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
         self._hash_code = hash_code
-        self._order = HashOrder[Key](size)
+        self._order = JavaHashOrder[Key](size)
         self._values: dict[Key, Value] = {}
 
     def __len__(self) -> int:
@@ -93,16 +93,16 @@ class HashMap(Generic[Key, Value]):
 
     def put(self, key: Key, value: Value) -> None:
         if key not in self._values:
-            self._order.put(key, self._hash_code(key))
+            self._order.add_last_in_bucket(key, self._hash_code(key))
         self._values[key] = value
 
-    def compute(self, key: Key, make: Callable[[], Value]) -> Value:
+    def get_or_create(self, key: Key, make: Callable[[], Value]) -> Value:
         """Return the value of a key, created if missing, like `computeIfAbsent`."""
         if key in self._values:
-            self._order.make_room()
+            self._order.grow_before_lookup()
         else:
             self._values[key] = make()
-            self._order.compute(key, self._hash_code(key))
+            self._order.add_first_in_bucket(key, self._hash_code(key))
         return self._values[key]
 
     def remove(self, key: Key) -> None:
@@ -111,21 +111,21 @@ class HashMap(Generic[Key, Value]):
             self._order.remove(key, self._hash_code(key))
 
 
-class HashSet(HashMap[Key, None]):
+class JavaHashSet(JavaHashMap[Key, None]):
     """Keys in the order of Java's HashSet."""
 
     def add(self, key: Key) -> None:
         self.put(key, None)
 
 
-def fitting(count: int) -> int:
+def initial_capacity_for(count: int) -> int:
     """Return the initial capacity that Kafka uses for a number of keys."""
     return int((count + 1) / 0.75 + 1)
 
 
-def copied(keys: Collection[Key], hash_code: Callable[[Key], int]) -> HashSet[Key]:
+def copied_hash_set(keys: Collection[Key], hash_code: Callable[[Key], int]) -> JavaHashSet[Key]:
     """Return a HashSet of a collection."""
-    found = HashSet[Key](hash_code, max(int(len(keys) / 0.75) + 1, 16))
+    found = JavaHashSet[Key](hash_code, max(int(len(keys) / 0.75) + 1, 16))
     for key in keys:
         found.add(key)
     return found
@@ -138,15 +138,15 @@ def uuid_hash(topic_id: bytes) -> int:
     return code
 
 
-def ordered(names: Iterable[str], size: int = 16) -> list[str]:
+def in_hash_map_order(names: Iterable[str], size: int = 16) -> list[str]:
     """Return texts in the order of a HashMap that they were put into one after the other."""
-    order = HashOrder[str](size)
+    order = JavaHashOrder[str](size)
     for name in dict.fromkeys(names):
-        order.put(name, java_hash(name))
+        order.add_last_in_bucket(name, java_hash(name))
     return list(order)
 
 
-def timeline_ordered(names: Iterable[str]) -> list[str]:
+def in_timeline_hash_map_order(names: Iterable[str]) -> list[str]:
     """Return texts in the order of Kafka's TimelineHashMap that they were put into."""
     known = list(dict.fromkeys(names))
     bits = 1
@@ -159,7 +159,7 @@ def timeline_ordered(names: Iterable[str]) -> list[str]:
     return [name for slot in slots for name in slot]
 
 
-def partitions_ordered(topic: str, partitions: Collection[int]) -> list[int]:
+def in_concurrent_hash_map_order(topic: str, partitions: Collection[int]) -> list[int]:
     """Return partitions of a topic in the order of a ConcurrentHashMap that has them as keys."""
     slots = 16
     while len(partitions) * 4 >= slots * 3:
@@ -190,7 +190,7 @@ def java_hash(text: str) -> int:
 Entry = TypeVar("Entry")
 
 
-class PriorityQueue(Generic[Entry]):
+class JavaPriorityQueue(Generic[Entry]):
     """A heap of entries, the least `key` first. Unlike heapq it sinks an entry only past less."""
 
     def __init__(self, entries: Iterable[Entry], key: Callable[[Entry], float]) -> None:

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
-from kafka_shim.shim.state.groups.groups import Commit
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.logs.log import Log, StoredBatch
 from kafka_shim.shim.state.logs.producers import AbortedTransaction, Producer
 
@@ -49,7 +49,7 @@ class Snapshot(msgspec.Struct):
     acls: list[Acl]
     passwords: dict[str, str]
     credentials: list[tuple[ScramMechanism, str, ScramCredential]]
-    commits: dict[str, list[Commit]]
+    commits: dict[str, list[OffsetCommit]]
     rest: list[Callable[[Cluster], None]]
 
 
@@ -92,8 +92,8 @@ def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
             batch = snapshot.acls[start : start + _ACLS_AT_ONCE]
             authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
     for group_id, commits in snapshot.commits.items():
-        cluster.groups.commit(group_id, _NOBODY, commits)
-    cluster.groups.records.forget()  # the log of the snapshot has them
+        cluster.groups.commit_offsets(group_id, _NOBODY, commits)
+    cluster.groups.records.drop_all_changes()  # the log of the snapshot has them
 
 
 def _topic(cluster: Cluster, name: str) -> TopicCopy:
@@ -137,10 +137,10 @@ def _fill(log: Log, kept: LogCopy) -> None:
     log.producers.put_back(deepcopy(kept.producers), kept.aborted)
 
 
-def _commits(cluster: Cluster, group_id: str) -> Iterable[Commit]:
-    for topic_id, offsets in cluster.groups.offsets.of_group(group_id):
+def _commits(cluster: Cluster, group_id: str) -> Iterable[OffsetCommit]:
+    for topic_id, offsets in cluster.groups.offsets.offsets_by_topic(group_id):
         for partition, offset in offsets.items():
-            yield Commit(topic_id, partition, offset)
+            yield OffsetCommit(topic_id, partition, offset)
 
 
 def _configs(cluster: Cluster) -> Callable[[Cluster], None]:

@@ -7,7 +7,7 @@ import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.group import Group, GroupType
@@ -76,7 +76,7 @@ def group_text(group: Group | None) -> str | None:
 def _classic_text(found: ClassicGroup) -> str:
     if found.state not in (ClassicState.STABLE, ClassicState.EMPTY):
         raise UnsettledError
-    cycle, roster = found.cycle, found.roster
+    cycle, roster = found.rebalance, found.roster
     members = [
         ClassicMemberRow(
             member.member_id,
@@ -85,7 +85,7 @@ def _classic_text(found: ClassicGroup) -> str:
             member.client_host,
             member.session_timeout_ms,
             member.rebalance_timeout_ms,
-            member.metadata(cycle.protocol_name),
+            member.metadata_of_protocol(cycle.protocol_name),
             member.assignment,
         )
         for member in roster.members.values()
@@ -112,7 +112,7 @@ def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
             | member_rows.ShareRow
             | member_rows.StreamsRow,
         )
-        made = cluster.member_requests.put_back(group_id, _TYPES[type(row)])
+        made = cluster.member_requests.create_empty_group(group_id, _TYPES[type(row)])
         cluster.groups.joins += len(row.members)
         if isinstance(row, member_rows.ConsumerRow):
             member_rows.put_consumer(cast("ConsumerGroup", made), row)
@@ -126,7 +126,7 @@ def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 def _put_classic(group: ClassicGroup, row: ClassicRow) -> None:
     """Restore a classic group into a new one."""
-    cycle = group.cycle
+    cycle = group.rebalance
     cycle.generation_id, cycle.protocol_name = row.generation_id, row.protocol_name
     cycle.empty_since_ms = row.empty_since_ms
     group.roster.protocol_type = row.protocol_type
@@ -138,7 +138,7 @@ def _put_classic(group: ClassicGroup, row: ClassicRow) -> None:
 
 
 def _put_member(group: ClassicGroup, kept: ClassicMemberRow) -> None:
-    joining = Joining(
+    joining = JoinRequest(
         member_id=kept.member_id,
         instance_id=kept.instance_id,
         client_id=kept.client_id,
@@ -146,12 +146,12 @@ def _put_member(group: ClassicGroup, kept: ClassicMemberRow) -> None:
         session_timeout_ms=kept.session_timeout_ms,
         rebalance_timeout_ms=kept.rebalance_timeout_ms,
         protocol_type=group.roster.protocol_type,
-        protocols=((group.cycle.protocol_name or "", kept.metadata),),
+        protocols=((group.rebalance.protocol_name or "", kept.metadata),),
     )
     member = ClassicMember(kept.member_id, joining)
     member.assignment, member.is_new = kept.assignment, False
-    group.roster.add(member, joining.protocol_type)
-    group.cycle.watch(member)
+    group.roster.add_member(member, joining.protocol_type)
+    group.rebalance.restart_session_timeout(member)
 
 
 def offset_key(group_id: str, topic_id: bytes, partition: int) -> str:
@@ -160,13 +160,13 @@ def offset_key(group_id: str, topic_id: bytes, partition: int) -> str:
 
 def offset_text(offsets: Offsets, group_id: str, topic_id: bytes, partition: int) -> str | None:
     """Return the row of a committed offset; None if there is none."""
-    found = offsets.get(group_id, topic_id, partition)
+    found = offsets.committed_offset(group_id, topic_id, partition)
     return None if found is None else text(found)
 
 
 def held_text(offsets: Offsets, group_id: str, producer_id: int) -> str | None:
     """Return the row of a transaction's pending offsets; None if there are none."""
-    held = offsets.held(group_id, producer_id)
+    held = offsets.pending_offsets_of_producer(group_id, producer_id)
     rows = [(topic_id, partition, offset) for (topic_id, partition), offset in held.items()]
     return text(rows) if rows else None
 
@@ -179,13 +179,13 @@ def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
         offset = msgspec.json.decode(value, type=CommittedOffset)
         found.append((group_id, topic_id, partition, offset))
     for group_id, topic_id, partition, offset in sorted(found, key=lambda row: row[3].order):
-        offsets.put_back(group_id, [(topic_id, partition, offset)])
+        offsets.restore_offsets(group_id, [(topic_id, partition, offset)])
     if part == ZOOKEEPER:
         return
     for key, value in rows.get(HELD, {}).items():
         group_id, producer_id = msgspec.json.decode(key, type=tuple[str, int])
         held = msgspec.json.decode(value, type=list[tuple[bytes, int, CommittedOffset]])
-        offsets.put_back(group_id, held, producer_id)
+        offsets.restore_offsets(group_id, held, producer_id)
 
 
 def share_text(cluster: Cluster, key: ShareKey) -> str | None:

@@ -10,9 +10,9 @@ import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
-from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
+from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicJoinFields, ConsumerMember
 from kafka_shim.shim.state.groups.group_target import GroupTarget
-from kafka_shim.shim.state.groups.reconciliation import MemberState, ReconcilingMember
+from kafka_shim.shim.state.groups.reconciliation import ReconciliationState, ReconcilingMember
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareMember
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
 from kafka_shim.shim.state.groups.streams.streams_member import Endpoint
@@ -56,7 +56,7 @@ class ConsumerMemberRow(msgspec.Struct):
     topic_names: frozenset[str]
     topic_regex: str | None
     server_assignor: str | None
-    classic: ClassicTerms | None
+    classic_join: ClassicJoinFields | None
     step: StepRow
 
 
@@ -117,7 +117,7 @@ class StreamsRow(msgspec.Struct, tag="streams"):
 
 _CONSUMER_FIELDS = (
     *("rebalance_timeout_ms", "rack_id", "client_id", "client_host", "topic_names"),
-    *("topic_regex", "server_assignor", "classic"),
+    *("topic_regex", "server_assignor", "classic_join"),
 )
 _SHARE_FIELDS = ("rack_id", "client_id", "client_host", "topic_names", "epoch", "previous_epoch")
 _STREAMS_FIELDS = (
@@ -137,7 +137,9 @@ def consumer_row(group: ConsumerGroup) -> ConsumerRow:
         )
         for member in group.members.values()
     ]
-    return ConsumerRow(_target(group.target), dict(group.subscriptions.matched), members)
+    return ConsumerRow(
+        _target(group.target), dict(group.subscriptions.topics_by_expression), members
+    )
 
 
 def put_consumer(group: ConsumerGroup, row: ConsumerRow) -> None:
@@ -149,10 +151,10 @@ def put_consumer(group: ConsumerGroup, row: ConsumerRow) -> None:
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.watch(member)
-    group.subscriptions.put_back(row.matching)
+        group.restart_member_timers(member)
+    group.subscriptions.restore_resolved_expressions(row.matching)
     _put_target(group.target, row.target)
-    group.target.see(group.subscriptions, group.members.values())
+    group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
 def share_row(group: ShareGroup) -> ShareRow:
@@ -165,21 +167,26 @@ def share_row(group: ShareGroup) -> ShareRow:
         )
         for member in group.members.values()
     ]
-    begun = [(topic_id, sorted(partitions)) for topic_id, partitions in group.begun.items()]
+    begun = [
+        (topic_id, sorted(partitions))
+        for topic_id, partitions in group.initialized_partitions.items()
+    ]
     return ShareRow(_target(group.target), group.has_ever_initialized, begun, members)
 
 
 def put_share(group: ShareGroup, row: ShareRow) -> None:
     """Restore a share group into a new one."""
     group.has_ever_initialized = row.has_ever_initialized
-    group.note_initialized({topic_id: set(partitions) for topic_id, partitions in row.begun})
+    group.note_initialized_partitions(
+        {topic_id: set(partitions) for topic_id, partitions in row.begun}
+    )
     for kept in row.members:
         member = ShareMember(kept.member_id)
         _set(member, kept, _SHARE_FIELDS)
         member.assigned = _assignment(kept.assigned)
-        group.put_back(member)
+        group.restore_member(member)
     _put_target(group.target, row.target)
-    group.target.see(group.subscriptions, group.members.values())
+    group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
 def streams_row(group: StreamsGroup) -> StreamsRow:
@@ -197,15 +204,15 @@ def streams_row(group: StreamsGroup) -> StreamsRow:
 def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
     """Restore a streams group into a new one."""
     for kept in row.members:
-        member = group.new_member(kept.member_id)
+        member = group.create_member(kept.member_id)
         _set(member, kept, _STREAMS_FIELDS)
         _put_step(member, kept.step)
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.watch(member)
+        group.restart_member_timers(member)
     _put_target(group.target, row.target)
-    group.put_back(row.topology)
+    group.restore_topology(row.topology)
     if row.described_epoch >= 0:
         group.description = row.described_epoch, None
 
@@ -237,18 +244,22 @@ def _step(member: ReconcilingMember) -> StepRow:
         member.previous_epoch,
         member.state.value,
         _held(member.assigned),
-        _since(member.assigned_in),
+        _since(member.assigned_since_epoch),
         _held(member.revoking),
-        _since(member.revoking_in),
+        _since(member.revoking_since_epoch),
     )
 
 
 def _put_step(member: ReconcilingMember, step: StepRow) -> None:
     member.epoch, member.previous_epoch = step.epoch, step.previous_epoch
-    member.state = MemberState(step.state)
+    member.state = ReconciliationState(step.state)
     member.assigned, member.revoking = _assignment(step.assigned), _assignment(step.revoking)
-    member.assigned_in = {(topic_id, at): epoch for topic_id, at, epoch in step.assigned_in}
-    member.revoking_in = {(topic_id, at): epoch for topic_id, at, epoch in step.revoking_in}
+    member.assigned_since_epoch = {
+        (topic_id, at): epoch for topic_id, at, epoch in step.assigned_in
+    }
+    member.revoking_since_epoch = {
+        (topic_id, at): epoch for topic_id, at, epoch in step.revoking_in
+    }
 
 
 def _target(target: GroupTarget) -> TargetRow:
@@ -258,4 +269,4 @@ def _target(target: GroupTarget) -> TargetRow:
 
 def _put_target(target: GroupTarget, row: TargetRow) -> None:
     by_member = {member_id: _assignment(held) for member_id, held in row.by_member}
-    target.put_back((row.epoch, row.target_epoch), by_member)
+    target.restore_epochs_and_targets((row.epoch, row.target_epoch), by_member)

@@ -176,7 +176,7 @@ class Storage:
 
     def _write(self) -> None:
         marks, cluster = self._marks, self._cluster
-        cluster.groups.records.write_all()
+        cluster.groups.records.write_all_partitions()
         if not marks.has_rows:
             self._database.append(
                 [
@@ -230,10 +230,10 @@ class Storage:
 
     def _group_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
         groups = cluster.groups
-        every = groups.ids() if marks.all_groups else set[str]()
+        every = groups.all_group_ids() if marks.all_groups else set[str]()
         for group_id in every | marks.groups:
             try:
-                value = group_rows.group_text(groups.kept(group_id))
+                value = group_rows.group_text(groups.group_for_snapshot(group_id))
             except group_rows.UnsettledError:
                 continue
             if value != self._groups.get(group_id):

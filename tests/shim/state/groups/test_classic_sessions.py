@@ -9,7 +9,11 @@ from kafka_shim.shim.clock import ManualClock, Timer
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-from kafka_shim.shim.state.groups.classic.classic_member import Joined, Joining, Syncing
+from kafka_shim.shim.state.groups.classic.classic_member import (
+    JoinRequest,
+    JoinResponse,
+    SyncRequest,
+)
 
 SESSION_MS = 6_000
 
@@ -29,9 +33,9 @@ def stable_group(clock: ManualClock) -> ClassicGroup:
     """Return a stable group with one static member."""
     groups = Cluster(Config(), ManualClock()).groups
     group = ClassicGroup("g", groups.settings, groups.facts, clock, random.Random(1))
-    joined: list[Joined] = []
+    joined: list[JoinResponse] = []
     group.join(
-        Joining(
+        JoinRequest(
             member_id="",
             instance_id="first",
             client_id="c",
@@ -45,7 +49,7 @@ def stable_group(clock: ManualClock) -> ClassicGroup:
     )
     (response,) = joined
     group.sync(
-        Syncing(
+        SyncRequest(
             member_id=response.member_id,
             instance_id="first",
             generation_id=response.generation_id,
@@ -65,5 +69,5 @@ def test_a_session_expires_even_if_its_timer_is_late(waited_ms: int, *, is_over:
     group = stable_group(clock)
     clock.advance(waited_ms)
     assert not group.is_empty
-    group.expire_overdue()
+    group.remove_overdue_members()
     assert group.is_empty is is_over

@@ -84,7 +84,7 @@ def last_values(log: Log) -> dict[tuple[str, str, int], int | None]:
 def notes(stage: Stage) -> int:
     """Return the number of unread notes and records."""
     found = stage.cluster.groups.records
-    kept = sum(len(unread.kept) + len(unread.notes) for unread in found._unread.values())
+    kept = sum(len(unread.kept) + len(unread.changes) for unread in found._unread.values())
     return len(found.new) // group_records.ITEMS + kept
 
 
@@ -117,7 +117,7 @@ def test_the_last_offset_of_each_partition_is_kept(stage: Stage) -> None:
     expected = {
         (group.group_id, "orders", partition): offset.offset
         for group in stage.cluster.groups
-        for _, offsets in stage.cluster.groups.offsets.of_group(group.group_id)
+        for _, offsets in stage.cluster.groups.offsets.offsets_by_topic(group.group_id)
         for partition, offset in offsets.items()
     }
     assert last_values(log) == expected
@@ -187,14 +187,14 @@ def test_of_many_unread_groups_the_newest_ones_are_kept(
 def test_a_large_commit_leaves_few_notes(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(groups, "ROOM", group_records.ROOM)
     most = 0
-    count = stage.cluster.groups.offsets.commit
+    count = stage.cluster.groups.offsets.store_offset
 
     def committed(*args: Any) -> CommittedOffset:
         nonlocal most
         most = max(most, len(stage.cluster.groups.records.new))
         return count(*args)
 
-    monkeypatch.setattr(stage.cluster.groups.offsets, "commit", committed)
+    monkeypatch.setattr(stage.cluster.groups.offsets, "store_offset", committed)
     for number in range(2):
         commit(stage, "g", *((index, number) for index in range(50)))
     assert 0 < most <= group_records.ROOM
@@ -251,7 +251,7 @@ def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:
 
 
 def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:
-    stage.cluster.groups.find("g")
+    stage.cluster.groups.find_up_to_date("g")
     commit(stage, "g", (0, 1))
     stage.cluster.topics.delete(TOPIC)
     assert partition_of(stage).log.end_offset == 0

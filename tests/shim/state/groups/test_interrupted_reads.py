@@ -14,10 +14,10 @@ import pytest
 
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.long_heartbeats import TimeSlices
 from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsHeartbeat
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology, Subtopology
+from kafka_shim.shim.state.groups.time_sliced_heartbeats import TimeSlices
 from tests.shim.play import Stage
 from tests.shim.state.groups.interrupted_reads import InterruptedRead
 from tests.shim.state.groups.test_long_heartbeats import beat
@@ -43,7 +43,7 @@ class Members(ABC):
         """Send the heartbeat of a member that has everything that it was assigned; it rejoins if it
         is rejected. Members of the group are replaced, never changed.
         """
-        group: Any = self.groups.kept("g")
+        group: Any = self.groups.group_for_snapshot("g")
         before = (
             [] if group is None else [(member, copy(member)) for member in group.members.values()]
         )
@@ -91,8 +91,8 @@ class ConsumerMembers(Members):
     def send(self, member_id: str, epoch: int, slices: Slices) -> Any:
         owned = self.assigned.get(member_id, {}) if epoch else {}
         heartbeat = beat(member_id, *NAMES, epoch=epoch, owned=owned)
-        self.requests.consumer_heartbeat("g", heartbeat, slices)
-        group = self.groups.consumer("g")
+        self.requests.handle_consumer_heartbeat("g", heartbeat, slices)
+        group = self.groups.find_consumer("g")
         assert group is not None
         return group.members[member_id]
 
@@ -107,8 +107,8 @@ class ShareMembers(Members):
             client_id="c",
             client_host="/h",
         )
-        self.requests.share_heartbeat("g", heartbeat, slices)
-        group = self.groups.share("g")
+        self.requests.handle_share_heartbeat("g", heartbeat, slices)
+        group = self.groups.find_share("g")
         assert group is not None
         return group.members[member_id]
 
@@ -126,22 +126,22 @@ class StreamsMembers(Members):
             rack_id=None,
             rebalance_timeout_ms=60_000,
             topology=self.topology if epoch == 0 else None,
-            configured=None,
+            configured_topology=None,
             owned=self.assigned.get(member_id, {}) if epoch else {},
-            reported={},
+            reported_tasks={},
             task_offsets=None,
             task_end_offsets=None,
             process_id=member_id,
             endpoint=("h", 1),
             endpoint_epoch=-1,
             client_tags=None,
-            shuts_down=False,
+            shuts_down_application=False,
             is_version_1=False,
             client_id="c",
             client_host="/h",
         )
-        self.requests.streams_heartbeat("g", heartbeat, slices)
-        group = self.groups.streams("g")
+        self.requests.handle_streams_heartbeat("g", heartbeat, slices)
+        group = self.groups.find_streams("g")
         assert group is not None
         return group.members[member_id]
 

@@ -17,24 +17,24 @@ from kafka_shim.protocol.messages.join_group_request import (
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joining
+from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
-from kafka_shim.shim.state.groups.classic.classic_roster import Roster
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
 from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.streams.sticky_tasks import (
-    Runner,
-    StickyRules,
-    Wanted,
-    assign_sticky,
+    StickyAssignorRules,
+    TaskRunner,
+    TasksToAssign,
+    assign_tasks_sticky,
 )
-from kafka_shim.shim.state.groups.streams.task_kinds import standby_tasks
+from kafka_shim.shim.state.groups.streams.task_kinds import standby_tasks_by_subtopology
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 Assign = Callable[[int], Sequence[Sized]]
 """Assigns for a number of members or topics; returns what each of them got."""
 
-RULES = StickyRules(offsets_count=True, passes_over=True)
+RULES = StickyAssignorRules(prefers_reported_offsets=True, standby_prefers_other_owner=True)
 
 
 def steps(work: Callable[[], object]) -> int:
@@ -123,22 +123,22 @@ def _uniformly(members: int, *, alike: bool) -> list[Sized]:
         Subscriber(f"m{number}", None, frozenset(every), {} if number else every)
         for number in range(members)
     ]
-    given = assign_uniform(subscribers, {topic_id: members}, alike=alike)
+    given = assign_uniform(subscribers, {topic_id: members}, all_subscribe_alike=alike)
     return [held[topic_id] for held in given.values()]
 
 
 def stickily(members: int) -> list[frozenset[int]]:
     """The members of one process get one active task each."""
-    runners = [Runner(f"m{number}", "p", {}, {}, {}) for number in range(members)]
-    given = assign_sticky(runners, Wanted({b"t": members}), RULES)
+    runners = [TaskRunner(f"m{number}", "p", {}, {}, {}) for number in range(members)]
+    given = assign_tasks_sticky(runners, TasksToAssign({b"t": members}), RULES)
     return [tasks[b"t"] for tasks in given.values()]
 
 
 def standing_by(members: int) -> list[frozenset[int]]:
     """The members, each in its own process, get one standby task each."""
-    runners = [Runner(f"m{number}", f"p{number}", {}, {}, {}) for number in range(members)]
-    given = assign_sticky(runners, Wanted({b"t": members}, {b"t"}, 1), RULES)
-    return [standby_tasks(tasks)[b"t"] for tasks in given.values()]
+    runners = [TaskRunner(f"m{number}", f"p{number}", {}, {}, {}) for number in range(members)]
+    given = assign_tasks_sticky(runners, TasksToAssign({b"t": members}, {b"t"}, 1), RULES)
+    return [standby_tasks_by_subtopology(tasks)[b"t"] for tasks in given.values()]
 
 
 def simply(members: int) -> list[Sized]:
@@ -153,7 +153,9 @@ def simply_of_several(members: int) -> list[Sized]:
 def _simply(members: int, *, alike: bool) -> list[Sized]:
     topics = [number.to_bytes(16, "big") for number in range(members)]
     wanting = [Subscriber("m", None, frozenset(topics), {})]
-    [given] = assign_simple(wanting, {topic_id: [0] for topic_id in topics}, alike=alike).values()
+    [given] = assign_simple(
+        wanting, {topic_id: [0] for topic_id in topics}, all_subscribe_alike=alike
+    ).values()
     return list(given.values())
 
 
@@ -167,9 +169,9 @@ def test_the_work_of_assignors_is_linear(assign: Assign) -> None:
 
 
 def test_protocols_of_members_that_left_are_forgotten() -> None:
-    roster = Roster()
+    roster = ClassicRoster()
     protocols = tuple((f"p{number}", b"") for number in range(1000))
-    joining = Joining(
+    joining = JoinRequest(
         member_id="m",
         instance_id=None,
         client_id="",
@@ -180,7 +182,7 @@ def test_protocols_of_members_that_left_are_forgotten() -> None:
         protocols=protocols,
     )
     member = ClassicMember("m", joining)
-    roster.add(member, "consumer")
+    roster.add_member(member, "consumer")
     assert roster.selected_protocol() == "p0"
-    roster.remove(member)
+    roster.remove_member(member)
     assert not roster._members_by_protocol

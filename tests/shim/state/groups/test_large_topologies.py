@@ -43,7 +43,7 @@ def test_a_long_chain_of_subtopologies_is_computed_quickly() -> None:
     stage.cluster.topics.create("source", [[1]] * 7, {})
     shape = TopologyIndex(StreamsTopology(0, chain(MANY)))
     configured = ConfiguredTopology(
-        shape, shape.seen(stage.cluster.topics), stage.cluster.topics.epoch
+        shape, shape.existing_topics(stage.cluster.topics), stage.cluster.topics.epoch
     )
     assert len(configured.partitions) == 2 * MANY
     assert set(configured.partitions.values()) == {7}

@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.groups import Groups
-from kafka_shim.shim.state.java_collections import timeline_ordered
+from kafka_shim.shim.state.java_collections import in_timeline_hash_map_order
 
 TIME_SLICE_ITEMS = 1000
 """Members that are described, or names that are sorted, in one turn."""
@@ -103,7 +103,7 @@ def members_in_map_order(
 
 
 def _sort_members(members: Mapping[str, Member]) -> list[Member]:
-    return [members[member_id] for member_id in timeline_ordered(members)]
+    return [members[member_id] for member_id in in_timeline_hash_map_order(members)]
 
 
 def existing_topics_of_assignment(

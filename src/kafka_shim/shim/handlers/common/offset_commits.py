@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCom
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_id
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, missing_partition_id
 from kafka_shim.shim.state.topics import Topic
 
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
@@ -53,7 +53,7 @@ def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
 
 def stored_topic_id(topic: Topic, index: int) -> bytes:
     """Return the topic id with which a partition's offset is stored."""
-    return stray_id(topic.name) if topic.partition(index) is None else topic.topic_id
+    return missing_partition_id(topic.name) if topic.partition(index) is None else topic.topic_id
 
 
 def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:

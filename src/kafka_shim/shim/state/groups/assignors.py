@@ -12,18 +12,18 @@ from typing import Final
 import msgspec
 
 from kafka_shim.shim.state.java_collections import (
-    HashMap,
-    HashSet,
-    copied,
-    ordered,
-    timeline_ordered,
+    JavaHashMap,
+    JavaHashSet,
+    copied_hash_set,
+    in_hash_map_order,
+    in_timeline_hash_map_order,
     uuid_hash,
 )
 
 Assignment = dict[bytes, frozenset[int]]
 """Partitions by topic id; only members of share groups may have topics without any."""
 
-Held = Mapping[bytes, Collection[int]]
+OrderedAssignment = Mapping[bytes, Collection[int]]
 """The same in the order of Java's maps and sets, where that matters."""
 
 
@@ -33,24 +33,26 @@ class Subscriber(msgspec.Struct, frozen=True):
     member_id: str
     instance_id: str | None
     topic_ids: frozenset[bytes]
-    current: Held
+    current_assignment: OrderedAssignment
 
 
-def in_order_of_members(subscribers: list[Subscriber], newcomer: str | None) -> list[Subscriber]:
+def members_in_java_map_order(
+    subscribers: list[Subscriber], newcomer: str | None
+) -> list[Subscriber]:
     """Return members in the order of Java's hash map, into which the newcomer is put last."""
     by_id = {subscriber.member_id: subscriber for subscriber in subscribers}
-    known = timeline_ordered(member_id for member_id in by_id if member_id != newcomer)
+    known = in_timeline_hash_map_order(member_id for member_id in by_id if member_id != newcomer)
     last = [] if newcomer is None else [newcomer]
-    return [by_id[member_id] for member_id in ordered([*known, *last])]
+    return [by_id[member_id] for member_id in in_hash_map_order([*known, *last])]
 
 
-Assignor = Callable[[list[Subscriber], Mapping[bytes, int]], Mapping[str, Held]]
+Assignor = Callable[[list[Subscriber], Mapping[bytes, int]], Mapping[str, OrderedAssignment]]
 """Takes members and the sizes of the topics that they want."""
 
 
 def assign_range(
     members: list[Subscriber], partition_counts: Mapping[bytes, int]
-) -> dict[str, Held]:
+) -> dict[str, OrderedAssignment]:
     """Assign consecutive partitions of each topic; the first members get one more.
 
     Members are ordered by instance id, then member id, so that equal topics are divided equally.
@@ -60,7 +62,7 @@ def assign_range(
         members,
         key=lambda member: (member.instance_id is None, member.instance_id, member.member_id),
     )
-    wanting = takers_of(in_order)
+    wanting = subscribers_by_topic(in_order)
     for topic_id, count in partition_counts.items():
         takers = wanting.get(topic_id, [])
         start = 0
@@ -69,20 +71,22 @@ def assign_range(
             given[member.member_id][topic_id] = range(start, start + size)
             start += size
     return {
-        member.member_id: in_order_of_map(given[member.member_id], member.topic_ids)
+        member.member_id: assignment_in_java_map_order(given[member.member_id], member.topic_ids)
         for member in members
     }
 
 
-def in_order_of_map(held: Mapping[bytes, range], topic_ids: Collection[bytes]) -> Held:
+def assignment_in_java_map_order(
+    held: Mapping[bytes, range], topic_ids: Collection[bytes]
+) -> OrderedAssignment:
     """Return what a member has in the order of a map with room for all that it wants."""
-    found = HashMap[bytes, range](uuid_hash, int(len(topic_ids) / 0.75 + 1))
+    found = JavaHashMap[bytes, range](uuid_hash, int(len(topic_ids) / 0.75 + 1))
     for topic_id, partitions in held.items():
         found.put(topic_id, partitions)
     return dict(found.items())
 
 
-def takers_of(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
+def subscribers_by_topic(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
     """Return the members that subscribe to each topic, in their order."""
     found: dict[bytes, list[Subscriber]] = {}
     for member in members:
@@ -91,70 +95,74 @@ def takers_of(members: Iterable[Subscriber]) -> dict[bytes, list[Subscriber]]:
     return found
 
 
-class Holding:
+class MemberPartitions:
     """The partitions of a member between two assignments.
 
     A broker reads the last assignment from its log, and copies it before a change. Both determine
     the order in which Java iterates over it.
     """
 
-    def __init__(self, current: Held) -> None:
-        self._held = _read(current)
+    def __init__(self, current: OrderedAssignment) -> None:
+        self._held = _as_read_from_log(current)
         self._is_copy = False
 
     def __contains__(self, topic_id: bytes) -> bool:
         return topic_id in self._held
 
-    def topics(self) -> list[tuple[bytes, list[int]]]:
+    def partitions_by_topic(self) -> list[tuple[bytes, list[int]]]:
         return [(topic_id, list(partitions)) for topic_id, partitions in self._held.items()]
 
-    def of(self, topic_id: bytes) -> list[int]:
+    def partitions_of_topic(self, topic_id: bytes) -> list[int]:
         return list(self._held.get(topic_id) or ())
 
-    def copy(self) -> None:
+    def copy_before_change(self) -> None:
         """Copy it, unless that was done before."""
         if self._is_copy:
             return
-        found = HashMap[bytes, HashSet[int]](uuid_hash, len(self._held))
+        found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash, len(self._held))
         for topic_id, partitions in self._held.items():
-            found.put(topic_id, copied(list(partitions), _itself))
+            found.put(topic_id, copied_hash_set(list(partitions), _int_hash))
         self._held, self._is_copy = found, True
 
-    def add(self, topic_id: bytes, partition: int, room: int = 16) -> None:
+    def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
         """Add a partition; `room` is the capacity of a new set of a topic's partitions."""
-        self.copy()
-        self._held.compute(topic_id, lambda: HashSet(_itself, room)).add(partition)
+        self.copy_before_change()
+        self._held.get_or_create(topic_id, lambda: JavaHashSet(_int_hash, set_capacity)).add(
+            partition
+        )
 
-    def take(self, topic_id: bytes, partition: int, *, keeps_topic: bool = False) -> bool:
+    def remove_partition(
+        self, topic_id: bytes, partition: int, *, keeps_empty_topic: bool = False
+    ) -> bool:
         """Remove a partition; return whether it existed. The topic may be removed with its last
         one.
         """
-        self.copy()
+        self.copy_before_change()
         partitions = self._held.get(topic_id)
         if partitions is None or partition not in partitions:
             return False
         partitions.remove(partition)
-        if not partitions and not keeps_topic:
+        if not partitions and not keeps_empty_topic:
             self._held.remove(topic_id)
         return True
 
-    def drop(self, topic_id: bytes) -> None:
-        self.copy()
+    def drop_topic(self, topic_id: bytes) -> None:
+        self.copy_before_change()
         self._held.remove(topic_id)
 
-    def result(self) -> Held:
-        return dict(self.topics())
+    def as_ordered_assignment(self) -> OrderedAssignment:
+        return dict(self.partitions_by_topic())
 
 
-def _read(current: Held) -> HashMap[bytes, HashSet[int]]:
-    found = HashMap[bytes, HashSet[int]](uuid_hash)
+def _as_read_from_log(current: OrderedAssignment) -> JavaHashMap[bytes, JavaHashSet[int]]:
+    found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash)
     for topic_id, partitions in current.items():
-        found.put(topic_id, copied(partitions, _itself))
+        found.put(topic_id, copied_hash_set(partitions, _int_hash))
     return found
 
 
-def _itself(number: int) -> int:
+def _int_hash(number: int) -> int:
     return number
 
 
-NOTHING: Final[Held] = {}
+NOTHING: Final[OrderedAssignment] = {}

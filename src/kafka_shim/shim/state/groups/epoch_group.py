@@ -16,10 +16,10 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.member_timers import MemberTimers
 from kafka_shim.shim.state.groups.reconciliation import (
     LEAVING_FOR_A_WHILE,
-    IsFree,
-    MemberState,
+    IsUnowned,
+    ReconciliationState,
     ReconcilingMember,
-    is_part_of,
+    is_subset_of_assignment,
 )
 
 EPOCH_IN_COMMITS_SINCE = 9
@@ -47,15 +47,15 @@ class EpochGroup(Group, Generic[Member]):
         self._session_timeout_ms = session_timeout_ms
         self._facts = facts
         self._clock = clock
-        self.timers = MemberTimers(clock, self._expire)
+        self.timers = MemberTimers(clock, self._remove_expired_member)
         self.members: dict[str, Member] = {}
         self.instances: dict[str, str] = {}
         """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
 
-    def _draft(self) -> Self:
+    def _copy_without_timers(self) -> Self:
         """Return a copy of the group without timers, which shares its state."""
         draft = copy(self)
-        draft.timers = MemberTimers(self._clock, draft._expire)
+        draft.timers = MemberTimers(self._clock, draft._remove_expired_member)
         draft.target = copy(self.target)
         return draft
 
@@ -68,7 +68,7 @@ class EpochGroup(Group, Generic[Member]):
         return len(self.members)
 
     @property
-    def described_rows(self) -> int:
+    def described_row_count(self) -> int:
         return self.target.assigned_partition_count
 
     @property
@@ -83,14 +83,14 @@ class EpochGroup(Group, Generic[Member]):
 
     # members
 
-    def member(self, member_id: str) -> Member:
+    def require_member(self, member_id: str) -> Member:
         """Return a member by id; raise UNKNOWN_MEMBER_ID if there is none."""
         found = self.members.get(member_id)
         if found is None:
-            raise self.unknown(member_id)
+            raise self.unknown_member_error(member_id)
         return found
 
-    def unknown(self, member_id: str) -> RequestRejected:
+    def unknown_member_error(self, member_id: str) -> RequestRejected:
         text = f"`{member_id}` is not a member of group `{self.group_id}`"
         return RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
 
@@ -102,19 +102,19 @@ class EpochGroup(Group, Generic[Member]):
         Raise RequestRejected if that member has not left.
         """
         current = self.members.get(self.instances.get(instance_id, ""))
-        if current and not current.is_classic and current.epoch != LEAVING_FOR_A_WHILE:
+        if current and not current.uses_classic_protocol and current.epoch != LEAVING_FOR_A_WHILE:
             text = f"instance `{instance_id}` is still in use by `{current.member_id}`"
             raise RequestRejected(ErrorCode.UNRELEASED_INSTANCE_ID, text)
         return current
 
-    def instance(self, instance_id: str, member_id: str) -> Member:
+    def member_of_instance(self, instance_id: str, member_id: str) -> Member:
         """Return the member of an instance.
 
         Raise RequestRejected if the instance is unknown or has another member.
         """
         if instance_id not in self.instances:
-            raise self.unknown(instance_id)
-        current = self.member(self.instances[instance_id])
+            raise self.unknown_member_error(instance_id)
+        current = self.require_member(self.instances[instance_id])
         if current.member_id != member_id:
             text = f"instance `{instance_id}` belongs to `{current.member_id}` now"
             raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
@@ -126,75 +126,75 @@ class EpochGroup(Group, Generic[Member]):
         Raise RequestRejected if it does not exist.
         """
         if instance_id is None:
-            return self.member(member_id)
-        return self.instance(instance_id, member_id)
+            return self.require_member(member_id)
+        return self.member_of_instance(instance_id, member_id)
 
     # assignments
 
-    def reconcile(self, member: Member, owned: Assignment | None) -> bool:
+    def reconcile_member(self, member: Member, owned: Assignment | None) -> bool:
         """Reconcile a member by one step; return whether its assignment changed."""
         before = member.assigned
-        member.reconcile(
+        member.reconcile_one_step(
             self.target.target_epoch,
-            self._reachable_target(member),
+            self._assignable_target(member),
             owned,
-            self._is_free_for(member),
+            self._unowned_check_for(member),
         )
         return member.assigned != before
 
-    def _reachable_target(self, member: Member) -> Assignment:
+    def _assignable_target(self, member: Member) -> Assignment:
         """Return the part of its target that a member is reconciled with."""
-        return self.target.of(member.member_id)
+        return self.target.target_of_member(member.member_id)
 
-    def remove(self, *members: Member) -> None:
+    def remove_members(self, *members: Member) -> None:
         """Remove members that left or exceeded their session or rebalance timeout."""
         for member in members:
-            self.drop(member)
-            self.target.forget(member.member_id)
-        self.target.begin_epoch(
+            self.drop_member_in_epoch(member)
+            self.target.pop_target_of_member(member.member_id)
+        self.target.begin_epoch_after_leave(
             is_empty=self._facts.recomputes_target_when_empty and not self.members
         )
 
-    def _expire(self, member_id: str) -> None:
-        self.remove(self.members[member_id])
+    def _remove_expired_member(self, member_id: str) -> None:
+        self.remove_members(self.members[member_id])
 
-    def leave_for_a_while(self, member: Member) -> None:
+    def leave_as_static_member(self, member: Member) -> None:
         """Let a static member leave temporarily; it keeps its assignment."""
-        self.timers.stop_rebalance(member.member_id)
+        self.timers.stop_rebalance_timeout(member.member_id)
         left = self.members[member.member_id] = copy(member)
-        left.leave_for_a_while()
+        left.leave_as_static_member()
 
-    def drop(self, member: Member) -> None:
+    def drop_member_in_epoch(self, member: Member) -> None:
         """Remove a member, without beginning a new epoch."""
-        self.timers.stop(member.member_id)
+        self.timers.stop_timers(member.member_id)
         del self.members[member.member_id]
         instance_id = member.instance_id or ""
         if self.instances.get(instance_id) == member.member_id:
             del self.instances[instance_id]
 
-    def watch(self, member: Member) -> None:
+    def restart_member_timers(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
-        self.restart_session(member)
-        if member.state is MemberState.UNREVOKED:
+        self.restart_session_timeout(member)
+        if member.state is ReconciliationState.UNREVOKED:
             self.start_rebalance_timeout(member)
         else:
-            self.timers.stop_rebalance(member.member_id)
+            self.timers.stop_rebalance_timeout(member.member_id)
 
     def start_rebalance_timeout(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
-        self.timers.start_rebalance(member.member_id, member.rebalance_timeout_ms)
+        self.timers.start_rebalance_timeout(member.member_id, member.rebalance_timeout_ms)
 
-    def restart_session(self, member: Member) -> None:
+    def restart_session_timeout(self, member: Member) -> None:
         """Start or restart the session timeout of a member."""
-        timeout_ms = member.own_session_timeout_ms or self._session_timeout_ms()
-        self.timers.restart_session(member.member_id, timeout_ms)
+        timeout_ms = member.requested_session_timeout_ms or self._session_timeout_ms()
+        self.timers.restart_session_timeout(member.member_id, timeout_ms)
 
-    def waits_for_others(self, member: Member) -> bool:
+    def awaits_revocation_by_others(self, member: Member) -> bool:
         """Return whether another member still holds a partition of this member's target."""
-        is_free = self._is_free_for(member)
+        is_free = self._unowned_check_for(member)
         return any(
             not is_free(topic_id, at)
-            for topic_id, partitions in self.target.of(member.member_id).items()
+            for topic_id, partitions in self.target.target_of_member(member.member_id).items()
             for at in partitions - member.assigned.get(topic_id, frozenset())
         )
 
@@ -203,12 +203,12 @@ class EpochGroup(Group, Generic[Member]):
         """Whether a member may keep a partition it was to revoke, without waiting a heartbeat."""
         return False
 
-    def _is_free_for(self, member: Member) -> IsFree:
+    def _unowned_check_for(self, member: Member) -> IsUnowned:
         given_up = {} if self.revoking_partitions_can_return else member.revoking
         asked = 0
         held: dict[bytes, set[int]] = {}
 
-        def is_free(topic_id: bytes, at: int) -> bool:
+        def is_unowned(topic_id: bytes, at: int) -> bool:
             nonlocal asked
             if at in given_up.get(topic_id, ()):
                 return False
@@ -216,15 +216,15 @@ class EpochGroup(Group, Generic[Member]):
             if asked < FEW:
                 members = self.members.values()
                 return not any(
-                    other.holds(topic_id, at) and other is not member for other in members
+                    other.owns_or_revokes(topic_id, at) and other is not member for other in members
                 )
             if asked == FEW:
-                held.update(self._held_by_others(member))
+                held.update(self._partitions_owned_by_others(member))
             return at not in held.get(topic_id, ())
 
-        return is_free
+        return is_unowned
 
-    def _held_by_others(self, member: Member) -> dict[bytes, set[int]]:
+    def _partitions_owned_by_others(self, member: Member) -> dict[bytes, set[int]]:
         """Return the partitions that other members hold, including those
         they have yet to revoke.
         """
@@ -249,23 +249,26 @@ class EpochGroup(Group, Generic[Member]):
         member = self.members.get(commit.member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        knows_epochs = member.is_classic or commit.version >= EPOCH_IN_COMMITS_SINCE
+        knows_epochs = member.uses_classic_protocol or commit.version >= EPOCH_IN_COMMITS_SINCE
         if not (commit.is_transactional or knows_epochs):
             return ErrorCode.UNSUPPORTED_VERSION
         epoch = commit.generation_id
         error = self._epoch_error(member, epoch)
         if self._facts.commit_accepts_epoch_since_assignment and 0 <= epoch < member.epoch:
             had = all(
-                self.has_held_since(member, epoch, topic_id, at) for topic_id, at in partitions
+                self.member_has_owned_since_epoch(member, epoch, topic_id, at)
+                for topic_id, at in partitions
             )
             error = ErrorCode.NONE if had else error
         if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:
             return error
         return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
 
-    def has_held_since(self, member: Member, epoch: int, topic_id: bytes, partition: int) -> bool:
+    def member_has_owned_since_epoch(
+        self, member: Member, epoch: int, topic_id: bytes, partition: int
+    ) -> bool:
         """Return whether a member has held a partition since `epoch` or earlier."""
-        return member.has_held_since(epoch, topic_id, partition)
+        return member.has_owned_since_epoch(epoch, topic_id, partition)
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:
@@ -279,17 +282,19 @@ class EpochGroup(Group, Generic[Member]):
     def _epoch_error(self, member: Member, epoch: int) -> ErrorCode:
         if epoch == member.epoch:
             return ErrorCode.NONE
-        is_classic = member.is_classic
+        is_classic = member.uses_classic_protocol
         return ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH
 
     def offset_delete_error(self) -> ErrorCode:
         return ErrorCode.NONE
 
-    def close(self) -> None:
+    def close_deleted_group(self) -> None:
         self.timers.stop_all_except(())
 
 
-def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None) -> None:
+def require_current_or_previous_epoch(
+    member: ReconcilingMember, epoch: int, owned: Assignment | None
+) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
 
     The previous one is valid if the response with the current one may have been lost.
@@ -297,7 +302,7 @@ def check_epoch(member: ReconcilingMember, epoch: int, owned: Assignment | None)
     if epoch == member.epoch:
         return
     lost = epoch == member.previous_epoch and epoch < member.epoch
-    if not lost or owned is None or not is_part_of(owned, member.assigned):
+    if not lost or owned is None or not is_subset_of_assignment(owned, member.assigned):
         text = (
             f"epoch {epoch} of member `{member.member_id}` is not the current one, {member.epoch}"
         )

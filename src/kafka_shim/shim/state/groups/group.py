@@ -49,11 +49,11 @@ class Group(ABC):
         """Return the number of its members."""
 
     @property
-    def described_rows(self) -> int:
+    def described_row_count(self) -> int:
         """Return how many assigned partitions or tasks, and subscribed topics, its members have."""
         return 0
 
-    def expire_overdue(self) -> None:  # noqa: B027 - most group types need not do anything
+    def remove_overdue_members(self) -> None:  # noqa: B027 - most group types need not do anything
         """Remove members whose session has timed out, even if their timers have not run yet."""
 
     @abstractmethod
@@ -74,12 +74,12 @@ class Group(ABC):
     def subscribes_to(self, topic_name: str) -> bool:
         """Return whether a member subscribes to the topic, as far as the group can determine it."""
 
-    def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
+    def offset_unused_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
         """Return since when a topic's offset is unused, in ms; None if it is in use."""
         return None if self.subscribes_to(topic_name) else committed_ms
 
     @abstractmethod
-    def close(self) -> None:
+    def close_deleted_group(self) -> None:
         """Stop the timers of a deleted group."""
 
 

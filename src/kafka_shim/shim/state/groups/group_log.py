@@ -18,14 +18,14 @@ from kafka_shim.shim.state.coordinators import Coordinators, KeyType, encode_wit
 from kafka_shim.shim.state.groups.group_records import (
     DEFAULT_RETENTION,
     Generation,
+    GroupChange,
     Key,
-    Note,
     Retention,
     Row,
-    Unread,
-    rows_of,
+    UnwrittenRecords,
+    records_of_change,
 )
-from kafka_shim.shim.state.groups.offsets import CommittedOffset, stray_name
+from kafka_shim.shim.state.groups.offsets import CommittedOffset, topic_name_of_missing_partition
 from kafka_shim.shim.state.lazy_partition import LazyPartition
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
@@ -65,54 +65,56 @@ class GroupLog:
     # the logs
 
     @property
-    def _topic(self) -> Topic | None:
+    def _group_topic(self) -> Topic | None:
         return self._coordinators.topic_if_exists(KeyType.GROUP)
 
     @property
-    def exists(self) -> bool:
+    def group_topic_exists(self) -> bool:
         """Whether there is anything to write to."""
-        return self._topic is not None
+        return self._group_topic is not None
 
-    def _partition(self, index: int) -> LazyPartition | None:
-        topic = self._topic
+    def _partition_if_exists(self, index: int) -> LazyPartition | None:
+        topic = self._group_topic
         if topic is None:
             return None
         partition = topic.partitions[index]
         assert isinstance(partition, LazyPartition)
         return partition
 
-    def end_offset(self, index: int) -> int:
-        partition = self._partition(index)
+    def end_offset_of_partition(self, index: int) -> int:
+        partition = self._partition_if_exists(index)
         return 0 if partition is None else partition.log_without_flush.end_offset
 
-    def has_records(self, index: int) -> bool:
-        partition = self._partition(index)
+    def has_records_in_partition(self, index: int) -> bool:
+        partition = self._partition_if_exists(index)
         return partition is not None and bool(partition.log_without_flush.batches)
 
-    def is_watched(self, index: int) -> bool:
+    def is_partition_watched(self, index: int) -> bool:
         """Whether a client waits for records of a partition."""
-        partition = self._partition(index)
+        partition = self._partition_if_exists(index)
         return partition is not None and partition.log_without_flush.is_watched
 
-    def is_watched_anywhere(self) -> bool:
-        topic = self._topic
-        return topic is not None and any(map(self.is_watched, range(len(topic.partitions))))
+    def is_any_partition_watched(self) -> bool:
+        topic = self._group_topic
+        return topic is not None and any(
+            map(self.is_partition_watched, range(len(topic.partitions)))
+        )
 
     # writing
 
-    def write(self, index: int, unread: Unread) -> None:
+    def write_unwritten_records(self, index: int, unread: UnwrittenRecords) -> None:
         """Write what was noted about a partition."""
-        partition = self._partition(index)
+        partition = self._partition_if_exists(index)
         assert partition is not None
         log, kept = partition.log_without_flush, unread.kept.items()
         with log.changing():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
-                self._append(partition, rows)
-            for base_offset, note in unread.notes:
-                self._append(partition, rows_of(base_offset, note))
+                self._append_batch(partition, rows)
+            for base_offset, note in unread.changes:
+                self._append_batch(partition, records_of_change(base_offset, note))
             log.end_offset = max(log.end_offset, unread.end_offset)
 
-    def write_held(self, note: Note, producer: tuple[int, int]) -> None:
+    def write_pending_offsets(self, note: GroupChange, producer: tuple[int, int]) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
         partition = self._coordinators.coordinator_partition(KeyType.GROUP, note.group_id)
         assert isinstance(partition, LazyPartition)
@@ -122,16 +124,16 @@ class GroupLog:
             producer_epoch=producer[1],
             is_transactional=True,
         )
-        self._append(partition, rows_of(partition.log.end_offset, note), options)
+        self._append_batch(partition, records_of_change(partition.log.end_offset, note), options)
 
-    def _append(
+    def _append_batch(
         self,
         partition: LazyPartition,
         rows: Iterable[tuple[Key, Row]],
         options: BatchOptions = DEFAULT_OPTIONS,
     ) -> None:
         """Append a batch; there may be gaps before it and within it."""
-        records = list(self._records(rows))
+        records = list(self._encode_records(rows))
         log, epoch = partition.log_without_flush, partition.leader_epoch
         if not records or log.is_closed:
             return
@@ -143,9 +145,9 @@ class GroupLog:
         log.append(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
         partition.records += len(records)
         if partition.records > RECORDS_MAX:
-            self._clean(partition)
+            self._compact_by_record_count(partition)
 
-    def _clean(self, partition: LazyPartition) -> None:
+    def _compact_by_record_count(self, partition: LazyPartition) -> None:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """
@@ -160,30 +162,32 @@ class GroupLog:
 
     # records
 
-    def _records(self, rows: Iterable[tuple[Key, Row]]) -> Iterator[Record]:
+    def _encode_records(self, rows: Iterable[tuple[Key, Row]]) -> Iterator[Record]:
         for key, (offset, time_ms, value, retention_ms) in rows:
             if isinstance(key, str):
                 name = encode_with_version(GroupMetadataKey(key), 0, GROUP)
                 assert not isinstance(value, CommittedOffset)
-                content = None if value is None else self._group(value)
+                content = None if value is None else self._encode_group_value(value)
             else:
                 group_id, topic_id, partition = key
-                topic = stray_name(topic_id) or self._topics.name_of(topic_id)
+                topic = topic_name_of_missing_partition(topic_id) or self._topics.name_of(topic_id)
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
                 assert not isinstance(value, tuple)
                 content = (
-                    None if value is None else self._offset(topic_id, value, time_ms, retention_ms)
+                    None
+                    if value is None
+                    else self._encode_offset_value(topic_id, value, time_ms, retention_ms)
                 )
             yield Record(offset, time_ms, name, content)
 
-    def _group(self, generation: Generation) -> bytes:
+    def _encode_group_value(self, generation: Generation) -> bytes:
         return encode_with_version(
-            group_value(generation), self._facts.classic_group_record_value_version
+            group_metadata_value(generation), self._facts.classic_group_record_value_version
         )
 
-    def _offset(
+    def _encode_offset_value(
         self, topic_id: bytes, committed: CommittedOffset, time_ms: int, retention_ms: Retention
     ) -> bytes:
         """Return an offset's value; with the time at which it expires if a client named one, and
@@ -206,7 +210,7 @@ class GroupLog:
         return encode_with_version(value, version)
 
 
-def group_value(generation: Generation) -> GroupMetadataValue:
+def group_metadata_value(generation: Generation) -> GroupMetadataValue:
     """Return the value of a group's record."""
     protocol_type, number, protocol, leader, time_ms, members = generation
     return GroupMetadataValue(

@@ -53,7 +53,7 @@ Generation = tuple[str, int, str | None, str | None, int, list[Member]]
 _PLAIN = frozenset({DEFAULT_RETENTION, FOLLOWS})
 
 
-class Note(msgspec.Struct, gc=False):
+class GroupChange(msgspec.Struct, gc=False):
     """The records of one batch: commits, or deleted offsets, or a group; `is_end` is the tombstone
     of a group.
     """
@@ -62,120 +62,120 @@ class Note(msgspec.Struct, gc=False):
     time_ms: int
     commits: list[tuple[OffsetKey, CommittedOffset]] = []
     retention_ms: Retention = DEFAULT_RETENTION
-    deleted: Sequence[Partition] = ()
-    group: Generation | None = None
-    is_end: bool = False
-    weight: int = 1
+    deleted_offsets: Sequence[Partition] = ()
+    generation: Generation | None = None
+    deletes_group: bool = False
+    merged_count: int = 1
 
     @property
-    def count(self) -> int:
-        is_about_group = self.group is not None or self.is_end
-        return len(self.commits) + len(self.deleted) + is_about_group
+    def record_count(self) -> int:
+        is_about_group = self.generation is not None or self.deletes_group
+        return len(self.commits) + len(self.deleted_offsets) + is_about_group
 
 
 Row = tuple[int, int, CommittedOffset | Generation | None, Retention]
 """A record: its offset, its time (ms), its value (None: a tombstone) and its retention."""
 
 
-class Unread:
+class UnwrittenRecords:
     """The notes of one partition; `kept` are those left of earlier ones, in order."""
 
-    __slots__ = ("end_offset", "kept", "notes")
+    __slots__ = ("changes", "end_offset", "kept")
 
     def __init__(self, end_offset: int) -> None:
         self.end_offset = end_offset
         """The offset after the last noted record."""
         self.kept: dict[Key, Row] = {}
-        self.notes: list[tuple[int, Note]] = []  # each with its first offset
+        self.changes: list[tuple[int, GroupChange]] = []  # each with its first offset
 
-    def keep(self, key: OffsetKey, offset: CommittedOffset) -> None:
+    def keep_last_commit(self, key: OffsetKey, offset: CommittedOffset) -> None:
         """Add a commit, and drop what was kept of its key."""
         at = self.end_offset
         self.end_offset += 1
         self.kept.pop(key, None)  # so that it becomes the last one
         self.kept[key] = (at, offset.committed_ms, offset, DEFAULT_RETENTION)
 
-    def add(self, note: Note) -> None:
-        self.notes.append((self.end_offset, note))
-        self.end_offset += note.count
+    def add_change(self, note: GroupChange) -> None:
+        self.changes.append((self.end_offset, note))
+        self.end_offset += note.record_count
 
-    def compact(self, *, keeps_tombstones: bool) -> None:
+    def compact_to_last_of_key(self, *, keeps_tombstones: bool) -> None:
         """Keep the last record of each key."""
         kept = self.kept
-        for base_offset, note in self.notes:
-            for key, row in rows_of(base_offset, note):
+        for base_offset, note in self.changes:
+            for key, row in records_of_change(base_offset, note):
                 kept.pop(key, None)  # so that it becomes the last one
                 if row[2] is not None or keeps_tombstones:
                     kept[key] = row
-        self.notes.clear()
+        self.changes.clear()
         for key in list(islice(kept, max(0, len(kept) - KEPT_MAX))):
             del kept[key]
 
 
-def rows_of(base_offset: int, note: Note) -> Iterator[tuple[Key, Row]]:
+def records_of_change(base_offset: int, note: GroupChange) -> Iterator[tuple[Key, Row]]:
     """Yield the records of a note with their keys."""
     group_id, time_ms, retention_ms = note.group_id, note.time_ms, note.retention_ms
     offset = base_offset
     for key, committed in note.commits:
         yield key, (offset, time_ms, committed, retention_ms)
         offset += 1
-    for topic_id, partition in note.deleted:
+    for topic_id, partition in note.deleted_offsets:
         yield (group_id, topic_id, partition), (offset, time_ms, None, None)
         offset += 1
-    if note.group is not None or note.is_end:
-        yield group_id, (offset, time_ms, note.group, None)
+    if note.generation is not None or note.deletes_group:
+        yield group_id, (offset, time_ms, note.generation, None)
 
 
-def _notes(items: list[Any]) -> list[Note]:
+def _group_changes(items: list[Any]) -> list[GroupChange]:
     """Return the notes, with the offsets of a commit together. Those of a large one may be in
     parts, with others between them.
     """
-    found: list[Note] = []
+    found: list[GroupChange] = []
     for row in zip(*[iter(items)] * ITEMS, strict=True):
         group_id, topic_id, partition, content, mark = row
-        if isinstance(content, Note):
+        if isinstance(content, GroupChange):
             found.append(content)
             continue
         last = found[-1] if found and found[-1].commits else None
         if mark is not FOLLOWS or last is None or last.group_id != group_id:
             retention_ms = DEFAULT_RETENTION if mark is FOLLOWS else mark
-            last = Note(group_id, content.committed_ms, [], retention_ms)
+            last = GroupChange(group_id, content.committed_ms, [], retention_ms)
             found.append(last)
         last.commits.append(((group_id, topic_id, partition), content))
     return found
 
 
-class Writer(Protocol):
+class GroupLogWriter(Protocol):
     """The logs that the notes are written into, by partition."""
 
     @property
-    def exists(self) -> bool: ...
-    def end_offset(self, index: int) -> int: ...
-    def has_records(self, index: int) -> bool: ...
-    def is_watched(self, index: int) -> bool: ...
-    def is_watched_anywhere(self) -> bool: ...
-    def write(self, index: int, unread: Unread) -> None: ...
-    def write_held(self, note: Note, producer: tuple[int, int]) -> None: ...
+    def group_topic_exists(self) -> bool: ...
+    def end_offset_of_partition(self, index: int) -> int: ...
+    def has_records_in_partition(self, index: int) -> bool: ...
+    def is_partition_watched(self, index: int) -> bool: ...
+    def is_any_partition_watched(self) -> bool: ...
+    def write_unwritten_records(self, index: int, unread: UnwrittenRecords) -> None: ...
+    def write_pending_offsets(self, note: GroupChange, producer: tuple[int, int]) -> None: ...
 
 
 class GroupRecords:
     """What a coordinator has written about groups."""
 
     def __init__(
-        self, coordinators: "Coordinators", clock: Clock, make_log: Callable[[], Writer]
+        self, coordinators: "Coordinators", clock: Clock, make_log: Callable[[], GroupLogWriter]
     ) -> None:
         """`make_log` returns what writes the notes into the logs; most clusters need none."""
         self._coordinators = coordinators
         self._clock = clock
         self._make_log = make_log
-        self._log: Writer | None = None
+        self._log: GroupLogWriter | None = None
         self.new: list[Any] = []
         """The notes that were not given to their partitions yet. A commit adds group id, topic id,
         partition, offset, and retention of each offset, as a call or an object takes longer; a
         `Note` has the place of an offset.
         """
         self._weight = 0  # of all notes but new commits
-        self._unread: dict[int, Unread] = {}  # by partition
+        self._unread: dict[int, UnwrittenRecords] = {}  # by partition
         self._deleted: dict[Partition, None] = {}  # by the request that is handled
         self.room = ROOM
         """The length of `new` above which `look_after` must be called; 0: somebody has looked, and
@@ -185,23 +185,31 @@ class GroupRecords:
 
     # notes
 
-    def delete(self, topic_id: bytes, partition: int) -> None:
+    def note_offset_deletion(self, topic_id: bytes, partition: int) -> None:
         """Note that an offset is deleted; `end_deletion` follows."""
         if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
 
-    def end_deletion(self, group_id: str, *, with_group: bool = False) -> None:
+    def note_deletions_as_batch(self, group_id: str, *, with_group: bool = False) -> None:
         """Note the deletions, and perhaps that of the group, as one batch."""
         deleted = tuple(self._deleted)
         self._deleted.clear()
         if deleted or with_group:
             now_ms = self._clock.now_ms()
             weight = len(deleted) + with_group
-            self._add(Note(group_id, now_ms, deleted=deleted, is_end=with_group, weight=weight))
+            self._note_change(
+                GroupChange(
+                    group_id,
+                    now_ms,
+                    deleted_offsets=deleted,
+                    deletes_group=with_group,
+                    merged_count=weight,
+                )
+            )
 
-    def group(self, group: "ClassicGroup") -> None:
+    def note_generation(self, group: "ClassicGroup") -> None:
         """Note the generation of a classic group."""
-        cycle, roster = group.cycle, group.roster
+        cycle, roster = group.rebalance, group.roster
         protocol = cycle.protocol_name
         members: list[Member] = [
             (
@@ -211,7 +219,7 @@ class GroupRecords:
                 member.client_host,
                 member.rebalance_timeout_ms,
                 member.session_timeout_ms,
-                member.metadata(protocol),
+                member.metadata_of_protocol(protocol),
                 member.assignment,
             )
             for member in roster.members.values()
@@ -220,48 +228,54 @@ class GroupRecords:
         now_ms = self._clock.now_ms()
         found = (roster.protocol_type, cycle.generation_id, protocol, leader, now_ms, members)
         size = sum([MEMBER_BYTES + len(row[-1]) + len(row[-2]) for row in members])
-        self._add(Note(group.group_id, now_ms, group=found, weight=1 + size // BYTES_PER_NOTE))
+        self._note_change(
+            GroupChange(
+                group.group_id, now_ms, generation=found, merged_count=1 + size // BYTES_PER_NOTE
+            )
+        )
 
-    def new_group(self, group_id: str) -> None:
+    def note_new_group(self, group_id: str) -> None:
         """Note a classic group that has no generation yet."""
         now_ms = self._clock.now_ms()
-        self._add(Note(group_id, now_ms, group=("", 0, None, None, now_ms, [])))
+        self._note_change(GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, [])))
 
-    def forget(self) -> None:
+    def drop_all_changes(self) -> None:
         """Drop all notes: their topic is gone, or they are in a snapshot's log."""
         self.new.clear()
         self._weight = 0
         self._unread.clear()
         self._deleted.clear()
 
-    def _add(self, note: Note) -> None:
+    def _note_change(self, note: GroupChange) -> None:
         self.new += (note.group_id, b"", 0, note, DEFAULT_RETENTION)
-        self._weight += note.weight
-        self._compact_many()
+        self._weight += note.merged_count
+        self._compact_if_too_many()
         if not self.room and not self._wakes:
             self._wakes = True
-            self._clock.call_later(0, self._wake)  # now, a change of a group may be half done
+            self._clock.call_later(
+                0, self._wake_watched_partitions
+            )  # now, a change of a group may be half done
 
-    def look_after(self) -> None:
+    def compact_and_wake_watchers(self) -> None:
         """Compact too many notes; have records made if somebody waits for them."""
-        self._compact_many()
+        self._compact_if_too_many()
         if not self.room:
-            self._wake()
+            self._wake_watched_partitions()
 
-    def _compact_many(self) -> None:
+    def _compact_if_too_many(self) -> None:
         if len(self.new) > ROOM or self._weight > NOTES_MAX:
-            self._compact()
+            self._compact_all_partitions()
 
-    def _compact(self) -> None:
+    def _compact_all_partitions(self) -> None:
         if self._weight or not _PLAIN.issuperset(self.new[ITEMS - 1 :: ITEMS]):
-            self._route()
+            self._move_changes_to_partitions()
         else:
-            self._keep_last()
+            self._compact_new_plain_commits()
         self._weight = 0
         for index, unread in self._unread.items():
-            unread.compact(keeps_tombstones=self.log.has_records(index))
+            unread.compact_to_last_of_key(keeps_tombstones=self.log.has_records_in_partition(index))
 
-    def _keep_last(self) -> None:
+    def _compact_new_plain_commits(self) -> None:
         """Compact new notes that are commits without own retention, as quickly as possible.
 
         Of a partition, they get its last offsets.
@@ -269,63 +283,65 @@ class GroupRecords:
         groups, topic_ids, partitions, offsets = (self.new[at::ITEMS] for at in range(ITEMS - 1))
         last = dict(zip(zip(groups, topic_ids, partitions, strict=True), offsets, strict=True))
         self.new.clear()
-        unread = {group_id: self._unread_of(group_id) for group_id in dict.fromkeys(groups)}
+        unread = {
+            group_id: self._unwritten_of_group(group_id) for group_id in dict.fromkeys(groups)
+        }
         for group_id, count in Counter(groups).items():
             unread[group_id].end_offset += count
         for group_id, _, _ in last:
             unread[group_id].end_offset -= 1
         for key, committed in sorted(last.items(), key=lambda item: item[1].order):
-            unread[key[0]].keep(key, committed)
+            unread[key[0]].keep_last_commit(key, committed)
 
-    def _wake(self) -> None:
+    def _wake_watched_partitions(self) -> None:
         self._wakes = False
-        self._route()
+        self._move_changes_to_partitions()
         for index in list(self._unread):
-            if self.log.is_watched(index):
-                self.write(index)
-        self.room = 0 if self.log.is_watched_anywhere() else ROOM
+            if self.log.is_partition_watched(index):
+                self.write_partition(index)
+        self.room = 0 if self.log.is_any_partition_watched() else ROOM
 
-    def _route(self) -> None:
+    def _move_changes_to_partitions(self) -> None:
         """Give the new notes to their partitions."""
-        notes = _notes(self.new)
+        notes = _group_changes(self.new)
         self.new.clear()
-        of_groups: dict[str, Unread] = {}
+        of_groups: dict[str, UnwrittenRecords] = {}
         for note in notes:
             if note.commits:
-                note.weight = len(note.commits)
-                self._weight += note.weight
+                note.merged_count = len(note.commits)
+                self._weight += note.merged_count
             unread = of_groups.get(note.group_id)
             if unread is None:
-                unread = of_groups[note.group_id] = self._unread_of(note.group_id)
-            unread.add(note)
+                unread = of_groups[note.group_id] = self._unwritten_of_group(note.group_id)
+            unread.add_change(note)
 
-    def _unread_of(self, group_id: str) -> Unread:
+    def _unwritten_of_group(self, group_id: str) -> UnwrittenRecords:
         index = self._coordinators.group_partition_index(group_id)
         unread = self._unread.get(index)
         if unread is None:
-            unread = self._unread[index] = Unread(self.log.end_offset(index))
+            unread = self._unread[index] = UnwrittenRecords(self.log.end_offset_of_partition(index))
         return unread
 
     # looks
 
     @property
-    def log(self) -> Writer:
+    def log(self) -> GroupLogWriter:
         if self._log is None:
             self._log = self._make_log()
         return self._log
 
-    def write(self, index: int) -> None:
+    def write_partition(self, index: int) -> None:
         """Write what was noted about a partition into its log."""
         self.room = 0
-        self._route()
+        self._move_changes_to_partitions()
         unread = self._unread.pop(index, None)
         if unread is not None:
-            self._weight -= sum(note.weight for _, note in unread.notes)
-            self.log.write(index, unread)
+            self._weight -= sum(note.merged_count for _, note in unread.changes)
+            self.log.write_unwritten_records(index, unread)
 
-    def write_all(self) -> None:
+    def write_all_partitions(self) -> None:
         """Write what was noted about all partitions, if their topic exists."""
-        if (self.new or self._unread) and self.log.exists:
-            self._route()
+        if (self.new or self._unread) and self.log.group_topic_exists:
+            self._move_changes_to_partitions()
             for index in list(self._unread):
-                self.write(index)
+                self.write_partition(index)

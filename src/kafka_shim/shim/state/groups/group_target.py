@@ -12,33 +12,38 @@ from typing import Any, Final, Protocol
 import msgspec
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.groups.assignors import Assignment, Assignor, Held, Subscriber
+from kafka_shim.shim.state.groups.assignors import (
+    Assignment,
+    Assignor,
+    OrderedAssignment,
+    Subscriber,
+)
 
 NO_EPOCH: Final = 0
 """Epoch of a group before its first member; members send it to join."""
 
 
-class Assigned(Protocol):
+class TargetMember(Protocol):
     """The attributes of a member that a target needs."""
 
     member_id: str
     instance_id: str | None
 
 
-class AssignedMember(Assigned, Protocol):
+class MemberWithAssignment(TargetMember, Protocol):
     """A member with an assignment."""
 
     assigned: Assignment
 
 
-class Assignable(Protocol):
+class AssignablePartitions(Protocol):
     """The assignable partitions and the members' subscriptions."""
 
     @property
-    def changes(self) -> int:
+    def change_number(self) -> int:
         """A number that changes whenever other results may change."""
 
-    def counts(self, members: Any) -> Mapping[bytes, int]:
+    def partition_counts(self, members: Any) -> Mapping[bytes, int]:
         """Return the number of assignable partitions by topic id."""
 
     def subscribed_topic_ids(self, member: Any) -> frozenset[bytes]:
@@ -51,17 +56,17 @@ class TargetState(msgspec.Struct, frozen=True):
     epoch: int
     target_epoch: int
     by_member: dict[str, Assignment]
-    in_order: dict[str, Held]
-    begun_ms: int | None
+    ordered_by_member: dict[str, OrderedAssignment]
+    epoch_begun_ms: int | None
     assigned_ms: int | None
-    seen: int | None
-    counts: Mapping[bytes, int]
-    has_more: bool
+    seen_change_number: int | None
+    partition_counts: Mapping[bytes, int]
+    has_unassigned_partitions: bool
 
     def copy(self) -> "TargetState":
         """Return an independent copy."""
-        by_member, in_order = dict(self.by_member), dict(self.in_order)
-        return msgspec.structs.replace(self, by_member=by_member, in_order=in_order)
+        by_member, in_order = dict(self.by_member), dict(self.ordered_by_member)
+        return msgspec.structs.replace(self, by_member=by_member, ordered_by_member=in_order)
 
 
 class GroupTarget:
@@ -84,14 +89,14 @@ class GroupTarget:
         self._delay_ms = delay_ms
         self.epoch, self.target_epoch = first_epochs
         self._by_member: dict[str, Assignment] = {}
-        self._in_order: dict[str, Held] = {}  # the same in Java's iteration order
+        self._in_order: dict[str, OrderedAssignment] = {}  # the same in Java's iteration order
         self._begun_ms: int | None = None  # when the first member joined
         self._assigned_ms: int | None = None  # when a target was last set
         self._seen: int | None = None  # `changes` at the last refresh
         self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
-    def state(self) -> TargetState:
+    def mutable_state(self) -> TargetState:
         """Return what heartbeats change, without copying it."""
         return TargetState(
             self.epoch,
@@ -105,15 +110,15 @@ class GroupTarget:
             self._has_more,
         )
 
-    def set_state(self, state: TargetState) -> None:
+    def replace_mutable_state(self, state: TargetState) -> None:
         """Continue with a state, which belongs to this target from now on."""
         self.epoch, self.target_epoch = state.epoch, state.target_epoch
-        self._by_member, self._in_order = state.by_member, state.in_order
-        self._begun_ms, self._assigned_ms = state.begun_ms, state.assigned_ms
-        self._seen, self._counts = state.seen, state.counts
-        self._has_more = state.has_more
+        self._by_member, self._in_order = state.by_member, state.ordered_by_member
+        self._begun_ms, self._assigned_ms = state.epoch_begun_ms, state.assigned_ms
+        self._seen, self._counts = state.seen_change_number, state.partition_counts
+        self._has_more = state.has_unassigned_partitions
 
-    def start_with_assigned(self, epoch: int, members: Collection[AssignedMember]) -> None:
+    def start_with_assigned(self, epoch: int, members: Collection[MemberWithAssignment]) -> None:
         """Start with members whose current assignments are their targets."""
         self.epoch = self.target_epoch = epoch
         self._by_member = {member.member_id: member.assigned for member in members}
@@ -124,7 +129,9 @@ class GroupTarget:
         """The target assignment of each member."""
         return self._by_member
 
-    def put_back(self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]) -> None:
+    def restore_epochs_and_targets(
+        self, epochs: tuple[int, int], by_member: Mapping[str, Assignment]
+    ) -> None:
         """Restore the epochs of group and target; a target, if any, counts as set long ago."""
         was_set = epochs[1] != self.target_epoch or bool(by_member)
         self.epoch, self.target_epoch = epochs
@@ -133,31 +140,35 @@ class GroupTarget:
         if was_set:
             self._begun_ms = self._assigned_ms = 0
 
-    def see(self, assignable: Assignable, members: Collection[Assigned]) -> None:
+    def record_assignable_partitions(
+        self, assignable: AssignablePartitions, members: Collection[TargetMember]
+    ) -> None:
         """Record the assignable partitions without beginning a new epoch."""
-        self._seen = assignable.changes
-        self._counts = assignable.counts(members)
+        self._seen = assignable.change_number
+        self._counts = assignable.partition_counts(members)
 
-    def has_other_partitions(self, assignable: Assignable, members: Collection[Assigned]) -> bool:
+    def have_assignable_partitions_changed(
+        self, assignable: AssignablePartitions, members: Collection[TargetMember]
+    ) -> bool:
         """Return whether the assignable partitions differ from those at the last refresh."""
-        return assignable.counts(members) != self._counts
+        return assignable.partition_counts(members) != self._counts
 
     def restart_initial_delay(self) -> None:
         """Apply the initial delay again after the next member joins, as none is left."""
         self._begun_ms = self._assigned_ms = None
 
-    def of(self, member_id: str) -> Assignment:
+    def target_of_member(self, member_id: str) -> Assignment:
         return self._by_member.get(member_id, {})
 
-    def forget(self, member_id: str) -> Assignment:
+    def pop_target_of_member(self, member_id: str) -> Assignment:
         self._in_order.pop(member_id, None)
         return self._by_member.pop(member_id, {})
 
-    def hand_over(self, old_id: str, new_id: str) -> None:
+    def move_target_to_new_member_id(self, old_id: str, new_id: str) -> None:
         """Move the target of a static member that rejoined to its new id."""
         if old_id in self._in_order:
             self._in_order[new_id] = self._in_order[old_id]
-        self._by_member[new_id] = self.forget(old_id)
+        self._by_member[new_id] = self.pop_target_of_member(old_id)
 
     @property
     def assignable_topic_count(self) -> int:
@@ -179,88 +190,94 @@ class GroupTarget:
         )
 
     @property
-    def was_ever_set(self) -> bool:
+    def has_ever_been_computed(self) -> bool:
         return self._assigned_ms is not None
 
     @property
-    def is_delayed(self) -> bool:
+    def awaits_computation(self) -> bool:
         """Whether the target of the current epoch is not computed yet."""
         return self.epoch > self.target_epoch
 
-    def refresh(
+    def begin_epoch_and_compute_if_due(
         self,
-        assignable: Assignable,
-        members: Collection[Assigned],
+        assignable: AssignablePartitions,
+        members: Collection[TargetMember],
         assign: Assignor,
         *,
-        changed: bool,
-        is_kept: bool = False,
+        subscription_changed: bool,
+        keeps_target: bool = False,
     ) -> None:
         """Begin a new epoch if anything changed (`changed`: a subscription), and compute its target
         if that is due, unless it `is_kept`.
         """
-        if changed or self._has_more or self._seen != assignable.changes:
-            self._seen = assignable.changes
-            self._notice(assignable.counts(members), changed=changed)
-        if not is_kept and self._is_due():
+        if subscription_changed or self._has_more or self._seen != assignable.change_number:
+            self._seen = assignable.change_number
+            self._begin_epoch_if_changed(
+                assignable.partition_counts(members), subscription_changed=subscription_changed
+            )
+        if not keeps_target and self._is_due():
             self._assigned_ms = self._clock.now_ms()
             subscribers = [
                 Subscriber(
                     member.member_id,
                     member.instance_id,
                     assignable.subscribed_topic_ids(member),
-                    self._in_order.get(member.member_id, self.of(member.member_id)),
+                    self._in_order.get(member.member_id, self.target_of_member(member.member_id)),
                 )
                 for member in members
             ]
-            self._take_over(assign(subscribers, self._counts))
+            self._set_targets(assign(subscribers, self._counts))
             self.target_epoch = self.epoch
 
-    def _take_over(self, given: Mapping[str, Held]) -> None:
+    def _set_targets(self, targets: Mapping[str, OrderedAssignment]) -> None:
         """Set the targets; unchanged ones keep their order, as Kafka does not log them again."""
         before, self._by_member = self._by_member, {}
-        for member_id, held in given.items():
+        for member_id, held in targets.items():
             there = {topic_id: frozenset(at) for topic_id, at in held.items()}
             self._by_member[member_id] = there
             if member_id not in self._in_order or there != before.get(member_id):
                 self._in_order[member_id] = held
 
-    def _notice(self, counts: Mapping[bytes, int], *, changed: bool) -> None:
+    def _begin_epoch_if_changed(
+        self, counts: Mapping[bytes, int], *, subscription_changed: bool
+    ) -> None:
         if self._begun_ms is None:
             self._begun_ms = self._clock.now_ms()
-        more = self._has_more and not self.is_delayed
+        more = self._has_more and not self.awaits_computation
         self._has_more = False
-        if changed or more or counts != self._counts or self.epoch == NO_EPOCH:
+        if subscription_changed or more or counts != self._counts or self.epoch == NO_EPOCH:
             self.epoch += 1
         self._counts = counts
 
     def _is_due(self) -> bool:
-        return self.is_delayed and self._may_be_set()
+        return self.awaits_computation and self._may_be_computed()
 
-    def _may_be_set(self) -> bool:
+    def _may_be_computed(self) -> bool:
         now_ms = self._clock.now_ms()
         if self._assigned_ms is None:
             return now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
         return now_ms - self._assigned_ms >= self._interval_ms()
 
-    def is_near(self, *, changed: bool) -> bool:
+    def may_be_computed_by_next_heartbeat(self, *, changed: bool) -> bool:
         """Return whether the next heartbeat may compute a target;
         `changed`: if it begins an epoch.
         """
-        return (changed or self._has_more or self.is_delayed) and self._may_be_set()
+        return (changed or self._has_more or self.awaits_computation) and self._may_be_computed()
 
-    def has_more_to_assign(self) -> None:
+    def note_more_assignable_partitions(self) -> None:
         """Record that more partitions are assignable: begins a new epoch unless a target is
         pending.
         """
         self._has_more = True
 
-    def renew(self, assignable: Assignable, members: Collection[Assigned]) -> None:
+    def begin_epoch_for_changed_partitions(
+        self, assignable: AssignablePartitions, members: Collection[TargetMember]
+    ) -> None:
         """Begin a new epoch for changed partitions; the next heartbeat computes its target."""
-        self.see(assignable, members)
+        self.record_assignable_partitions(assignable, members)
         self.epoch += 1
 
-    def begin_epoch(self, *, is_empty: bool) -> None:
+    def begin_epoch_after_leave(self, *, is_empty: bool) -> None:
         """Begin a new epoch after a member left; with `is_empty` its target is set immediately.
 
         Otherwise another member's heartbeat sets it. The target after that is due without delay.

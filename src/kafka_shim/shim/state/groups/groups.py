@@ -23,7 +23,11 @@ from kafka_shim.shim.state.groups.group_records import (
     GroupRecords,
     Retention,
 )
-from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets, stray_name
+from kafka_shim.shim.state.groups.offsets import (
+    CommittedOffset,
+    Offsets,
+    topic_name_of_missing_partition,
+)
 from kafka_shim.shim.state.lazy_partition import GROUPS_TOPIC
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
@@ -40,12 +44,12 @@ GROUP_ID_NOT_FOUND_SINCE = 9
 """The OffsetCommit version that can say that the group is unknown (KIP-848)."""
 
 
-class Commit(msgspec.Struct, frozen=True, gc=False):
+class OffsetCommit(msgspec.Struct, frozen=True, gc=False):
     """One partition's offset in a commit."""
 
     topic_id: bytes
     partition: int
-    offset: CommittedOffset
+    committed_offset: CommittedOffset
 
 
 class Groups:
@@ -78,9 +82,11 @@ class Groups:
         self._kept_in: bytes | None = None  # the id of the topic of groups
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with the id of a group that may change now, or be new, or go."""
-        self._rounds = PeriodicWork(clock, lambda: settings.offsets_check_interval_ms, self._expire)
+        self._rounds = PeriodicWork(
+            clock, lambda: settings.offsets_check_interval_ms, self._expire_offsets_and_groups
+        )
 
-    def stop(self) -> None:
+    def stop_periodic_work(self) -> None:
         """Stop periodic work."""
         self._rounds.stop()
 
@@ -88,117 +94,117 @@ class Groups:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
-        self._notice_deleted_topics()
+        self._remove_offsets_of_deleted_topics()
         return iter(list(self._groups.values()))
 
-    def find(self, group_id: str) -> Group | None:
-        self._notice_deleted_topics()
+    def find_up_to_date(self, group_id: str) -> Group | None:
+        self._remove_offsets_of_deleted_topics()
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
-    def ids(self) -> set[str]:
+    def all_group_ids(self) -> set[str]:
         """Return the ids of all groups."""
         return set(self._groups)
 
-    def kept(self, group_id: str) -> Group | None:
+    def group_for_snapshot(self, group_id: str) -> Group | None:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
-    def classic(self, group_id: str) -> "ClassicGroup | None":
+    def find_classic(self, group_id: str) -> "ClassicGroup | None":
         """Return the group if it exists and uses the classic protocol."""
-        return cast("ClassicGroup | None", self._of_type(group_id, GroupType.CLASSIC))
+        return cast("ClassicGroup | None", self._find_of_type(group_id, GroupType.CLASSIC))
 
-    def consumer(self, group_id: str) -> "ConsumerGroup | None":
+    def find_consumer(self, group_id: str) -> "ConsumerGroup | None":
         """Return the group if it exists and uses the consumer protocol."""
-        return cast("ConsumerGroup | None", self._of_type(group_id, GroupType.CONSUMER))
+        return cast("ConsumerGroup | None", self._find_of_type(group_id, GroupType.CONSUMER))
 
-    def share(self, group_id: str) -> "ShareGroup | None":
+    def find_share(self, group_id: str) -> "ShareGroup | None":
         """Return the group if it exists and is a share group."""
-        return cast("ShareGroup | None", self._of_type(group_id, GroupType.SHARE))
+        return cast("ShareGroup | None", self._find_of_type(group_id, GroupType.SHARE))
 
-    def streams(self, group_id: str) -> "StreamsGroup | None":
+    def find_streams(self, group_id: str) -> "StreamsGroup | None":
         """Return the group if it exists and is a streams group."""
-        return cast("StreamsGroup | None", self._of_type(group_id, GroupType.STREAMS))
+        return cast("StreamsGroup | None", self._find_of_type(group_id, GroupType.STREAMS))
 
-    def _of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find(group_id)
+    def _find_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find_up_to_date(group_id)
         return group if group is not None and group.type is wanted else None
 
     def classic_or_new(self, group_id: str) -> "ClassicGroup":
         """Return the classic group; create it if it does not exist."""
-        group = self.classic(group_id)
+        group = self.find_classic(group_id)
         if group is None:
-            group = self.new_classic(group_id)
-            self.keep(group)
+            group = self.create_classic(group_id)
+            self.store_group(group)
         return group
 
-    def new_classic(self, group_id: str) -> "ClassicGroup":
+    def create_classic(self, group_id: str) -> "ClassicGroup":
         from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
         made = ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
-        made.cycle.when_settled = partial(self.records.group, made)
+        made.rebalance.on_settled = partial(self.records.note_generation, made)
         return made
 
-    def keep(self, group: Group) -> None:
+    def store_group(self, group: Group) -> None:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
-            replaced.close()
+            replaced.close_deleted_group()
             if replaced.type is GroupType.CLASSIC and group.type is not GroupType.CLASSIC:
-                self.records.end_deletion(group.group_id, with_group=True)
+                self.records.note_deletions_as_batch(group.group_id, with_group=True)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
         self._rounds.plan()
 
-    def delete(self, group_id: str) -> ErrorCode:
+    def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find(group_id)
+        group = self.find_up_to_date(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        group.expire_overdue()
+        group.remove_overdue_members()
         if not group.is_empty:
             return ErrorCode.NON_EMPTY_GROUP
-        self._remove(group)
+        self._remove_group_and_offsets(group)
         return NO_ERROR
 
-    def offsets_deleted(self, group: Group) -> None:
+    def finish_offset_deletion(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
         keeps = self.facts.java_group_coordinator
-        if not keeps and group.is_empty and not self.offsets.has_offsets(group.group_id):
-            self._remove(group)
+        if not keeps and group.is_empty and not self.offsets.group_has_offsets(group.group_id):
+            self._remove_group_and_offsets(group)
         else:
-            self.records.end_deletion(group.group_id)
+            self.records.note_deletions_as_batch(group.group_id)
 
-    def _remove(self, group: Group) -> None:
-        group.close()
+    def _remove_group_and_offsets(self, group: Group) -> None:
+        group.close_deleted_group()
         group_id = group.group_id
         del self._groups[group_id]
         self.when_touched(group_id)
         with_pending = self.facts.java_group_coordinator
-        for partition in self.offsets.partitions(group_id, with_pending=with_pending):
-            self.records.delete(*partition)
-        self.offsets.forget_group(group_id)
-        self.records.end_deletion(group_id, with_group=self._is_written(group))
+        for partition in self.offsets.partitions_with_offset(group_id, with_pending=with_pending):
+            self.records.note_offset_deletion(*partition)
+        self.offsets.delete_offsets_of_group(group_id)
+        self.records.note_deletions_as_batch(group_id, with_group=self._has_tombstone(group))
 
-    def _is_written(self, group: Group) -> bool:
+    def _has_tombstone(self, group: Group) -> bool:
         """Whether a group has a tombstone when it is deleted."""
         if group.type is not GroupType.CLASSIC:
             return False
-        has_generation = cast("ClassicGroup", group).cycle.generation_id > 0
+        has_generation = cast("ClassicGroup", group).rebalance.generation_id > 0
         return has_generation or self.facts.java_group_coordinator
 
-    def write_records(self, index: int) -> None:
+    def write_records_of_partition(self, index: int) -> None:
         """Write the records of a partition of the topic of groups: somebody looks at it."""
-        self._notice_deleted_topics()
-        self.records.write(index)
+        self._remove_offsets_of_deleted_topics()
+        self.records.write_partition(index)
 
-    def _notice_deleted_topics(self) -> None:
+    def _remove_offsets_of_deleted_topics(self) -> None:
         """Remove offsets of deleted topics, and in older releases empty groups without other
         offsets; remove all groups if their internal topic was deleted.
         """
@@ -209,59 +215,64 @@ class Groups:
             self._kept_in = None
             for group in list(self._groups.values()):
                 if group.type is GroupType.CLASSIC:
-                    cast("ClassicGroup", group).cycle.abort_rebalance()
-                self._remove(group)
-            self.records.forget()
+                    cast("ClassicGroup", group).rebalance.abort_pending_requests()
+                self._remove_group_and_offsets(group)
+            self.records.drop_all_changes()
         gone = {
             topic_id
-            for topic_id in self.offsets.topic_ids()
-            if self._topics.by_id(topic_id) is None and stray_name(topic_id) is None
+            for topic_id in self.offsets.committed_topic_ids()
+            if self._topics.by_id(topic_id) is None
+            and topic_name_of_missing_partition(topic_id) is None
         }
         with_pending = self.facts.java_group_coordinator
         written = {
-            group_id: list(self.offsets.partitions(group_id, gone, with_pending=with_pending))
+            group_id: list(
+                self.offsets.partitions_with_offset(group_id, gone, with_pending=with_pending)
+            )
             for group_id in self._groups
             if gone
         }
         for topic_id in gone:
-            self.offsets.forget_topic(topic_id)
+            self.offsets.delete_offsets_of_topic(topic_id)
         for group in list(self._groups.values()):
             for partition in written.get(group.group_id, ()):
-                self.records.delete(*partition)
-            self.offsets_deleted(group)
+                self.records.note_offset_deletion(*partition)
+            self.finish_offset_deletion(group)
 
-    def _expire(self) -> Iterator[bool]:
+    def _expire_offsets_and_groups(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
         left.
         """
         for group in list(self._groups.values()):
             if self._groups.get(group.group_id) is group and group.expires:
-                self._expire_offsets(group)
-                if group.is_empty and not self.offsets.has_offsets(group.group_id):
-                    self._remove(group)
-                self.records.end_deletion(group.group_id)
+                self._expire_offsets_of_group(group)
+                if group.is_empty and not self.offsets.group_has_offsets(group.group_id):
+                    self._remove_group_and_offsets(group)
+                self.records.note_deletions_as_batch(group.group_id)
             yield group.group_id in self._groups
 
-    def _expire_offsets(self, group: Group) -> None:
+    def _expire_offsets_of_group(self, group: Group) -> None:
         before_ms = self._clock.now_ms() - self.settings.offsets_retention_ms
-        for topic_id, offsets in list(self.offsets.of_group(group.group_id)):
+        for topic_id, offsets in list(self.offsets.offsets_by_topic(group.group_id)):
             topic = self._topics.by_id(topic_id)
-            name = stray_name(topic_id) if topic is None else topic.name
+            name = topic_name_of_missing_partition(topic_id) if topic is None else topic.name
             if name is None:
                 continue
             for partition, offset in list(offsets.items()):
-                idle_since_ms = group.idle_since_ms(name, offset.committed_ms)
+                idle_since_ms = group.offset_unused_since_ms(name, offset.committed_ms)
                 is_old = idle_since_ms is not None and idle_since_ms <= before_ms
-                if is_old and not self.offsets.is_unstable(group.group_id, topic_id, partition):
+                if is_old and not self.offsets.has_pending_offset(
+                    group.group_id, topic_id, partition
+                ):
                     self.delete_offset(group.group_id, topic_id, partition)
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         """Delete an offset; `offsets_deleted` follows."""
-        if self.offsets.has_offset(
+        if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
-            self.records.delete(topic_id, partition)
-        self.offsets.forget(group_id, topic_id, partition)
+            self.records.note_offset_deletion(topic_id, partition)
+        self.offsets.delete_offset(group_id, topic_id, partition)
 
     # commits of offsets
 
@@ -270,11 +281,11 @@ class Groups:
         wrong = not group_id and self.facts.empty_group_id_is_invalid_group_id
         return ErrorCode.INVALID_GROUP_ID if wrong else NO_ERROR
 
-    def commit(
+    def commit_offsets(
         self,
         group_id: str,
         identity: CommitIdentity,
-        commits: Sequence[Commit],
+        commits: Sequence[OffsetCommit],
         producer_id: int | None = None,
         append_error: Callable[[], ErrorCode] = lambda: NO_ERROR,
         retention_ms: Retention = DEFAULT_RETENTION,
@@ -284,12 +295,12 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find(group_id)
+        group = self.find_up_to_date(group_id)
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
         partitions = [(commit.topic_id, commit.partition) for commit in commits]
-        error = self._commit_error(group, identity, partitions)
+        error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
             error = self.group_id_error(group_id)
         if error is not NO_ERROR:
@@ -297,38 +308,45 @@ class Groups:
         error = append_error() if commits else NO_ERROR
         if error is not NO_ERROR:
             if producer_id is not None and not self.facts.java_group_coordinator:
-                self.offsets.drop(group_id, producer_id, partitions)
+                self.offsets.drop_pending_offsets(group_id, producer_id, partitions)
             return error
         if group is None and (commits or not self.facts.java_group_coordinator):
             self.classic_or_new(group_id)
         if producer_id is not None and (
             producer_id != NO_PRODUCER or self.facts.java_group_coordinator
         ):
-            rows = ((commit.topic_id, commit.partition, commit.offset) for commit in commits)
-            self.offsets.hold(group_id, producer_id, rows)
+            rows = (
+                (commit.topic_id, commit.partition, commit.committed_offset) for commit in commits
+            )
+            self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
-        self.store(group_id, commits, retention_ms)
-        if commits and self.find(group_id) is None:
+        self.store_offsets(group_id, commits, retention_ms)
+        if commits and self.find_up_to_date(group_id) is None:
             self.classic_or_new(group_id)
         return NO_ERROR
 
-    def store(
-        self, group_id: str, commits: Sequence[Commit], retention_ms: Retention = DEFAULT_RETENTION
+    def store_offsets(
+        self,
+        group_id: str,
+        commits: Sequence[OffsetCommit],
+        retention_ms: Retention = DEFAULT_RETENTION,
     ) -> None:
         """Store offsets that count immediately."""
         records, mark = self.records, retention_ms
         for commit in commits:  # not at once, if it is a large request
             topic_id, partition = commit.topic_id, commit.partition
-            offset = self.offsets.commit(group_id, topic_id, partition, commit.offset)
+            offset = self.offsets.store_offset(
+                group_id, topic_id, partition, commit.committed_offset
+            )
             records.new += (group_id, topic_id, partition, offset, mark)
             mark = FOLLOWS
             if len(records.new) > ROOM:  # which takes a moment, so not after all of them
-                records.look_after()
+                records.compact_and_wake_watchers()
                 mark = retention_ms
         if len(records.new) > records.room:
-            records.look_after()
+            records.compact_and_wake_watchers()
 
-    def _commit_error(
+    def _offset_commit_error(
         self,
         group: Group | None,
         identity: CommitIdentity,
@@ -342,6 +360,6 @@ class Groups:
             return ErrorCode.GROUP_ID_NOT_FOUND
         return ErrorCode.ILLEGAL_GENERATION
 
-    def end_transaction(self, producer_id: int, *, committed: bool) -> None:
+    def settle_pending_offsets(self, producer_id: int, *, committed: bool) -> None:
         """Commit or discard the pending offsets of a producer's transaction."""
-        self.offsets.settle(producer_id, committed=committed)
+        self.offsets.settle_pending_offsets(producer_id, committed=committed)

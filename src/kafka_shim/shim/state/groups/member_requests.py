@@ -12,12 +12,12 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.classic.classic_member import (
-    Joined,
-    Joining,
+    JoinRequest,
+    JoinResponse,
     OnJoined,
     OnSynced,
-    Synced,
-    Syncing,
+    SyncRequest,
+    SyncResponse,
 )
 from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.groups import Groups
@@ -26,14 +26,15 @@ from kafka_shim.shim.state.topics import Topics
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
     from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
-    from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants
+    from kafka_shim.shim.state.groups.consumer.classic_protocol_requests import (
+        ClassicProtocolRequests,
+    )
     from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
     from kafka_shim.shim.state.groups.consumer.consumer_member import (
         ConsumerHeartbeat,
         ConsumerMember,
     )
     from kafka_shim.shim.state.groups.group_target import HeartbeatResult
-    from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats, TimeSlices
     from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareHeartbeat
     from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
     from kafka_shim.shim.state.groups.streams.streams_member import (
@@ -41,6 +42,7 @@ if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
         StreamsHeartbeatResult,
     )
     from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions
+    from kafka_shim.shim.state.groups.time_sliced_heartbeats import TimeSlicedHeartbeats, TimeSlices
 
 Response = TypeVar("Response")
 
@@ -68,10 +70,10 @@ class MemberRequests:
 
     # the classic protocol
 
-    def join(
+    def handle_join(
         self,
         group_id: str,
-        joining: Joining,
+        joining: JoinRequest,
         response: OnJoined,
         slices: "TimeSlices | None" = None,
     ) -> None:
@@ -83,44 +85,44 @@ class MemberRequests:
         self.groups.joins += 1
         error = self._join_error(group_id, joining)
         if error is ErrorCode.INCONSISTENT_GROUP_PROTOCOL:  # and it says nothing else
-            response(Joined(error=error, member_id=""))
+            response(JoinResponse(error=error, member_id=""))
             return
         if error is not NO_ERROR:
-            response(Joined(error=error, member_id=joining.member_id))
+            response(JoinResponse(error=error, member_id=joining.member_id))
             return
-        group = self.groups.consumer(group_id)
+        group = self.groups.find_consumer(group_id)
         if group is not None and not group.is_empty:
-            participants, new_id = self._participants(group), self.new_member_id()
+            participants, new_id = self._classic_requests_of(group), self.new_member_id()
             if slices is None:
                 participants.join(joining, new_id, response)
             else:
-                apart = partial(self.long_heartbeats.classic, slices)
+                apart = partial(self.time_sliced_heartbeats.change_for_classic_member, slices)
                 participants.join(joining, new_id, response, apart)
         else:
-            self._classic_to_join(group_id).join(joining, response)
+            self._classic_group_to_join(group_id).join(joining, response)
 
-    def _classic_to_join(self, group_id: str) -> "ClassicGroup":
-        group = self.groups.classic(group_id)
+    def _classic_group_to_join(self, group_id: str) -> "ClassicGroup":
+        group = self.groups.find_classic(group_id)
         if group is None:
-            group = self.groups.new_classic(group_id)
-            self.groups.keep(group)
+            group = self.groups.create_classic(group_id)
+            self.groups.store_group(group)
             if self._facts.java_group_coordinator:
-                self.groups.records.new_group(group_id)
+                self.groups.records.note_new_group(group_id)
         return group
 
-    def _join_error(self, group_id: str, joining: Joining) -> ErrorCode:
+    def _join_error(self, group_id: str, joining: JoinRequest) -> ErrorCode:
         if not group_id:
             return ErrorCode.INVALID_GROUP_ID
         if joining.session_timeout_ms not in self._settings.session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        group = self.groups.find(group_id)
+        group = self.groups.find_up_to_date(group_id)
         if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
-        if group is not None and not self._takes_classic(group):
+        if group is not None and not self._accepts_classic_members(group):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         return NO_ERROR
 
-    def _takes_classic(self, group: Group) -> bool:
+    def _accepts_classic_members(self, group: Group) -> bool:
         """Return whether a classic member may join: empty consumer and streams groups are replaced,
         and consumer groups may accept it.
         """
@@ -128,57 +130,63 @@ class MemberRequests:
             return group.is_empty
         if group.type is GroupType.CONSUMER:
             return group.is_empty or self._settings.takes_classic
-        return _is_classic(group)
+        return _has_classic_protocol(group)
 
-    def sync(self, group_id: str, syncing: Syncing, response: OnSynced) -> None:
+    def handle_sync(self, group_id: str, syncing: SyncRequest, response: OnSynced) -> None:
         """Handle SyncGroup; the response follows immediately with an error, or
         when the leader has assigned.
         """
-        group = self._with_classic_members(group_id)
+        group = self._group_with_classic_members(group_id)
         if group is None:
-            response(Synced(error=self._no_member(group_id)))
+            response(SyncResponse(error=self._unknown_member_or_group_error(group_id)))
             return
         group.sync(syncing, response)
 
-    def heartbeat(
+    def handle_classic_heartbeat(
         self, group_id: str, member_id: str, instance_id: str | None, generation_id: int
     ) -> ErrorCode:
         """Handle a classic member's heartbeat; return NONE if it is up to date."""
-        group = self._with_classic_members(group_id)
+        group = self._group_with_classic_members(group_id)
         if group is None:
-            return self._no_member(group_id)
+            return self._unknown_member_or_group_error(group_id)
         return group.heartbeat(member_id, instance_id, generation_id)
 
-    def leave(self, group_id: str, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+    def handle_leave(
+        self, group_id: str, identities: Sequence[tuple[str, str | None]]
+    ) -> list[ErrorCode]:
         """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
-        group = self._with_classic_members(group_id)
+        group = self._group_with_classic_members(group_id)
         if group is None:
-            return [self._no_member(group_id)] * len(identities)
-        return group.leave(identities)
+            return [self._unknown_member_or_group_error(group_id)] * len(identities)
+        return group.remove_leaving_members(identities)
 
-    def _with_classic_members(self, group_id: str) -> "ClassicGroup | ClassicParticipants | None":
+    def _group_with_classic_members(
+        self, group_id: str
+    ) -> "ClassicGroup | ClassicProtocolRequests | None":
         """Return the group; None also for a group without a name, which may have only offsets."""
         if self.groups.group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.groups.find(group_id)
+        group = self.groups.find_up_to_date(group_id)
         if group is None or group.type is _CLASSIC:
             return cast("ClassicGroup | None", group)
         if group.type is GroupType.CONSUMER:
-            return self._participants(cast("ConsumerGroup", group))
+            return self._classic_requests_of(cast("ConsumerGroup", group))
         return None
 
-    def _participants(self, group: "ConsumerGroup") -> "ClassicParticipants":
-        from kafka_shim.shim.state.groups.consumer.classic_participants import ClassicParticipants  # noqa: PLC0415 - see above
+    def _classic_requests_of(self, group: "ConsumerGroup") -> "ClassicProtocolRequests":
+        from kafka_shim.shim.state.groups.consumer.classic_protocol_requests import (  # noqa: PLC0415 - see above
+            ClassicProtocolRequests,
+        )
 
-        return ClassicParticipants(group, self._facts, self._topics)
+        return ClassicProtocolRequests(group, self._facts, self._topics)
 
-    def _no_member(self, group_id: str) -> ErrorCode:
+    def _unknown_member_or_group_error(self, group_id: str) -> ErrorCode:
         error = self.groups.group_id_error(group_id)
         return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
 
     # the consumer protocol
 
-    def consumer_heartbeat(
+    def handle_consumer_heartbeat(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None" = None
     ) -> "HeartbeatResult":
         """Handle a heartbeat; raise RequestRejected with the error of the whole request.
@@ -187,37 +195,49 @@ class MemberRequests:
         """
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                return self._consumer_heartbeat(group_id, heartbeat, slices)
-        return self._consumer_heartbeat(group_id, heartbeat, None)
+            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
+                return self._consumer_heartbeat_result(group_id, heartbeat, slices)
+        return self._consumer_heartbeat_result(group_id, heartbeat, None)
 
-    def _consumer_heartbeat(
+    def _consumer_heartbeat_result(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
     ) -> "HeartbeatResult":
-        group = self.groups.consumer(group_id)
+        group = self.groups.find_consumer(group_id)
         if group is not None and slices is not None:
-            return self.long_heartbeats.consumer(group, group, heartbeat, slices)
+            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
+                group, group, heartbeat, slices
+            )
         if group is not None:
-            return group.heartbeat(heartbeat)
-        old = self.groups.classic(group_id)
+            return group.handle_heartbeat(heartbeat)
+        old = self.groups.find_classic(group_id)
         has_members = old is not None and not old.is_empty
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
-            self._check_replaceable(self.groups.find(group_id), group_id, joins=joins)
-        made = self._make_consumer(group_id)
+            self._require_replaceable_group(
+                self.groups.find_up_to_date(group_id), group_id, joins=joins
+            )
+        made = self._create_consumer_group(group_id)
         if old is not None and has_members:
             if slices is None:
-                return self._upgrade(old, made, lambda: made.heartbeat(heartbeat))
-            self._upgrade(old, made, lambda: made.check_joining(heartbeat))
-            return self.long_heartbeats.consumer(made, made, heartbeat, slices)
+                return self._upgrade_classic_group(
+                    old, made, lambda: made.handle_heartbeat(heartbeat)
+                )
+            self._upgrade_classic_group(
+                old, made, lambda: made.require_acceptable_new_member(heartbeat)
+            )
+            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
+                made, made, heartbeat, slices
+            )
         if slices is not None:
-            found = self.groups.find(group_id)
-            return self.long_heartbeats.consumer(made, found, heartbeat, slices)
-        response = made.heartbeat(heartbeat)
-        self.groups.keep(made)
+            found = self.groups.find_up_to_date(group_id)
+            return self.time_sliced_heartbeats.handle_consumer_heartbeat(
+                made, found, heartbeat, slices
+            )
+        response = made.handle_heartbeat(heartbeat)
+        self.groups.store_group(made)
         return response
 
-    def _make_consumer(self, group_id: str) -> "ConsumerGroup":
+    def _create_consumer_group(self, group_id: str) -> "ConsumerGroup":
         from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
 
         return ConsumerGroup(
@@ -226,87 +246,98 @@ class MemberRequests:
             self._facts,
             self._topics,
             self._clock,
-            self._downgrade,
+            self._downgrade_to_classic_group,
         )
 
-    def _upgrade(
-        self, old: "ClassicGroup", made: "ConsumerGroup", enter: Callable[[], Response]
+    def _upgrade_classic_group(
+        self,
+        classic_group: "ClassicGroup",
+        consumer_group: "ConsumerGroup",
+        add_member: Callable[[], Response],
     ) -> Response:
         """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
         (KIP-848).
         """
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
-        migration.check_upgrade(old, self._settings)
-        old.cycle.abort_rebalance()
+        migration.require_upgradable_group(classic_group, self._settings)
+        classic_group.rebalance.abort_pending_requests()
         try:
-            migration.upgrade(old, made, self._topics)
-            response = enter()
+            migration.move_members_to_consumer_group(classic_group, consumer_group, self._topics)
+            response = add_member()
         except RequestRejected:
-            made.close()
+            consumer_group.close_deleted_group()
             raise
         else:
-            self.groups.keep(made)
+            self.groups.store_group(consumer_group)
         finally:
-            old.cycle.flush_responses()
+            classic_group.rebalance.send_queued_responses()
         return response
 
-    def _downgrade(
+    def _downgrade_to_classic_group(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
     ) -> bool:
         """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
-        if not migration.may_downgrade(group, leaving, self._settings):
+        if not migration.becomes_classic_without_members(group, leaving, self._settings):
             return False
         for member in leaving:
-            group.drop(member)
-        made = self.groups.new_classic(group.group_id)
-        migration.downgrade(group, made, self._topics)
-        self.groups.keep(made)
-        made.cycle.when_settled()
+            group.drop_member_in_epoch(member)
+        made = self.groups.create_classic(group.group_id)
+        migration.move_members_to_classic_group(group, made, self._topics)
+        self.groups.store_group(made)
+        made.rebalance.on_settled()
         if rebalances:
-            made.cycle.begin()
-            made.cycle.flush_responses()
+            made.rebalance.begin_rebalance()
+            made.rebalance.send_queued_responses()
         return True
 
     # the share protocol
 
-    def share_heartbeat(
+    def handle_share_heartbeat(
         self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
     ) -> "HeartbeatResult":
         """Handle a heartbeat like `consumer_heartbeat`."""
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                found = self.groups.find(group_id)
-                group = self._share_group_of(group_id, heartbeat)
-                return self.long_heartbeats.share(group, found, heartbeat, slices)
-        group = self._share_group_of(group_id, heartbeat)
-        response = group.heartbeat(heartbeat)
-        self.groups.keep(group)
+            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
+                found = self.groups.find_up_to_date(group_id)
+                group = self._share_group_for_heartbeat(group_id, heartbeat)
+                return self.time_sliced_heartbeats.handle_share_heartbeat(
+                    group, found, heartbeat, slices
+                )
+        group = self._share_group_for_heartbeat(group_id, heartbeat)
+        response = group.handle_heartbeat(heartbeat)
+        self.groups.store_group(group)
         return response
 
     @cached_property
-    def long_heartbeats(self) -> "LongHeartbeats":
+    def time_sliced_heartbeats(self) -> "TimeSlicedHeartbeats":
         """Heartbeats that are computed while others are served."""
-        from kafka_shim.shim.state.groups.long_heartbeats import LongHeartbeats  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.time_sliced_heartbeats import TimeSlicedHeartbeats  # noqa: PLC0415 - see above
 
-        return LongHeartbeats(self.groups)
+        return TimeSlicedHeartbeats(self.groups)
 
-    def _share_group_of(self, group_id: str, heartbeat: "ShareHeartbeat") -> "ShareGroup":
+    def _share_group_for_heartbeat(
+        self, group_id: str, heartbeat: "ShareHeartbeat"
+    ) -> "ShareGroup":
         joins = heartbeat.member_epoch == 0
-        return self.groups.share(group_id) or self._new_share_group(group_id, may_be_new=joins)
+        return self.groups.find_share(group_id) or self._create_share_group(
+            group_id, may_be_new=joins
+        )
 
-    def share_to_alter(self, group_id: str) -> "ShareGroup":
+    def empty_or_new_share_group(self, group_id: str) -> "ShareGroup":
         """Return a share group without members, or a new one, which `keep` stores."""
-        group = self.groups.share(group_id) or self._new_share_group(group_id, may_be_new=True)
+        group = self.groups.find_share(group_id) or self._create_share_group(
+            group_id, may_be_new=True
+        )
         if not group.is_empty:
             raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
         return group
 
-    def _new_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
-        if not may_be_new or self.groups.find(group_id) is not None:
+    def _create_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
+        if not may_be_new or self.groups.find_up_to_date(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
@@ -317,54 +348,64 @@ class MemberRequests:
 
     # the streams protocol
 
-    def streams_heartbeat(
+    def handle_streams_heartbeat(
         self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
     ) -> "StreamsHeartbeatResult":
         """Handle a heartbeat like `consumer_heartbeat`."""
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
-            with self.long_heartbeats.one_of(group_id, slices):
-                found = self.groups.find(group_id)
-                group = self._streams_group_of(group_id, heartbeat)
-                response = self.long_heartbeats.streams(group, found, heartbeat, slices)
+            with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
+                found = self.groups.find_up_to_date(group_id)
+                group = self._streams_group_for_heartbeat(group_id, heartbeat)
+                response = self.time_sliced_heartbeats.handle_streams_heartbeat(
+                    group, found, heartbeat, slices
+                )
         else:
-            group = self._streams_group_of(group_id, heartbeat)
-            response = group.heartbeat(heartbeat)
-            self.groups.keep(group)
+            group = self._streams_group_for_heartbeat(group_id, heartbeat)
+            response = group.handle_heartbeat(heartbeat)
+            self.groups.store_group(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
-        if may_be_asked and not response.is_stale and self.descriptions.asks(group):
-            return msgspec.structs.replace(response, asks_description=True)
+        if (
+            may_be_asked
+            and not response.has_stale_topology
+            and self.topology_descriptions.request_description_if_due(group)
+        ):
+            return msgspec.structs.replace(response, requests_description=True)
         return response
 
-    def _streams_group_of(self, group_id: str, heartbeat: "StreamsHeartbeat") -> "StreamsGroup":
-        group = self.groups.streams(group_id)
+    def _streams_group_for_heartbeat(
+        self, group_id: str, heartbeat: "StreamsHeartbeat"
+    ) -> "StreamsGroup":
+        group = self.groups.find_streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
-            self._check_replaceable(self.groups.find(group_id), group_id, joins=joins)
-            group = self._make_streams(group_id)
+            self._require_replaceable_group(
+                self.groups.find_up_to_date(group_id), group_id, joins=joins
+            )
+            group = self._create_streams_group(group_id)
         return group
 
-    def _make_streams(self, group_id: str) -> "StreamsGroup":
+    def _create_streams_group(self, group_id: str) -> "StreamsGroup":
         from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
         return StreamsGroup(group_id, self._settings, self._facts, self._topics, self._clock)
 
-    def put_back(self, group_id: str, group_type: GroupType) -> Group:
+    def create_empty_group(self, group_id: str, group_type: GroupType) -> Group:
         """Restore an empty group of a type from a snapshot."""
         group: Group
         if group_type is GroupType.CONSUMER:
-            group = self._make_consumer(group_id)
+            group = self._create_consumer_group(group_id)
         elif group_type is GroupType.SHARE:
-            group = self._new_share_group(group_id, may_be_new=True)
+            group = self._create_share_group(group_id, may_be_new=True)
         elif group_type is GroupType.STREAMS:
-            group = self._make_streams(group_id)
+            group = self._create_streams_group(group_id)
         else:
-            group = self.groups.new_classic(group_id)
-        self.groups.keep(group)
+            group = self.groups.create_classic(group_id)
+        self.groups.store_group(group)
         return group
 
     @cached_property
-    def descriptions(self) -> "TopologyDescriptions":
+    def topology_descriptions(self) -> "TopologyDescriptions":
         """The known topologies of streams groups."""
         from kafka_shim.shim.state.groups.streams.topology_descriptions import TopologyDescriptions  # noqa: PLC0415 - see above
 
@@ -374,14 +415,18 @@ class MemberRequests:
         """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
         return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
 
-    def _check_replaceable(self, group: Group | None, group_id: str, *, joins: bool) -> None:
+    def _require_replaceable_group(
+        self, group: Group | None, group_id: str, *, joins: bool
+    ) -> None:
         """Check that a first member may replace an empty classic group,
         and take over its offsets.
         """
-        if not joins or (group is not None and not (_is_classic(group) and group.is_empty)):
+        if not joins or (
+            group is not None and not (_has_classic_protocol(group) and group.is_empty)
+        ):
             text = f"unknown group `{group_id}` of this protocol"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
-def _is_classic(group: Group) -> bool:
+def _has_classic_protocol(group: Group) -> bool:
     return group.type is GroupType.CLASSIC

@@ -14,7 +14,7 @@ class MemberTimers:
         self._sessions: dict[str, Deadline] = {}
         self._rebalances: dict[str, Timer] = {}
 
-    def restart_session(self, member_id: str, timeout_ms: float) -> None:
+    def restart_session_timeout(self, member_id: str, timeout_ms: float) -> None:
         """Start or restart the session timeout of a member."""
         session = self._sessions.get(member_id)
         if session is None:
@@ -22,21 +22,21 @@ class MemberTimers:
             self._sessions[member_id] = session
         session.restart(timeout_ms)
 
-    def start_rebalance(self, member_id: str, timeout_ms: float) -> None:
+    def start_rebalance_timeout(self, member_id: str, timeout_ms: float) -> None:
         """Start the rebalance timeout of a member, unless it is running."""
         if member_id not in self._rebalances:
             self._rebalances[member_id] = self._clock.call_later(
                 timeout_ms, lambda: self._expire(member_id)
             )
 
-    def stop_rebalance(self, member_id: str) -> None:
+    def stop_rebalance_timeout(self, member_id: str) -> None:
         """Stop the rebalance timeout of a member, if it is running."""
         if (timer := self._rebalances.pop(member_id, None)) is not None:
             timer.cancel()
 
-    def stop(self, member_id: str) -> None:
+    def stop_timers(self, member_id: str) -> None:
         """Stop both timeouts of a member."""
-        self.stop_rebalance(member_id)
+        self.stop_rebalance_timeout(member_id)
         if (session := self._sessions.pop(member_id, None)) is not None:
             session.cancel()
 
@@ -44,4 +44,4 @@ class MemberTimers:
         """Stop the timeouts of all members but these."""
         for member_id in [*self._sessions, *self._rebalances]:
             if member_id not in member_ids:
-                self.stop(member_id)
+                self.stop_timers(member_id)

@@ -16,15 +16,15 @@ _BY_NAME = bytes(17)
 """Longer than any topic id."""
 
 
-def stray_id(name: str) -> bytes:
+def missing_partition_id(topic_name: str) -> bytes:
     """Return an id for offsets of partitions that the topic does not have (up to 1.1).
 
     Deleting a topic deletes the offsets of its partitions, but not these.
     """
-    return _BY_NAME + name.encode()
+    return _BY_NAME + topic_name.encode()
 
 
-def stray_name(topic_id: bytes) -> str | None:
+def topic_name_of_missing_partition(topic_id: bytes) -> str | None:
     """Return the name in a stray id; None for the id of a topic."""
     return topic_id[len(_BY_NAME) :].decode() if topic_id.startswith(_BY_NAME) else None
 
@@ -67,14 +67,14 @@ class Offsets:
         self.when_held: Callable[[str, int], None] = lambda *_: None
         """Called with a group and a producer whose transaction's offsets changed."""
 
-    def commit(
+    def store_offset(
         self, group_id: str, topic_id: bytes, partition: int, offset: CommittedOffset
     ) -> CommittedOffset:
         """Store an offset, and return it with its time."""
         group = self._groups.get(group_id)
         if group is None:
             group = self._groups[group_id] = _GroupOffsets()
-        ordered = self._ordered(offset, self._clock.now_ms())
+        ordered = self._with_order_and_time(offset, self._clock.now_ms())
         offsets = group.committed.get(topic_id)
         if offsets is None:
             offsets = group.committed[topic_id] = {}
@@ -82,7 +82,7 @@ class Offsets:
         self.when_changed(group_id, topic_id, partition)
         return ordered
 
-    def hold(
+    def store_pending_offsets(
         self,
         group_id: str,
         producer_id: int,
@@ -97,10 +97,10 @@ class Offsets:
         self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
         now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
-            held[topic_id, partition] = self._ordered(offset, now_ms)
+            held[topic_id, partition] = self._with_order_and_time(offset, now_ms)
         self.when_held(group_id, producer_id)
 
-    def drop(
+    def drop_pending_offsets(
         self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
     ) -> None:
         """Forget offsets that wait for the end of a transaction."""
@@ -109,10 +109,10 @@ class Offsets:
             for partition in partitions:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
-            self._tidy(group)
-            self._drop_if_empty(group_id)
+            self._drop_empty_parts(group)
+            self._drop_group_if_empty(group_id)
 
-    def settle(self, producer_id: int, *, committed: bool) -> None:
+    def settle_pending_offsets(self, producer_id: int, *, committed: bool) -> None:
         """Commit the pending offsets of an ended transaction, unless newer ones were committed."""
         for group_id in self._groups_by_producer.pop(producer_id, ()):
             group = self._groups.get(group_id)
@@ -127,14 +127,16 @@ class Offsets:
                 if current is None or current.order < offset.order:
                     topic[partition] = offset
                     self.when_changed(group_id, topic_id, partition)
-            self._drop_if_empty(group_id)
+            self._drop_group_if_empty(group_id)
 
-    def get(self, group_id: str, topic_id: bytes, partition: int) -> CommittedOffset | None:
+    def committed_offset(
+        self, group_id: str, topic_id: bytes, partition: int
+    ) -> CommittedOffset | None:
         """Return the committed offset of a partition; None if there is none."""
         group = self._groups.get(group_id)
         return None if group is None else group.committed.get(topic_id, {}).get(partition)
 
-    def of_group(self, group_id: str) -> Iterator[tuple[bytes, TopicOffsets]]:
+    def offsets_by_topic(self, group_id: str) -> Iterator[tuple[bytes, TopicOffsets]]:
         """Return topic ids with the offsets of their partitions, in the
         order of the first commit.
         """
@@ -142,22 +144,22 @@ class Offsets:
         if group is not None:
             yield from group.committed.items()
 
-    def is_unstable(self, group_id: str, topic_id: bytes, partition: int) -> bool:
+    def has_pending_offset(self, group_id: str, topic_id: bytes, partition: int) -> bool:
         """Whether a transaction that is still open would change this offset (KIP-447)."""
         group = self._groups.get(group_id)
         return group is not None and any(
             (topic_id, partition) in held for held in group.pending.values()
         )
 
-    def has_offset(
+    def partition_has_offset(
         self, group_id: str, topic_id: bytes, partition: int, *, or_pending: bool
     ) -> bool:
         """Whether a partition has a committed offset, or a pending one."""
-        if self.get(group_id, topic_id, partition) is not None:
+        if self.committed_offset(group_id, topic_id, partition) is not None:
             return True
-        return or_pending and self.is_unstable(group_id, topic_id, partition)
+        return or_pending and self.has_pending_offset(group_id, topic_id, partition)
 
-    def partitions(
+    def partitions_with_offset(
         self, group_id: str, topic_ids: Collection[bytes] | None = None, *, with_pending: bool
     ) -> Iterator[tuple[bytes, int]]:
         """Yield topic ids and partitions with an offset, perhaps also a pending one; of some
@@ -174,10 +176,10 @@ class Offsets:
                 if topic_ids is None or topic_id in topic_ids:
                     yield topic_id, partition
 
-    def has_offsets(self, group_id: str) -> bool:
+    def group_has_offsets(self, group_id: str) -> bool:
         return group_id in self._groups
 
-    def forget(self, group_id: str, topic_id: bytes, partition: int) -> None:
+    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         """Delete an offset, committed or pending, if it exists."""
         group = self._groups.get(group_id)
         if group is None:
@@ -195,20 +197,20 @@ class Offsets:
         if not group.committed and not group.pending:
             del self._groups[group_id]
 
-    def forget_group(self, group_id: str) -> None:
-        self._note(group_id, self._groups.pop(group_id, None))
+    def delete_offsets_of_group(self, group_id: str) -> None:
+        self._note_group_change(group_id, self._groups.pop(group_id, None))
 
-    def forget_topic(self, topic_id: bytes) -> None:
+    def delete_offsets_of_topic(self, topic_id: bytes) -> None:
         for group_id, group in self._groups.items():
-            self._note(group_id, group)
+            self._note_group_change(group_id, group)
             group.committed.pop(topic_id, None)
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
-            self._tidy(group)
-        self._drop_empty()
+            self._drop_empty_parts(group)
+        self._drop_empty_groups()
 
-    def topic_ids(self) -> set[bytes]:
+    def committed_topic_ids(self) -> set[bytes]:
         """Return the ids of all topics with a committed offset."""
         found: set[bytes] = set()
         for group in self._groups.values():
@@ -216,16 +218,18 @@ class Offsets:
             found.update(key[0] for held in group.pending.values() for key in held)
         return found
 
-    def _ordered(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
+    def _with_order_and_time(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
         self._order = order = self._order + 1
         return CommittedOffset(offset.offset, offset.leader_epoch, offset.metadata, order, now_ms)
 
-    def held(self, group_id: str, producer_id: int) -> dict[tuple[bytes, int], CommittedOffset]:
+    def pending_offsets_of_producer(
+        self, group_id: str, producer_id: int
+    ) -> dict[tuple[bytes, int], CommittedOffset]:
         """Return a group's pending offsets of a producer's transaction."""
         group = self._groups.get(group_id)
         return {} if group is None else group.pending.get(producer_id, {})
 
-    def put_back(
+    def restore_offsets(
         self,
         group_id: str,
         offsets: Iterable[tuple[bytes, int, CommittedOffset]],
@@ -241,7 +245,7 @@ class Offsets:
                 group.pending.setdefault(producer_id, {})[topic_id, partition] = offset
                 self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
 
-    def _note(self, group_id: str, group: _GroupOffsets | None) -> None:
+    def _note_group_change(self, group_id: str, group: _GroupOffsets | None) -> None:
         """All that a group has changes."""
         if group is None:
             return
@@ -251,17 +255,17 @@ class Offsets:
         for producer_id in group.pending:
             self.when_held(group_id, producer_id)
 
-    def _tidy(self, group: _GroupOffsets) -> None:
+    def _drop_empty_parts(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:
             del group.committed[topic_id]
         for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:
             del group.pending[producer_id]
 
-    def _drop_if_empty(self, group_id: str) -> None:
+    def _drop_group_if_empty(self, group_id: str) -> None:
         group = self._groups[group_id]
         if not group.committed and not group.pending:
             del self._groups[group_id]
 
-    def _drop_empty(self) -> None:
+    def _drop_empty_groups(self) -> None:
         for group_id in [g for g, o in self._groups.items() if not o.committed and not o.pending]:
             del self._groups[group_id]

@@ -23,19 +23,19 @@ LEAVING_FOR_A_WHILE = -2
 
 NEVER: Mapping[tuple[bytes, int], int] = MappingProxyType({})
 
-IsFree = Callable[[bytes, int], bool]
+IsUnowned = Callable[[bytes, int], bool]
 """Returns whether no other member holds a partition."""
 
 
-class Step(NamedTuple):
+class ReconciliationStep(NamedTuple):
     """What a member keeps, has to revoke, and may get."""
 
-    kept: Assignment
+    retained: Assignment
     revoking: Assignment
-    free: Assignment
+    assignable: Assignment
 
 
-class MemberState(Enum):
+class ReconciliationState(Enum):
     """States of reconciliation."""
 
     STABLE = "stable"
@@ -55,110 +55,123 @@ class ReconcilingMember(msgspec.Struct):
     rebalance_timeout_ms: int = -1
     epoch: int = 0
     previous_epoch: int = 0
-    state: MemberState = MemberState.STABLE
+    state: ReconciliationState = ReconciliationState.STABLE
     assigned: Assignment = {}
-    assigned_in: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
+    assigned_since_epoch: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
     revoking: Assignment = {}
-    revoking_in: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
+    revoking_since_epoch: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
 
     @property
-    def is_classic(self) -> bool:
+    def uses_classic_protocol(self) -> bool:
         """Whether it uses the classic protocol in a consumer group."""
         return False
 
     @property
-    def own_session_timeout_ms(self) -> int | None:
+    def requested_session_timeout_ms(self) -> int | None:
         """The session timeout that it requested, if its protocol has one."""
         return None
 
-    def take_over(self, other: Self) -> None:
+    def copy_from_replaced_member(self, replaced_member: Self) -> None:
         """Take the assignment of the static member that it replaces."""
-        self.rebalance_timeout_ms = other.rebalance_timeout_ms
-        self.assigned = other.assigned
-        self.assigned_in = dict(other.assigned_in)
+        self.rebalance_timeout_ms = replaced_member.rebalance_timeout_ms
+        self.assigned = replaced_member.assigned
+        self.assigned_since_epoch = dict(replaced_member.assigned_since_epoch)
 
-    def start_in_epoch(self, epoch: int, assigned: Assignment) -> None:
+    def start_with_assignment(self, epoch: int, assigned: Assignment) -> None:
         """Start in an epoch with its target assigned."""
         self.epoch = self.previous_epoch = epoch
         self._set_assigned(assigned, epoch)
 
     def is_reconciled(self, target_epoch: int) -> bool:
-        return self.state is MemberState.STABLE and self.epoch == target_epoch
+        return self.state is ReconciliationState.STABLE and self.epoch == target_epoch
 
-    def has_held_since(self, epoch: int, topic_id: bytes, partition: int) -> bool:
+    def has_owned_since_epoch(self, epoch: int, topic_id: bytes, partition: int) -> bool:
         """Return whether it holds or is revoking a partition that it had at `epoch`."""
         at = topic_id, partition
-        since = self.assigned_in.get(at, self.revoking_in.get(at))
+        since = self.assigned_since_epoch.get(at, self.revoking_since_epoch.get(at))
         return since is not None and since <= epoch
 
-    def holds(self, topic_id: bytes, partition: int) -> bool:
+    def owns_or_revokes(self, topic_id: bytes, partition: int) -> bool:
         """Return whether it holds a partition or has yet to revoke it."""
         return partition in self.assigned.get(topic_id, ()) or partition in self.revoking.get(
             topic_id, ()
         )
 
-    def reconcile(
-        self, target_epoch: int, target: Assignment, owned: Assignment | None, is_free: IsFree
+    def reconcile_one_step(
+        self, target_epoch: int, target: Assignment, owned: Assignment | None, is_unowned: IsUnowned
     ) -> None:
         """Take one step towards the target; `owned` are the partitions it reported, if it did."""
         epoch = self.epoch
-        if self.state is MemberState.STABLE and epoch == target_epoch:
+        if self.state is ReconciliationState.STABLE and epoch == target_epoch:
             return
-        if self.state is MemberState.UNREVOKED:
-            if overlaps(owned, self.revoking):
+        if self.state is ReconciliationState.UNREVOKED:
+            if still_owns_revoking(owned, self.revoking):
                 return
             epoch += 1
-        kept = both(self.assigned, target)
-        revoking = without(self.assigned, kept)
-        missing = without(target, kept)
+        kept = intersection_of_assignments(self.assigned, target)
+        revoking = subtract_assignment(self.assigned, kept)
+        missing = subtract_assignment(target, kept)
         free = {
             topic_id: taken
             for topic_id, partitions in missing.items()
-            if (taken := frozenset(at for at in partitions if is_free(topic_id, at)))
+            if (taken := frozenset(at for at in partitions if is_unowned(topic_id, at)))
         }
         is_all_free = free == missing
-        kept, revoking, free = self.converted(Step(kept, revoking, free), target, owned)
-        before = self.assigned_in
+        kept, revoking, free = self.convert_task_kinds(
+            ReconciliationStep(kept, revoking, free), target, owned
+        )
+        before = self.assigned_since_epoch
         self._set_assigned(kept, epoch)
-        if revoking and overlaps(owned, revoking):
+        if revoking and still_owns_revoking(owned, revoking):
             self._advance_epoch(epoch)
-            self._set_revoking(revoking, before)
+            self._set_partitions_to_revoke(revoking, before)
             return
         self._advance_epoch(target_epoch)
-        self._set_revoking({})
-        self._set_assigned(merged(kept, free), target_epoch)
-        self.state = MemberState.STABLE if is_all_free else MemberState.UNRELEASED
+        self._set_partitions_to_revoke({})
+        self._set_assigned(union_of_assignments(kept, free), target_epoch)
+        self.state = ReconciliationState.STABLE if is_all_free else ReconciliationState.UNRELEASED
 
-    def converted(self, step: "Step", target: Assignment, owned: Assignment | None) -> "Step":  # noqa: ARG002 - for streams
+    def convert_task_kinds(
+        self,
+        step: "ReconciliationStep",
+        target: Assignment,  # noqa: ARG002 - for streams
+        owned: Assignment | None,  # noqa: ARG002 - for streams
+    ) -> "ReconciliationStep":
         """Return a step in which tasks of streams members change their kind."""
         return step
 
-    def give_up(self, wanted: Container[bytes], owned: Assignment | None) -> None:
+    def revoke_unsubscribed_topics(
+        self, subscribed_topic_ids: Container[bytes], owned: Assignment | None
+    ) -> None:
         """Revoke the topics that it no longer subscribes to, regardless of the target."""
-        kept = {topic_id: held for topic_id, held in self.assigned.items() if topic_id in wanted}
-        revoking = without(self.assigned, kept)
-        before = self.assigned_in
+        kept = {
+            topic_id: held
+            for topic_id, held in self.assigned.items()
+            if topic_id in subscribed_topic_ids
+        }
+        revoking = subtract_assignment(self.assigned, kept)
+        before = self.assigned_since_epoch
         self._set_assigned(kept, self.epoch)
-        if revoking and overlaps(owned, revoking):
-            self._set_revoking(revoking, before)
+        if revoking and still_owns_revoking(owned, revoking):
+            self._set_partitions_to_revoke(revoking, before)
 
-    def _set_revoking(
+    def _set_partitions_to_revoke(
         self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
     ) -> None:
         """Set the partitions to revoke; `since`: the epochs since which it held them."""
         self.revoking = revoking
-        self.revoking_in = {
+        self.revoking_since_epoch = {
             (topic_id, at): since[topic_id, at]
             for topic_id, partitions in revoking.items()
             for at in partitions
         }
         if revoking:
-            self.state = MemberState.UNREVOKED
+            self.state = ReconciliationState.UNREVOKED
 
     def _set_assigned(self, assigned: Assignment, epoch: int) -> None:
-        before = self.assigned_in
+        before = self.assigned_since_epoch
         self.assigned = assigned
-        self.assigned_in = {
+        self.assigned_since_epoch = {
             (topic_id, at): before.get((topic_id, at), epoch)
             for topic_id, partitions in assigned.items()
             for at in partitions
@@ -169,14 +182,14 @@ class ReconcilingMember(msgspec.Struct):
             self.previous_epoch = self.epoch
             self.epoch = epoch
 
-    def leave_for_a_while(self) -> None:
+    def leave_as_static_member(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
         self.epoch = LEAVING_FOR_A_WHILE
-        self._set_revoking({})
-        self.assigned_in = dict.fromkeys(self.assigned_in, 0)
+        self._set_partitions_to_revoke({})
+        self.assigned_since_epoch = dict.fromkeys(self.assigned_since_epoch, 0)
 
 
-def merged(first: Mapping[bytes, frozenset[int]], second: Assignment) -> Assignment:
+def union_of_assignments(first: Mapping[bytes, frozenset[int]], second: Assignment) -> Assignment:
     topic_ids = [*first, *(topic_id for topic_id in second if topic_id not in first)]
     return {
         topic_id: first.get(topic_id, frozenset()) | second.get(topic_id, frozenset())
@@ -184,24 +197,25 @@ def merged(first: Mapping[bytes, frozenset[int]], second: Assignment) -> Assignm
     }
 
 
-def is_part_of(some: Assignment, whole: Assignment) -> bool:
+def is_subset_of_assignment(some: Assignment, whole: Assignment) -> bool:
     return all(held <= whole.get(topic_id, frozenset()) for topic_id, held in some.items())
 
 
-def both(first: Assignment, second: Assignment) -> Assignment:
+def intersection_of_assignments(first: Assignment, second: Assignment) -> Assignment:
     common = {
         topic_id: held & second.get(topic_id, frozenset()) for topic_id, held in first.items()
     }
     return {topic_id: held for topic_id, held in common.items() if held}
 
 
-def without(assignment: Assignment, gone: Assignment) -> Assignment:
+def subtract_assignment(assignment: Assignment, subtracted: Assignment) -> Assignment:
     left = {
-        topic_id: held - gone.get(topic_id, frozenset()) for topic_id, held in assignment.items()
+        topic_id: held - subtracted.get(topic_id, frozenset())
+        for topic_id, held in assignment.items()
     }
     return {topic_id: held for topic_id, held in left.items() if held}
 
 
-def overlaps(owned: Assignment | None, revoking: Assignment) -> bool:
+def still_owns_revoking(owned: Assignment | None, revoking: Assignment) -> bool:
     """Return whether it still owns partitions to revoke; True if it did not report any."""
-    return owned is None or bool(both(owned, revoking))
+    return owned is None or bool(intersection_of_assignments(owned, revoking))

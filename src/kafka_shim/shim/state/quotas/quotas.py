@@ -8,7 +8,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka_shim.shim.state.java_collections import HashOrder, java_hash, ordered
+from kafka_shim.shim.state.java_collections import JavaHashOrder, in_hash_map_order, java_hash
 
 Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
@@ -182,31 +182,31 @@ def hash_of(key: EntityKey) -> int:
 
 def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
     """Return an entity's parts in the order of Kafka's map with this capacity."""
-    return {kind: entity[kind] for kind in ordered(entity, size)}
+    return {kind: entity[kind] for kind in in_hash_map_order(entity, size)}
 
 
 def _after(
     before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
 ) -> tuple[Limits, dict[EntityKey, int]]:
     """Return the limits of all entities after a change, in their order, and the hashes."""
-    altered = HashOrder[EntityKey]()
+    altered = JavaHashOrder[EntityKey]()
     known = dict(hashes)
     for key in changes:
         known[key] = known.get(key) or hash_of(key)
-        altered.compute(key, known[key])
+        altered.add_first_in_bucket(key, known[key])
     limits = dict(before)
     for key in altered:
         limits[key] = _altered(limits.get(key, {}), changes[key])
-    order = HashOrder[EntityKey](len(before))
+    order = JavaHashOrder[EntityKey](len(before))
     for key, kept in limits.items():
         if kept:
-            order.put(key, known[key])
+            order.add_last_in_bucket(key, known[key])
     return {key: limits[key] for key in order}, {key: known[key] for key in order}
 
 
 def _altered(limits: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
     merged: dict[str, float | None] = dict(limits)
-    for key in ordered(changes):
+    for key in in_hash_map_order(changes):
         merged[key] = changes[key]
     kept = {key: value for key, value in merged.items() if value is not None}
-    return {key: kept[key] for key in ordered(kept, len(limits))}
+    return {key: kept[key] for key in in_hash_map_order(kept, len(limits))}

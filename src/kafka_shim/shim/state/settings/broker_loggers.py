@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.shim.state.java_collections import ordered
+from kafka_shim.shim.state.java_collections import in_hash_map_order
 
 TABLE: Final = Path(__file__).with_name("broker_loggers.json")
 _CONFIGURED: Final = {
@@ -38,4 +38,4 @@ def loggers_of(release: str) -> Mapping[str, str]:
     levels = {
         name: level for level, names in (known or [_CONFIGURED])[-1].items() for name in names
     }
-    return {name: levels[name] for name in ordered(sorted(levels))}
+    return {name: levels[name] for name in in_hash_map_order(sorted(levels))}

@@ -53,7 +53,7 @@ def write_markers(stores: _Stores, ended: Transaction) -> None:
             facts=stores.facts.records,
         )
         if name == GROUPS_TOPIC:
-            stores.groups.end_transaction(ended.producer_id, committed=commit)
+            stores.groups.settle_pending_offsets(ended.producer_id, committed=commit)
 
 
 def append_marker(

@@ -1,7 +1,7 @@
 """A classic group: its handling of JoinGroup, SyncGroup, Heartbeat and LeaveGroup.
 
 A group created by a mere offset commit is one too. State changes are in `classic_rebalance.py`,
-members in `classic_roster.py`, and checks of commits in `classic_commits.py`.
+members in `classic_roster.py`, and checks of commits in `classic_group.py`.
 """
 
 import random
@@ -14,16 +14,16 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.groups.classic import subscription
 from kafka_shim.shim.state.groups.classic.classic_member import (
     ClassicMember,
-    Joined,
-    Joining,
-    MemberView,
+    DescribedMember,
+    JoinRequest,
+    JoinResponse,
     OnJoined,
     OnSynced,
-    Synced,
-    Syncing,
+    SyncRequest,
+    SyncResponse,
 )
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicRebalance, ClassicState
-from kafka_shim.shim.state.groups.classic.classic_roster import Roster, new_uuid
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster, new_uuid
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
@@ -48,15 +48,15 @@ class ClassicGroup(Group):
         self._settings = settings
         self._facts = facts
         self._random = rng
-        self.cycle = ClassicRebalance(settings, facts, clock)
+        self.rebalance = ClassicRebalance(settings, facts, clock)
 
     @property
-    def roster(self) -> Roster:
-        return self.cycle.roster
+    def roster(self) -> ClassicRoster:
+        return self.rebalance.roster
 
     @property
     def state(self) -> ClassicState:
-        return self.cycle.state
+        return self.rebalance.state
 
     @property
     def state_name(self) -> str:
@@ -80,62 +80,62 @@ class ClassicGroup(Group):
     @property
     def protocol_in_use(self) -> str:
         """Name of the selected protocol if the group is stable, else empty."""
-        return (self.cycle.protocol_name or "") if self.state is ClassicState.STABLE else ""
+        return (self.rebalance.protocol_name or "") if self.state is ClassicState.STABLE else ""
 
-    def views(self) -> list[MemberView]:
+    def described_members(self) -> list[DescribedMember]:
         """Return the members for DescribeGroups; with metadata only while the group is stable."""
         return [
-            MemberView(
+            DescribedMember(
                 member.member_id,
                 member.instance_id,
                 member.client_id,
                 member.client_host,
-                *self._shown(member),
+                *self._described_metadata_and_assignment(member),
             )
             for member in self.roster.members.values()
         ]
 
-    def _shown(self, member: ClassicMember) -> tuple[bytes, bytes]:
+    def _described_metadata_and_assignment(self, member: ClassicMember) -> tuple[bytes, bytes]:
         """Return the metadata and assignment that the release shows in this state."""
         if self.state is not ClassicState.STABLE:
             return b"", member.assignment if self._facts.java_group_coordinator else b""
         if not self._facts.describe_groups_returns_member_metadata:
             return member.assignment, member.assignment
-        return member.metadata(self.cycle.protocol_name), member.assignment
+        return member.metadata_of_protocol(self.rebalance.protocol_name), member.assignment
 
-    def expire_overdue(self) -> None:
-        self.cycle.expire_overdue()
+    def remove_overdue_members(self) -> None:
+        self.rebalance.remove_overdue_members()
 
     # JoinGroup
 
-    def join(self, joining: Joining, response: OnJoined) -> None:
+    def join(self, joining: JoinRequest, response: OnJoined) -> None:
         """Join the next generation; `response` is called when it begins, or now with an error."""
         error = self._join_error(joining)
         if error is not NO_ERROR:
-            response(Joined(error=error, member_id=joining.member_id))
+            response(JoinResponse(error=error, member_id=joining.member_id))
         elif not joining.member_id:
-            self._join_newly(joining, response)
-        elif joining.member_id in self.roster.promised:
-            self._enter(joining.member_id, joining, response)
+            self._join_without_member_id(joining, response)
+        elif joining.member_id in self.roster.pending_member_ids:
+            self._add_member(joining.member_id, joining, response)
         else:
-            self._join_again(self.roster.members[joining.member_id], joining, response)
-        self.cycle.flush_responses()
+            self._rejoin(self.roster.members[joining.member_id], joining, response)
+        self.rebalance.send_queued_responses()
 
-    def _join_error(self, joining: Joining) -> ErrorCode:
-        if not self._has_room_for(joining.member_id):
+    def _join_error(self, joining: JoinRequest) -> ErrorCode:
+        if not self._is_below_size_max(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
         is_checked = self._facts.join_requires_protocol_type
-        if not self.roster.supports(
-            joining.protocol_type, joining.protocols, is_checked=is_checked
+        if not self.roster.accepts_protocols(
+            joining.protocol_type, joining.protocols, checks_first_member=is_checked
         ):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        if self.cycle.is_stuck and joining.protocol_type != self.protocol_type:
+        if self.rebalance.lacks_common_protocol and joining.protocol_type != self.protocol_type:
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
-        if not joining.member_id or joining.member_id in self.roster.promised:
+        if not joining.member_id or joining.member_id in self.roster.pending_member_ids:
             return NO_ERROR
-        return self.error_of(joining.member_id, joining.instance_id)
+        return self.member_identity_error(joining.member_id, joining.instance_id)
 
-    def _has_room_for(self, member_id: str) -> bool:
+    def _is_below_size_max(self, member_id: str) -> bool:
         size_max = self._settings.size_max
         member = self.roster.members.get(member_id)
         if self.state is ClassicState.PREPARING:
@@ -143,42 +143,44 @@ class ClassicGroup(Group):
             return waits or self.roster.joining_count < size_max
         return self.is_empty or member is not None or len(self.roster) < size_max
 
-    def _join_newly(self, joining: Joining, response: OnJoined) -> None:
+    def _join_without_member_id(self, joining: JoinRequest, response: OnJoined) -> None:
         instance_id = joining.instance_id
         member_id = f"{instance_id or joining.client_id}-{new_uuid(self._random)}"
-        replaced = None if instance_id is None else self.roster.instances.get(instance_id)
-        if replaced is not None:
-            self._replace_static(self.roster.members[replaced], member_id, joining, response)
+        replaced_id = None if instance_id is None else self.roster.instances.get(instance_id)
+        if replaced_id is not None:
+            self._rejoin_static_member(
+                self.roster.members[replaced_id], member_id, joining, response
+            )
         elif joining.needs_member_id and instance_id is None:
-            self.cycle.promise(member_id, joining.session_timeout_ms)
-            response(Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
+            self.rebalance.reserve_member_id(member_id, joining.session_timeout_ms)
+            response(JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
         else:
-            self._enter(member_id, joining, response)
+            self._add_member(member_id, joining, response)
 
-    def _enter(self, member_id: str, joining: Joining, response: OnJoined) -> None:
+    def _add_member(self, member_id: str, joining: JoinRequest, response: OnJoined) -> None:
         member = ClassicMember(member_id, joining)
-        self.roster.hold(member, response)
-        self.cycle.enter(member, joining.protocol_type)
+        self.roster.set_pending_join(member, response)
+        self.rebalance.add_member_and_rebalance(member, joining.protocol_type)
 
-    def _join_again(self, member: ClassicMember, joining: Joining, response: OnJoined) -> None:
+    def _rejoin(self, member: ClassicMember, joining: JoinRequest, response: OnJoined) -> None:
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
-        self.roster.update(
+        self.roster.update_member_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
         )
         if not changed and (
             self.state is ClassicState.COMPLETING
             or (self.state is ClassicState.STABLE and not leads)
         ):
-            self.cycle.watch(member)
-            response(self.cycle.joined(member))
+            self.rebalance.restart_session_timeout(member)
+            response(self.rebalance.join_result_of(member))
             return
-        self.roster.hold(member, response)
-        self.cycle.begin()
+        self.roster.set_pending_join(member, response)
+        self.rebalance.begin_rebalance()
 
-    def _replace_static(
-        self, member: ClassicMember, new_id: str, joining: Joining, response: OnJoined
+    def _rejoin_static_member(
+        self, member: ClassicMember, new_id: str, joining: JoinRequest, response: OnJoined
     ) -> None:
         """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
 
@@ -187,61 +189,63 @@ class ClassicGroup(Group):
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
-        self.cycle.complete_join(member, Joined(error=fenced, member_id=member.member_id))
-        self.cycle.complete_sync(member, Synced(error=fenced))
-        self.roster.replace(member, new_id)
-        self.roster.update(
+        self.rebalance.queue_join_response(
+            member, JoinResponse(error=fenced, member_id=member.member_id)
+        )
+        self.rebalance.queue_sync_response(member, SyncResponse(error=fenced))
+        self.roster.replace_static_member_id(member, new_id)
+        self.roster.update_member_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
         )
-        self.cycle.watch(member)
-        if self._rejoin_rebalances():
-            self.roster.hold(member, response)
-            self.cycle.begin()
+        self.rebalance.restart_session_timeout(member)
+        if self._static_rejoin_causes_rebalance():
+            self.roster.set_pending_join(member, response)
+            self.rebalance.begin_rebalance()
             return
         if (
             self.state is ClassicState.STABLE
             and self._facts.static_rejoin_with_other_protocol_rebalances
         ):
-            self.cycle.when_settled()
+            self.rebalance.on_settled()
         skips = joining.can_skip_assignment and self.roster.leader_id == new_id
-        response(self.cycle.rejoined(member, None if skips else old_leader_id))
+        response(self.rebalance.static_rejoin_result_of(member, None if skips else old_leader_id))
 
-    def _rejoin_rebalances(self) -> bool:
+    def _static_rejoin_causes_rebalance(self) -> bool:
         if self.state is ClassicState.COMPLETING:
             return self._facts.static_rejoin_before_assignment_rebalances
         return self.state is not ClassicState.STABLE or (
             self._facts.static_rejoin_with_other_protocol_rebalances
-            and self.cycle.protocol_name != self.roster.selected_protocol()
+            and self.rebalance.protocol_name != self.roster.selected_protocol()
         )
 
     # SyncGroup, Heartbeat, LeaveGroup
 
-    def sync(self, syncing: Syncing, response: OnSynced) -> None:
+    def sync(self, syncing: SyncRequest, response: OnSynced) -> None:
         """Handle a SyncGroup; `response` is called once the leader has sent the assignments."""
         error = self._sync_error(syncing)
         if error is not NO_ERROR:
-            response(Synced(error=error))
+            response(SyncResponse(error=error))
             return
         member = self.roster.members[syncing.member_id]
-        self.cycle.watch(member)
-        self.cycle.has_synced(member)
+        self.rebalance.restart_session_timeout(member)
+        self.rebalance.note_sync(member)
         if self.state is ClassicState.STABLE:
-            response(self.cycle.synced(member))
+            response(self.rebalance.sync_result_of(member))
             return
         member.on_sync = response
         if member.member_id == self.roster.leader_id:
-            self.cycle.assign(syncing.assignments)
-        self.cycle.flush_responses()
+            self.rebalance.set_assignments_and_stabilize(syncing.assignments)
+        self.rebalance.send_queued_responses()
 
-    def _sync_error(self, syncing: Syncing) -> ErrorCode:
-        error = self.error_of(syncing.member_id, syncing.instance_id)
+    def _sync_error(self, syncing: SyncRequest) -> ErrorCode:
+        error = self.member_identity_error(syncing.member_id, syncing.instance_id)
         if error is not NO_ERROR:
             return error
-        if syncing.generation_id != self.cycle.generation_id:
+        if syncing.generation_id != self.rebalance.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         if syncing.protocol_type not in (None, self.protocol_type) or syncing.protocol_name not in (
             None,
-            self.cycle.protocol_name,
+            self.rebalance.protocol_name,
         ):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if self.state is ClassicState.PREPARING:
@@ -250,43 +254,45 @@ class ClassicGroup(Group):
 
     def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
         """Extend a member's session; the error says whether it must rejoin or is unknown."""
-        error = self.error_of(member_id, instance_id)
+        error = self.member_identity_error(member_id, instance_id)
         if error is not NO_ERROR:
             return error
         completing = self.state is ClassicState.COMPLETING
         if completing and not self._facts.heartbeat_checks_generation_before_state:
             return ErrorCode.REBALANCE_IN_PROGRESS
-        if generation_id != self.cycle.generation_id:
+        if generation_id != self.rebalance.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
-        self.cycle.watch(self.roster.members[member_id])
+        self.rebalance.restart_session_timeout(self.roster.members[member_id])
         if self.state is ClassicState.PREPARING or (
             completing and not self._facts.heartbeat_succeeds_while_awaiting_assignment
         ):
             return ErrorCode.REBALANCE_IN_PROGRESS
         return NO_ERROR
 
-    def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+    def remove_leaving_members(
+        self, identities: Sequence[tuple[str, str | None]]
+    ) -> list[ErrorCode]:
         """Remove members; return one error for each."""
-        return [self._leave(*identity) for identity in identities]
+        return [self._remove_leaving_member(*identity) for identity in identities]
 
-    def _leave(self, member_id: str, instance_id: str | None) -> ErrorCode:
+    def _remove_leaving_member(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
-        if instance_id is None and self.roster.forget_promise(member_id):
-            self.cycle.check()
-            self.cycle.flush_responses()
+        if instance_id is None and self.roster.drop_pending_member_id(member_id):
+            self.rebalance.complete_join_if_all_joined()
+            self.rebalance.send_queued_responses()
             return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
-        error = self.error_of(member_id, instance_id)
+        error = self.member_identity_error(member_id, instance_id)
         if error is NO_ERROR:
-            self.cycle.remove(self.roster.members[member_id])
-            self.cycle.flush_responses()
+            self.rebalance.remove_member_and_rebalance(self.roster.members[member_id])
+            self.rebalance.send_queued_responses()
         return error
 
-    def error_of(self, member_id: str, instance_id: str | None) -> ErrorCode:
+    def member_identity_error(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Return NONE for a current member, else the error for its request."""
         strict = self._facts.unknown_instance_is_unknown_member
-        return self.roster.error_of(member_id, instance_id, strict=strict)
+        return self.roster.member_identity_error(member_id, instance_id, strict=strict)
 
     # offsets
 
@@ -296,7 +302,7 @@ class ClassicGroup(Group):
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one result for all of them
     ) -> ErrorCode:
         """Accept commits of members in their generation; others only while the group is empty."""
-        return commit_error(self.cycle, self._facts, commit)
+        return classic_commit_error(self.rebalance, self._facts, commit)
 
     def offset_delete_error(self) -> ErrorCode:
         """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
@@ -309,70 +315,80 @@ class ClassicGroup(Group):
         if self.is_empty or self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
         for member in self.roster.members.values():
-            topics = subscription.topics_of(member.metadata(self.cycle.protocol_name))
+            topics = subscription.subscribed_topic_names(
+                member.metadata_of_protocol(self.rebalance.protocol_name)
+            )
             if topics is None or topic_name in topics:
                 return True
         return False
 
-    def idle_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
+    def offset_unused_since_ms(self, topic_name: str, committed_ms: int) -> int | None:
         """Return the time the group became empty; the commit's if it never had members."""
         if not self.protocol_type:
             return committed_ms
         if self.is_empty:
-            return self.cycle.empty_since_ms
+            return self.rebalance.empty_since_ms
         if self.state is not ClassicState.STABLE or self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return None
-        return super().idle_since_ms(topic_name, committed_ms)
+        return super().offset_unused_since_ms(topic_name, committed_ms)
 
-    def close(self) -> None:
-        self.cycle.close()
+    def close_deleted_group(self) -> None:
+        self.rebalance.stop_all_timers()
 
 
-def commit_error(cycle: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity) -> ErrorCode:
+def classic_commit_error(
+    rebalance: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity
+) -> ErrorCode:
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
     if commit.is_transactional and not facts.unknown_instance_is_unknown_member:
-        return _lenient_error(cycle, commit)
-    if _is_memberless_commit(cycle, commit):
+        return _transactional_commit_error(rebalance, commit)
+    if _needs_no_member(rebalance, commit):
         return NO_ERROR
-    completing = cycle.state is ClassicState.COMPLETING and not commit.is_transactional
+    completing = rebalance.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member_before_state:
         return ErrorCode.REBALANCE_IN_PROGRESS
-    error = _membership_error(cycle, commit, strict=facts.unknown_instance_is_unknown_member)
+    error = _member_and_generation_error(
+        rebalance, commit, strict=facts.unknown_instance_is_unknown_member
+    )
     if error is not NO_ERROR:
         return error
     if completing:
         return ErrorCode.REBALANCE_IN_PROGRESS
-    if commit.member_id in cycle.roster.members:
-        cycle.watch(cycle.roster.members[commit.member_id])
+    if commit.member_id in rebalance.roster.members:
+        rebalance.restart_session_timeout(rebalance.roster.members[commit.member_id])
     return NO_ERROR
 
 
-def _lenient_error(cycle: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
+def _transactional_commit_error(rebalance: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
     """Check only the fields set in a transactional commit, in any state of the group."""
-    if commit.member_id or commit.instance_id in cycle.roster.instances:
-        error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=False)
+    if commit.member_id or commit.instance_id in rebalance.roster.instances:
+        error = rebalance.roster.member_identity_error(
+            commit.member_id, commit.instance_id, strict=False
+        )
         if error is not NO_ERROR:
             return error
-    own = commit.generation_id in (-1, cycle.generation_id)
+    own = commit.generation_id in (-1, rebalance.generation_id)
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _membership_error(
-    cycle: ClassicRebalance, commit: CommitIdentity, *, strict: bool
+def _member_and_generation_error(
+    rebalance: ClassicRebalance, commit: CommitIdentity, *, strict: bool
 ) -> ErrorCode:
-    error = cycle.roster.error_of(commit.member_id, commit.instance_id, strict=strict)
+    error = rebalance.roster.member_identity_error(
+        commit.member_id, commit.instance_id, strict=strict
+    )
     if error is not NO_ERROR:
         return error
-    own = commit.generation_id == cycle.generation_id
+    own = commit.generation_id == rebalance.generation_id
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _is_memberless_commit(cycle: ClassicRebalance, commit: CommitIdentity) -> bool:
+def _needs_no_member(rebalance: ClassicRebalance, commit: CommitIdentity) -> bool:
     """Return whether the commit names no member and needs none: in an empty group, or in a
     transaction, which may name no member (before KIP-447 it could not).
     """
     if commit.generation_id >= 0:
         return False
     named = commit.member_id or commit.instance_id is not None
-    is_empty = cycle.state is ClassicState.EMPTY
+    is_empty = rebalance.state is ClassicState.EMPTY
     return is_empty or (commit.is_transactional and not named)

@@ -11,7 +11,7 @@ Protocols = tuple[tuple[str, bytes], ...]
 """Names of a member's assignment protocols, in order of preference, each with its metadata."""
 
 
-class Joining(msgspec.Struct, frozen=True, kw_only=True):
+class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A JoinGroup request."""
 
     member_id: str
@@ -34,7 +34,7 @@ class JoinedMember(msgspec.Struct, frozen=True):
     metadata: bytes
 
 
-class Joined(msgspec.Struct, frozen=True, kw_only=True):
+class JoinResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The response to a JoinGroup request; only the leader's has `members`."""
 
     error: ErrorCode = ErrorCode.NONE
@@ -47,7 +47,7 @@ class Joined(msgspec.Struct, frozen=True, kw_only=True):
     members: tuple[JoinedMember, ...] = ()
 
 
-class Syncing(msgspec.Struct, frozen=True, kw_only=True):
+class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
     """A SyncGroup request; the leader's has `assignments`, by member id."""
 
     member_id: str
@@ -58,7 +58,7 @@ class Syncing(msgspec.Struct, frozen=True, kw_only=True):
     assignments: dict[str, bytes]
 
 
-class Synced(msgspec.Struct, frozen=True, kw_only=True):
+class SyncResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The response to a SyncGroup request."""
 
     error: ErrorCode = ErrorCode.NONE
@@ -67,7 +67,7 @@ class Synced(msgspec.Struct, frozen=True, kw_only=True):
     assignment: bytes = b""
 
 
-class MemberView(msgspec.Struct, frozen=True):
+class DescribedMember(msgspec.Struct, frozen=True):
     """A member in a DescribeGroups response."""
 
     member_id: str
@@ -78,8 +78,8 @@ class MemberView(msgspec.Struct, frozen=True):
     assignment: bytes
 
 
-OnJoined = Callable[[Joined], None]
-OnSynced = Callable[[Synced], None]
+OnJoined = Callable[[JoinResponse], None]
+OnSynced = Callable[[SyncResponse], None]
 
 
 class ClassicMember:
@@ -101,7 +101,7 @@ class ClassicMember:
         "session_timer",
     )
 
-    def __init__(self, member_id: str, joining: Joining) -> None:
+    def __init__(self, member_id: str, joining: JoinRequest) -> None:
         self.member_id = member_id
         self.instance_id = joining.instance_id
         self.client_id = joining.client_id
@@ -116,22 +116,22 @@ class ClassicMember:
         self.session_timer: Deadline | None = None
         self.session_ends_ms: float = float("inf")
 
-    def update(self, joining: Joining, *, with_timeouts: bool) -> None:
+    def update_from_join(self, joining: JoinRequest, *, with_timeouts: bool) -> None:
         """Set the protocols and timeouts of a JoinGroup from a member that rejoins."""
         if with_timeouts:
             self.session_timeout_ms = joining.session_timeout_ms
             self.rebalance_timeout_ms = joining.rebalance_timeout_ms
         self.protocols = joining.protocols
 
-    def metadata(self, protocol_name: str | None) -> bytes:
+    def metadata_of_protocol(self, protocol_name: str | None) -> bytes:
         wanted = protocol_name or ""
         return next((metadata for name, metadata in self.protocols if name == wanted), b"")
 
-    def vote(self, all_support: Callable[[str], bool]) -> str:
+    def first_protocol_all_support(self, all_support: Callable[[str], bool]) -> str:
         """Return the first of its protocols that all members support."""
         return next(name for name, _ in self.protocols if all_support(name))
 
-    def stop_timer(self) -> None:
+    def stop_session_timer(self) -> None:
         if self.session_timer is not None:
             self.session_timer.cancel()
             self.session_timer = None

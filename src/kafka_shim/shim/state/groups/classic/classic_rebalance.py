@@ -18,8 +18,12 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock, Deadline
-from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, Joined, Synced
-from kafka_shim.shim.state.groups.classic.classic_roster import Roster
+from kafka_shim.shim.state.groups.classic.classic_member import (
+    ClassicMember,
+    JoinResponse,
+    SyncResponse,
+)
+from kafka_shim.shim.state.groups.classic.classic_roster import ClassicRoster
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
 NEW_MEMBER_JOIN_TIMEOUT_MS = 300_000
@@ -44,93 +48,97 @@ class ClassicRebalance:
         self._settings = settings
         self._facts = facts
         self._clock = clock
-        self.roster = Roster()
+        self.roster = ClassicRoster()
         self.state = ClassicState.EMPTY
         self.empty_since_ms = clock.now_ms()
         self.generation_id = 0
         self.protocol_name: str | None = None
-        self.is_stuck = False  # 0.11: no generation can begin, as its members have no protocol
+        self.lacks_common_protocol = (
+            False  # 0.11: no generation can begin, as its members have no protocol
+        )
         self._phase_timer: Deadline | None = None
-        self._gathering_left_ms: int | None = None  # during the initial rebalance delay
+        self._initial_delay_left_ms: int | None = None  # during the initial rebalance delay
         self._joined_meanwhile = False
         self._unsynced: set[str] = set()
-        self._outbox: deque[Callable[[], None]] = deque()
+        self._queued_responses: deque[Callable[[], None]] = deque()
         self._flush_is_scheduled = False
-        self.when_settled: Callable[[], None] = lambda: None
+        self.on_settled: Callable[[], None] = lambda: None
         """Called when a generation has its assignment or no members, or a member another id."""
 
     # members
 
-    def enter(self, member: ClassicMember, protocol_type: str) -> None:
+    def add_member_and_rebalance(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a new member, whose JoinGroup is pending, and begin a rebalance."""
         assert member.on_join is not None
         if self.state is ClassicState.PREPARING and self.generation_id == 0:
             self._joined_meanwhile = True
-        self.roster.add(member, protocol_type)
-        member.is_new = not self.is_stuck
-        self._start_session(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
-        self.begin()
+        self.roster.add_member(member, protocol_type)
+        member.is_new = not self.lacks_common_protocol
+        self._start_session_timer(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
+        self.begin_rebalance()
 
-    def remove(self, member: ClassicMember) -> None:
+    def remove_member_and_rebalance(self, member: ClassicMember) -> None:
         """Remove a member that left or timed out; the others rebalance."""
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
-        self.roster.remove(member)
+        self.roster.remove_member(member)
         self._unsynced.discard(member.member_id)
-        if not self.is_stuck:
-            self.complete_join(member, Joined(error=unknown))
-        self.complete_sync(member, Synced(error=unknown))
+        if not self.lacks_common_protocol:
+            self.queue_join_response(member, JoinResponse(error=unknown))
+        self.queue_sync_response(member, SyncResponse(error=unknown))
         if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
-            self.begin()
+            self.begin_rebalance()
         else:
-            self.check()
+            self.complete_join_if_all_joined()
 
-    def promise(self, member_id: str, session_timeout_ms: int) -> None:
+    def reserve_member_id(self, member_id: str, session_timeout_ms: int) -> None:
         """Reserve an id returned with MEMBER_ID_REQUIRED, until the session timeout (KIP-394)."""
 
-        def lapse() -> None:
-            if self.roster.promised.pop(member_id, None) is not None:
-                self.check()
+        def expire_reservation() -> None:
+            if self.roster.pending_member_ids.pop(member_id, None) is not None:
+                self.complete_join_if_all_joined()
 
-        self.roster.promised[member_id] = self._later(session_timeout_ms, lapse)
+        self.roster.pending_member_ids[member_id] = self._start_deadline(
+            session_timeout_ms, expire_reservation
+        )
 
-    def watch(self, member: ClassicMember) -> None:
+    def restart_session_timeout(self, member: ClassicMember) -> None:
         """Restart the session timeout of a member that has sent a request."""
         member.session_ends_ms = self._clock.now_ms() + member.session_timeout_ms
         if member.session_timer is None:
-            self._start_session(member, member.session_timeout_ms)
+            self._start_session_timer(member, member.session_timeout_ms)
         else:
             member.session_timer.restart(member.session_timeout_ms)
 
-    def _start_session(self, member: ClassicMember, delay_ms: float) -> None:
+    def _start_session_timer(self, member: ClassicMember, delay_ms: float) -> None:
         """Start the session timer, of few objects: a group may have very many members."""
-        member.session_timer = Deadline(self._clock, partial(self._session_ends, member))
+        member.session_timer = Deadline(self._clock, partial(self._on_session_timeout, member))
         member.session_timer.restart(delay_ms)
 
-    def _session_ends(self, member: ClassicMember) -> None:
-        self._expire(member)
-        self.flush_responses()
+    def _on_session_timeout(self, member: ClassicMember) -> None:
+        self._remove_unless_request_pending(member)
+        self.send_queued_responses()
 
-    def expire_overdue(self) -> None:
+    def remove_overdue_members(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
         event loop may process requests before timers that are due.
         """
         now_ms = self._clock.now_ms()
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
-                self._expire(member)
-        self.flush_responses()
+                self._remove_unless_request_pending(member)
+        self.send_queued_responses()
 
-    def _expire(self, member: ClassicMember) -> None:
+    def _remove_unless_request_pending(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
         if not waits or member.is_new:
-            self.remove(member)
+            self.remove_member_and_rebalance(member)
 
     # a rebalance
 
-    def begin(self) -> None:
+    def begin_rebalance(self) -> None:
         """Start a rebalance unless one is in progress; it may complete immediately."""
         if self.state is ClassicState.PREPARING:
-            self.check()
+            self.complete_join_if_all_joined()
             return
         if self.state is ClassicState.COMPLETING:
             self._abort_pending_syncs()
@@ -141,194 +149,200 @@ class ClassicRebalance:
         delay_ms = self._settings.initial_rebalance_delay_ms
         if is_first and delay_ms > 0:
             self._joined_meanwhile = False
-            self._gathering_left_ms = max(timeout_ms - delay_ms, 0)
-            self._restart_phase(delay_ms, self._gather)
+            self._initial_delay_left_ms = max(timeout_ms - delay_ms, 0)
+            self._restart_phase_timer(delay_ms, self._extend_initial_delay)
         else:
-            self._restart_phase(timeout_ms, self._complete_join)
-            self.check()
+            self._restart_phase_timer(timeout_ms, self._begin_next_generation)
+            self.complete_join_if_all_joined()
 
-    def check(self) -> None:
+    def complete_join_if_all_joined(self) -> None:
         """Complete the rebalance if all members joined, except during the initial delay."""
-        waits = self.state is not ClassicState.PREPARING or self._gathering_left_ms is not None
-        if not waits and not self.is_stuck and self.roster.everybody_joined():
-            self._complete_join()
+        waits = self.state is not ClassicState.PREPARING or self._initial_delay_left_ms is not None
+        if not waits and not self.lacks_common_protocol and self.roster.all_members_joined():
+            self._begin_next_generation()
 
-    def _gather(self) -> None:
+    def _extend_initial_delay(self) -> None:
         """Extend the initial rebalance delay while new members keep joining (KIP-134).
 
         Ends when none joined during the last delay, or at the rebalance timeout.
         """
-        left_ms = self._gathering_left_ms or 0
+        left_ms = self._initial_delay_left_ms or 0
         if not self._joined_meanwhile or left_ms == 0:
-            self._complete_join()
+            self._begin_next_generation()
             return
         delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
         self._joined_meanwhile = False
-        self._gathering_left_ms = left_ms - delay_ms
-        self._restart_phase(delay_ms, self._gather)
+        self._initial_delay_left_ms = left_ms - delay_ms
+        self._restart_phase_timer(delay_ms, self._extend_initial_delay)
 
-    def _complete_join(self) -> None:
+    def _begin_next_generation(self) -> None:
         """Begin the next generation with the members that have joined."""
         roster = self.roster
         for member in list(roster.members.values()):
             if member.on_join is None and member.instance_id is None:
                 self._unsynced.discard(member.member_id)
-                roster.remove(member)
+                roster.remove_member(member)
         if roster.members and not roster.elect_joined_leader():
             # Only static members are left and none has rejoined: they still may.
-            self._restart_phase(roster.rebalance_timeout_ms(), self._complete_join)
+            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._begin_next_generation)
             return
-        self._stop_phase()
-        self._gathering_left_ms = None
+        self._stop_phase_timer()
+        self._initial_delay_left_ms = None
         self.generation_id += 1
-        if roster.members and not roster.has_protocols():
-            self._get_stuck()
+        if roster.members and not roster.has_any_protocol():
+            self._stop_without_common_protocol()
         elif roster.members:
-            self._tell_generation()
+            self._await_sync_of_members()
         else:
             self.state = ClassicState.EMPTY
             self.empty_since_ms = self._clock.now_ms()
             self.protocol_name = None
-            self.when_settled()
+            self.on_settled()
 
-    def _get_stuck(self) -> None:
+    def _stop_without_common_protocol(self) -> None:
         """Stay in this state for good: pending members get no response and do not time out."""
-        self.is_stuck = True
+        self.lacks_common_protocol = True
         for member in self.roster.members.values():
             member.is_new = False
 
-    def _tell_generation(self) -> None:
+    def _await_sync_of_members(self) -> None:
         roster = self.roster
         self.state = ClassicState.COMPLETING
         self.protocol_name = roster.selected_protocol()
         self._unsynced = set(roster.members)
         if self._facts.member_without_sync_is_removed:
-            self._restart_phase(roster.rebalance_timeout_ms(), self._drop_unsynced)
+            self._restart_phase_timer(
+                roster.rebalance_timeout_ms(), self._remove_members_without_sync
+            )
         for member in list(roster.members.values()):
             member.is_new = False
-            self.watch(member)
-            self.complete_join(member, self.joined(member))
+            self.restart_session_timeout(member)
+            self.queue_join_response(member, self.join_result_of(member))
 
-    def joined(self, member: ClassicMember) -> Joined:
+    def join_result_of(self, member: ClassicMember) -> JoinResponse:
         """Return the JoinGroup response for the current generation."""
         roster = self.roster
         leads = member.member_id == roster.leader_id
-        return Joined(
+        return JoinResponse(
             member_id=member.member_id,
             generation_id=self.generation_id,
             protocol_type=roster.protocol_type,
             protocol_name=self.protocol_name,
             leader_id=roster.leader_id,
-            members=roster.as_leader_sees(self.protocol_name) if leads else (),
+            members=roster.members_for_leader(self.protocol_name) if leads else (),
         )
 
-    def rejoined(self, member: ClassicMember, old_leader_id: str | None) -> Joined:
+    def static_rejoin_result_of(
+        self, member: ClassicMember, old_leader_id: str | None
+    ) -> JoinResponse:
         """Return the JoinGroup response for a static member that rejoined; `old_leader_id` None: it
         is the leader and need not assign (`skip_assignment`).
         """
-        joined = self.joined(member)
+        joined = self.join_result_of(member)
         if old_leader_id is None:
             return msgspec.structs.replace(joined, skip_assignment=True)
         return msgspec.structs.replace(joined, leader_id=old_leader_id, members=())
 
-    def _drop_unsynced(self) -> None:
+    def _remove_members_without_sync(self) -> None:
         """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
         for member_id in self._unsynced & set(self.roster.members):
-            self.roster.remove(self.roster.members[member_id])
+            self.roster.remove_member(self.roster.members[member_id])
         self._unsynced.clear()
-        self.begin()
+        self.begin_rebalance()
 
     # assignments
 
-    def has_synced(self, member: ClassicMember) -> None:
+    def note_sync(self, member: ClassicMember) -> None:
         self._unsynced.discard(member.member_id)
         if not self._unsynced:
-            self._stop_phase()
+            self._stop_phase_timer()
 
-    def assign(self, assignments: dict[str, bytes]) -> None:
+    def set_assignments_and_stabilize(self, assignments: dict[str, bytes]) -> None:
         """Set the leader's assignments, answer all pending SyncGroups; the group is STABLE."""
         assert self.state is ClassicState.COMPLETING
         self.state = ClassicState.STABLE
         for member in self.roster.members.values():
             member.assignment = assignments.get(member.member_id, b"")
-        self.when_settled()
+        self.on_settled()
         for member in list(self.roster.members.values()):
-            if self.complete_sync(member, self.synced(member)):
-                self.watch(member)
+            if self.queue_sync_response(member, self.sync_result_of(member)):
+                self.restart_session_timeout(member)
 
-    def synced(self, member: ClassicMember) -> Synced:
-        return Synced(
+    def sync_result_of(self, member: ClassicMember) -> SyncResponse:
+        return SyncResponse(
             protocol_type=self.roster.protocol_type,
             protocol_name=self.protocol_name,
             assignment=member.assignment,
         )
 
-    def abort_rebalance(self) -> None:
+    def abort_pending_requests(self) -> None:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
-            self.complete_join(member, Joined(error=error, member_id=member.member_id))
-            self.complete_sync(member, Synced(error=error))
+            self.queue_join_response(member, JoinResponse(error=error, member_id=member.member_id))
+            self.queue_sync_response(member, SyncResponse(error=error))
 
     def _abort_pending_syncs(self) -> None:
         for member in list(self.roster.members.values()):
             member.assignment = b""
-            if self.complete_sync(member, Synced(error=ErrorCode.REBALANCE_IN_PROGRESS)):
-                self.watch(member)
+            if self.queue_sync_response(
+                member, SyncResponse(error=ErrorCode.REBALANCE_IN_PROGRESS)
+            ):
+                self.restart_session_timeout(member)
 
     # responses and timers
 
-    def complete_join(self, member: ClassicMember, response: Joined) -> None:
+    def queue_join_response(self, member: ClassicMember, response: JoinResponse) -> None:
         """Queue the response to the member's pending JoinGroup, if there is one."""
-        reply = self.roster.release(member)
+        reply = self.roster.pop_pending_join(member)
         if reply is not None:
-            self._outbox.append(partial(reply, response))
+            self._queued_responses.append(partial(reply, response))
 
-    def complete_sync(self, member: ClassicMember, response: Synced) -> bool:
+    def queue_sync_response(self, member: ClassicMember, response: SyncResponse) -> bool:
         """Queue the response to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
-            self._outbox.append(partial(reply, response))
+            self._queued_responses.append(partial(reply, response))
         return reply is not None
 
-    def flush_responses(self) -> None:
+    def send_queued_responses(self) -> None:
         """Send queued responses, up to RESPONSES_PER_FLUSH; the rest follow after other work. Every
         public change of the group ends with this call.
         """
         for _ in range(RESPONSES_PER_FLUSH):
-            if not self._outbox:
+            if not self._queued_responses:
                 return
-            self._outbox.popleft()()
-        if self._outbox and not self._flush_is_scheduled:
+            self._queued_responses.popleft()()
+        if self._queued_responses and not self._flush_is_scheduled:
             self._flush_is_scheduled = True
-            self._clock.call_later(0, self._continue_flush)
+            self._clock.call_later(0, self._continue_sending_queued)
 
-    def _continue_flush(self) -> None:
+    def _continue_sending_queued(self) -> None:
         self._flush_is_scheduled = False
-        self.flush_responses()
+        self.send_queued_responses()
 
-    def _later(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
+    def _start_deadline(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
         def fire() -> None:
             then()
-            self.flush_responses()
+            self.send_queued_responses()
 
         deadline = Deadline(self._clock, fire)
         deadline.restart(delay_ms)
         return deadline
 
-    def _restart_phase(self, delay_ms: float, then: Callable[[], None]) -> None:
-        self._stop_phase()
-        self._phase_timer = self._later(delay_ms, then)
+    def _restart_phase_timer(self, delay_ms: float, then: Callable[[], None]) -> None:
+        self._stop_phase_timer()
+        self._phase_timer = self._start_deadline(delay_ms, then)
 
-    def _stop_phase(self) -> None:
+    def _stop_phase_timer(self) -> None:
         if self._phase_timer is not None:
             self._phase_timer.cancel()
             self._phase_timer = None
 
-    def close(self) -> None:
+    def stop_all_timers(self) -> None:
         """Stop all timers; the group is deleted."""
-        self._stop_phase()
+        self._stop_phase_timer()
         for member in self.roster.members.values():
-            member.stop_timer()
-        for member_id in list(self.roster.promised):
-            self.roster.forget_promise(member_id)
+            member.stop_session_timer()
+        for member_id in list(self.roster.pending_member_ids):
+            self.roster.drop_pending_member_id(member_id)

@@ -8,19 +8,19 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.state.groups.classic.classic_member import (
     ClassicMember,
     JoinedMember,
-    Joining,
+    JoinRequest,
     OnJoined,
     Protocols,
 )
 
 
-class Roster:
+class ClassicRoster:
     """Members by id in joining order; `promised` are ids handed out but not yet used to join."""
 
     def __init__(self) -> None:
         self.members: dict[str, ClassicMember] = {}
         self.instances: dict[str, str] = {}
-        self.promised: dict[str, Timer] = {}
+        self.pending_member_ids: dict[str, Timer] = {}
         self.leader_id = ""
         self.protocol_type = ""
         self._joining: set[ClassicMember] = set()
@@ -29,43 +29,45 @@ class Roster:
     def __len__(self) -> int:
         return len(self.members)
 
-    def add(self, member: ClassicMember, protocol_type: str) -> None:
+    def add_member(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a member; the first one sets the protocol type and becomes the leader."""
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
-        self._members_by_protocol.update(_spoken(member))
+        self._members_by_protocol.update(_protocol_names(member))
         if member.instance_id is not None:
             self.instances[member.instance_id] = member.member_id
         if not self.leader_id:
             self.leader_id = member.member_id
-        self.forget_promise(member.member_id)
+        self.drop_pending_member_id(member.member_id)
 
-    def remove(self, member: ClassicMember) -> None:
+    def remove_member(self, member: ClassicMember) -> None:
         """Remove a member; if it was the leader, the next one becomes the leader."""
-        member.stop_timer()
+        member.stop_session_timer()
         del self.members[member.member_id]
         self._joining.discard(member)
-        self._forget_spoken(member)
+        self._uncount_protocols(member)
         if member.instance_id is not None:
             self.instances.pop(member.instance_id, None)
         if self.leader_id == member.member_id:
             self.leader_id = next(iter(self.members), "")
 
-    def update(self, member: ClassicMember, joining: Joining, *, with_timeouts: bool) -> None:
+    def update_member_from_join(
+        self, member: ClassicMember, joining: JoinRequest, *, with_timeouts: bool
+    ) -> None:
         """Update a member's protocols from its JoinGroup request, and its timeouts."""
-        self._forget_spoken(member)
-        member.update(joining, with_timeouts=with_timeouts)
-        self._members_by_protocol.update(_spoken(member))
+        self._uncount_protocols(member)
+        member.update_from_join(joining, with_timeouts=with_timeouts)
+        self._members_by_protocol.update(_protocol_names(member))
 
-    def _forget_spoken(self, member: ClassicMember) -> None:
+    def _uncount_protocols(self, member: ClassicMember) -> None:
         """Uncount a member's protocols, and drop those without members: a client can name many."""
-        for name in _spoken(member):
+        for name in _protocol_names(member):
             self._members_by_protocol[name] -= 1
             if not self._members_by_protocol[name]:
                 del self._members_by_protocol[name]
 
-    def replace(self, old: ClassicMember, new_id: str) -> None:
+    def replace_static_member_id(self, old: ClassicMember, new_id: str) -> None:
         """Give a static member that rejoined its new id; it keeps everything else."""
         assert old.instance_id is not None
         members = {
@@ -78,14 +80,16 @@ class Roster:
         self.instances[old.instance_id] = new_id
         old.member_id = new_id
 
-    def forget_promise(self, member_id: str) -> bool:
+    def drop_pending_member_id(self, member_id: str) -> bool:
         """Drop a pending member id (KIP-394); return whether it was pending."""
-        timer = self.promised.pop(member_id, None)
+        timer = self.pending_member_ids.pop(member_id, None)
         if timer is not None:
             timer.cancel()
         return timer is not None
 
-    def error_of(self, member_id: str, instance_id: str | None, *, strict: bool) -> ErrorCode:
+    def member_identity_error(
+        self, member_id: str, instance_id: str | None, *, strict: bool
+    ) -> ErrorCode:
         """Return NONE for a current member, else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 
         FENCED_INSTANCE_ID means that the instance now has another member id. With `strict`, an
@@ -99,29 +103,31 @@ class Roster:
                 return ErrorCode.FENCED_INSTANCE_ID
         return NO_ERROR if member_id in self.members else ErrorCode.UNKNOWN_MEMBER_ID
 
-    def all_support(self, protocol_name: str) -> bool:
+    def all_members_support(self, protocol_name: str) -> bool:
         """Return whether every member supports the protocol."""
         return self._members_by_protocol[protocol_name] == len(self.members)
 
-    def has_protocols(self) -> bool:
+    def has_any_protocol(self) -> bool:
         """Return whether members have protocols, and so at least one in common."""
         return bool(self._members_by_protocol)
 
-    def supports(self, protocol_type: str, protocols: Protocols, *, is_checked: bool) -> bool:
+    def accepts_protocols(
+        self, protocol_type: str, protocols: Protocols, *, checks_first_member: bool
+    ) -> bool:
         """Return whether a client with these protocols can join; an empty group checks
         `is_checked`.
         """
         if not self.members:
-            return not is_checked or (bool(protocols) and bool(protocol_type))
+            return not checks_first_member or (bool(protocols) and bool(protocol_type))
         return protocol_type == self.protocol_type and any(
-            self.all_support(name) for name, _ in protocols
+            self.all_members_support(name) for name, _ in protocols
         )
 
     def selected_protocol(self) -> str:
         """Return the protocol with most votes; of equals, the one voted for first."""
         votes: dict[str, int] = {}
         for member in self.members.values():
-            name = member.vote(self.all_support)
+            name = member.first_protocol_all_support(self.all_members_support)
             votes[name] = votes.get(name, 0) + 1
         return max(votes, key=lambda name: votes[name])
 
@@ -129,12 +135,12 @@ class Roster:
         """Return the longest rebalance timeout of all members; 0 without members."""
         return max((member.rebalance_timeout_ms for member in self.members.values()), default=0)
 
-    def hold(self, member: ClassicMember, response: OnJoined) -> None:
+    def set_pending_join(self, member: ClassicMember, response: OnJoined) -> None:
         """Store the callback for a member's pending JoinGroup response."""
         member.on_join = response
         self._joining.add(member)
 
-    def release(self, member: ClassicMember) -> OnJoined | None:
+    def pop_pending_join(self, member: ClassicMember) -> OnJoined | None:
         """Remove and return the callback of a pending JoinGroup; None if none is pending."""
         self._joining.discard(member)
         response, member.on_join = member.on_join, None
@@ -145,9 +151,9 @@ class Roster:
         """Number of members with a pending JoinGroup."""
         return len(self._joining)
 
-    def everybody_joined(self) -> bool:
+    def all_members_joined(self) -> bool:
         """Return whether all members have rejoined and no handed-out member id is pending."""
-        return self.joining_count == len(self.members) and not self.promised
+        return self.joining_count == len(self.members) and not self.pending_member_ids
 
     def elect_joined_leader(self) -> bool:
         """Replace a leader that has not rejoined by a member that has; return False if none has."""
@@ -159,10 +165,12 @@ class Roster:
             self.leader_id = next(joined).member_id
         return True
 
-    def as_leader_sees(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
+    def members_for_leader(self, protocol_name: str | None) -> tuple[JoinedMember, ...]:
         """Return all members with the metadata that the leader needs to assign partitions."""
         return tuple(
-            JoinedMember(member.member_id, member.instance_id, member.metadata(protocol_name))
+            JoinedMember(
+                member.member_id, member.instance_id, member.metadata_of_protocol(protocol_name)
+            )
             for member in self.members.values()
         )
 
@@ -176,5 +184,5 @@ def new_uuid(rng: random.Random) -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def _spoken(member: ClassicMember) -> set[str]:
+def _protocol_names(member: ClassicMember) -> set[str]:
     return {name for name, _ in member.protocols}

@@ -20,29 +20,31 @@ _NEWEST: Final = 3
 """The newest layout that is known."""
 
 
-def read(metadata: bytes) -> ConsumerProtocolSubscription | None:
+def decode_subscription(metadata: bytes) -> ConsumerProtocolSubscription | None:
     """Return the subscription in a member's metadata; None if it cannot be decoded."""
-    found: ConsumerProtocolSubscription | None = _read(ConsumerProtocolSubscription, metadata)
-    return found
+    decoded: ConsumerProtocolSubscription | None = _decode_message(
+        ConsumerProtocolSubscription, metadata
+    )
+    return decoded
 
 
-def topics_of(metadata: bytes) -> frozenset[str] | None:
+def subscribed_topic_names(metadata: bytes) -> frozenset[str] | None:
     """Return the names of the topics; None if the bytes are not a subscription.
 
     Brokers decode them in version 0, whatever the version is.
     """
     if len(metadata) < len(_VERSION_0):
         return None
-    found = read(_VERSION_0 + metadata[len(_VERSION_0) :])
-    return None if found is None else frozenset(found.topics)
+    decoded = decode_subscription(_VERSION_0 + metadata[len(_VERSION_0) :])
+    return None if decoded is None else frozenset(decoded.topics)
 
 
-def owned_by(metadata: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
+def owned_partitions(subscription: ConsumerProtocolSubscription, topics: Topics) -> Assignment:
     """Return the partitions that a member reports as owned, of existing topics."""
-    return _by_id(metadata.owned_partitions, topics)
+    return _partitions_by_topic_id(subscription.owned_partitions, topics)
 
 
-def read_assignment(data: bytes, topics: Topics) -> Assignment | None:
+def decode_assignment(data: bytes, topics: Topics) -> Assignment | None:
     """Return a leader's assignment to a member, of existing topics; None if it cannot be decoded or
     has user data.
 
@@ -50,13 +52,17 @@ def read_assignment(data: bytes, topics: Topics) -> Assignment | None:
     """
     if not data:
         return {}
-    found = _read(ConsumerProtocolAssignment, data)
-    return None if found is None or found.user_data else _by_id(found.assigned_partitions, topics)
+    decoded = _decode_message(ConsumerProtocolAssignment, data)
+    return (
+        None
+        if decoded is None or decoded.user_data
+        else _partitions_by_topic_id(decoded.assigned_partitions, topics)
+    )
 
 
-def write_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:
+def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:
     """Encode an assignment in the version of the member's metadata."""
-    version = _version(metadata)
+    version = _supported_version(metadata)
     assert version is not None
     rows = [
         TopicPartition(topic=topic.name, partitions=sorted(partitions))
@@ -67,8 +73,8 @@ def write_assignment(assignment: Assignment, metadata: bytes, topics: Topics) ->
     return version.to_bytes(2, "big") + codecs.write_message(message, version)
 
 
-def _read(message: type, data: bytes) -> Any:
-    version = _version(data)
+def _decode_message(message: type, data: bytes) -> Any:
+    version = _supported_version(data)
     if version is None:
         return None
     try:
@@ -77,15 +83,17 @@ def _read(message: type, data: bytes) -> Any:
         return None
 
 
-def _version(data: bytes) -> int | None:
+def _supported_version(data: bytes) -> int | None:
     if len(data) < 2:
         return None
     version = min(int.from_bytes(data[:2], "big", signed=True), _NEWEST)
     return None if version < 0 else version
 
 
-def _by_id(rows: list[Any], topics: Topics) -> Assignment:
-    found = ((topics.get(row.topic), row.partitions) for row in rows)
+def _partitions_by_topic_id(rows: list[Any], topics: Topics) -> Assignment:
+    topic_rows = ((topics.get(row.topic), row.partitions) for row in rows)
     return {
-        topic.topic_id: frozenset(partitions) for topic, partitions in found if topic is not None
+        topic.topic_id: frozenset(partitions)
+        for topic, partitions in topic_rows
+        if topic is not None
     }

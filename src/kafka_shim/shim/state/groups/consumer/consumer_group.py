@@ -18,10 +18,10 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
-    Held,
+    OrderedAssignment,
     Subscriber,
     assign_range,
-    in_order_of_members,
+    members_in_java_map_order,
 )
 from kafka_shim.shim.state.groups.consumer.consumer_member import (
     ConsumerHeartbeat,
@@ -29,16 +29,16 @@ from kafka_shim.shim.state.groups.consumer.consumer_member import (
     Subscription,
 )
 from kafka_shim.shim.state.groups.consumer.uniform_assignor import assign_uniform
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
 from kafka_shim.shim.state.groups.reconciliation import (
     LEAVING,
     LEAVING_FOR_A_WHILE,
-    merged,
+    union_of_assignments,
 )
 from kafka_shim.shim.state.groups.topic_subscriptions import (
-    Matching,
+    ResolvedExpressions,
     SubscriptionsState,
     TopicSubscriptions,
 )
@@ -104,32 +104,32 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
 
-    def state(self) -> ConsumerGroupState:
+    def mutable_state(self) -> ConsumerGroupState:
         """Return what heartbeats change, without copying it."""
         return ConsumerGroupState(
             self._topics.epoch,
             self.members,
             self.instances,
-            self.target.state(),
-            self.subscriptions.state(),
+            self.target.mutable_state(),
+            self.subscriptions.mutable_state(),
         )
 
-    def set_state(self, state: ConsumerGroupState) -> None:
+    def replace_mutable_state(self, state: ConsumerGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
         self.members, self.instances = state.members, state.instances
-        self.target.set_state(state.target)
-        self.subscriptions.set_state(state.subscriptions)
+        self.target.replace_mutable_state(state.target)
+        self.subscriptions.replace_mutable_state(state.subscriptions)
         self.timers.stop_all_except(self.members)
 
-    def draft(self, state: ConsumerGroupState) -> Self:
+    def draft_with_state(self, state: ConsumerGroupState) -> Self:
         """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._draft()
+        draft = self._copy_without_timers()
         draft.subscriptions = copy(self.subscriptions)
-        draft.set_state(state)
+        draft.replace_mutable_state(state)
         return draft
 
     @property
-    def described_rows(self) -> int:
+    def described_row_count(self) -> int:
         names = sum(len(member.topic_names) for member in self.members.values())
         return self.target.assigned_partition_count + names
 
@@ -143,10 +143,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
     def protocol_type(self) -> str:
         return CONSUMER_PROTOCOL_TYPE
 
-    def shown_assignment(self, member: ConsumerMember) -> Assignment:
+    def described_assignment(self, member: ConsumerMember) -> Assignment:
         """Return the assignment that ConsumerGroupDescribe shows for a member."""
         if self._facts.describe_lists_partitions_to_revoke:
-            return merged(member.assigned, member.revoking)
+            return union_of_assignments(member.assigned, member.revoking)
         return member.assigned
 
     @property
@@ -166,19 +166,19 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+    def handle_heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
-            return self._leave(heartbeat)
-        response = self.decide(heartbeat)
+            return self._handle_leaving_heartbeat(heartbeat)
+        response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
-        self.watch(member)
+        self.restart_member_timers(member)
         if member.topic_regex is not None:
-            self._resolve(heartbeat)
-        self.subscriptions.forget(self.members.values())
+            self._resolve_due_expressions(heartbeat)
+        self.subscriptions.drop_unused_expressions(self.members.values())
         return response
 
-    def decide(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+    def handle_heartbeat_without_timers(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
         regular expression.
         """
@@ -187,18 +187,18 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         votes = heartbeat.server_assignor not in (None, member.server_assignor)
         is_new = member.member_id not in self.members
         assignor_name = self.assignor_name if votes or is_new else None
-        self.subscriptions.notice(self.members.values())
-        member.update(heartbeat)
-        moved = self.advance(member, heartbeat.owned, before, assignor_name)
-        shown = member.assigned if heartbeat.is_full or moved else None
-        return self._response(member.member_id, member.epoch, shown)
+        self.subscriptions.note_topic_changes(self.members.values())
+        member.update_from_heartbeat(heartbeat)
+        moved = self.begin_epoch_and_reconcile(member, heartbeat.owned, before, assignor_name)
+        shown = member.assigned if heartbeat.sets_all_fields or moved else None
+        return self._heartbeat_result(member.member_id, member.epoch, shown)
 
-    def advance(
+    def begin_epoch_and_reconcile(
         self,
         member: ConsumerMember,
         owned: Assignment | None,
-        before: Subscription,
-        assignor_before: str | None = None,
+        previous_subscription: Subscription,
+        previous_assignor: str | None = None,
         *,
         keeps_target: bool = False,
     ) -> bool:
@@ -211,59 +211,62 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self.members[member.member_id] = member
         is_other = (
             self._facts.new_preferred_assignor_raises_epoch
-            and assignor_before is not None
-            and assignor_before != self.assignor_name
+            and previous_assignor is not None
+            and previous_assignor != self.assignor_name
         )
-        self.target.refresh(
+        self.target.begin_epoch_and_compute_if_due(
             self.subscriptions,
             self.members.values(),
-            partial(self._assign, newcomer),
-            changed=is_other or self._is_changed(member, before),
-            is_kept=keeps_target,
+            partial(self._compute_assignments, newcomer),
+            subscription_changed=is_other
+            or self._is_subscription_changed(member, previous_subscription),
+            keeps_target=keeps_target,
         )
-        if keeps_target and self.target.is_delayed:
+        if keeps_target and self.target.awaits_computation:
             return False
-        moved = self.reconcile(member, owned)
-        if member.subscription != before:
+        moved = self.reconcile_member(member, owned)
+        if member.subscription != previous_subscription:
             moved = self._revoke_unsubscribed(member, owned) or moved
         return moved
 
-    def _assign(
+    def _compute_assignments(
         self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
-    ) -> dict[str, Held]:
+    ) -> dict[str, OrderedAssignment]:
         if self.assignor_name == RANGE:
             return assign_range(subscribers, counts)
-        members = in_order_of_members(subscribers, newcomer)
-        alike = self.subscriptions.subscribe_alike(self.members.values())
+        members = members_in_java_map_order(subscribers, newcomer)
+        alike = self.subscriptions.all_subscribe_alike(self.members.values())
         uniform_keeps_surplus_with_owner = self._facts.uniform_keeps_surplus_with_owner
         return assign_uniform(
             members,
             counts,
-            alike=alike,
+            all_subscribe_alike=alike,
             uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
         )
 
-    def _is_changed(self, member: ConsumerMember, before: Subscription) -> bool:
+    def _is_subscription_changed(
+        self, member: ConsumerMember, previous_subscription: Subscription
+    ) -> bool:
         """Return whether the subscription changed. A new regular expression counts once it is
         resolved, and a new member without topic names changes nothing.
 
         DEVIATION: it does not make the assignor treat all members as subscribers of the same
         topics.
         """
-        old_names, old_regex = before
+        old_names, old_regex = previous_subscription
         if member.topic_names != old_names:
             return True
         if member.topic_regex == old_regex:
             return False
         if member.topic_regex is None:
             return self._facts.dropped_regex_changes_subscription
-        return self.subscriptions.is_resolved(member.topic_regex)
+        return self.subscriptions.is_expression_resolved(member.topic_regex)
 
-    def _reachable_target(self, member: ConsumerMember) -> Assignment:
+    def _assignable_target(self, member: ConsumerMember) -> Assignment:
         """Return its target, without topics to which it no longer subscribes where the release
         revokes those immediately.
         """
-        target = self.target.of(member.member_id)
+        target = self.target.target_of_member(member.member_id)
         filters = self._facts.unsubscribed_partitions_are_revoked_immediately
         if not filters or member.is_reconciled(self.target.target_epoch):
             return target
@@ -278,33 +281,33 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if not (revokes and member.is_reconciled(self.target.target_epoch)):
             return False
         before = member.assigned
-        member.give_up(self.subscriptions.subscribed_topic_ids(member), owned)
+        member.revoke_unsubscribed_topics(self.subscriptions.subscribed_topic_ids(member), owned)
         return member.assigned != before
 
-    def _resolve(self, heartbeat: ConsumerHeartbeat) -> None:
+    def _resolve_due_expressions(self, heartbeat: ConsumerHeartbeat) -> None:
         """Resolve due expressions; as in Kafka, only the next heartbeat
         sees the matching topics.
         """
-        wanted = self.expressions_due()
+        wanted = self.due_expressions()
         if wanted:
-            matching = self.subscriptions.matching(wanted, heartbeat.visible)
-            self.apply_matching(matching)
+            matching = self.subscriptions.resolve_expressions(wanted, heartbeat.visible_topic_names)
+            self.apply_resolved_expressions(matching)
 
-    def expressions_due(self) -> set[str]:
+    def due_expressions(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
-        return self.subscriptions.due(self.members.values(), now_ms, refresh_ms)
+        return self.subscriptions.expressions_due(self.members.values(), now_ms, refresh_ms)
 
-    def apply_matching(self, matching: Matching) -> None:
+    def apply_resolved_expressions(self, resolved: ResolvedExpressions) -> None:
         """Apply resolved expressions; renew the target if their topics or those of the whole group
         changed, as a dropped expression may have matched others.
         """
         members = self.members.values()
-        is_other = self.subscriptions.take(matching, members, self._clock.now_ms())
-        if is_other or self.target.has_other_partitions(self.subscriptions, members):
-            self.target.renew(self.subscriptions, members)
+        is_other = self.subscriptions.apply_resolved(resolved, members, self._clock.now_ms())
+        if is_other or self.target.have_assignable_partitions_changed(self.subscriptions, members):
+            self.target.begin_epoch_for_changed_partitions(self.subscriptions, members)
 
-    def _response(
+    def _heartbeat_result(
         self, member_id: str, epoch: int, assignment: Assignment | None
     ) -> HeartbeatResult:
         interval_ms = self._settings.consumer_heartbeat_interval_ms(self.group_id)
@@ -315,23 +318,23 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
         if joins:
-            self.check_joining(heartbeat)
+            self.require_acceptable_new_member(heartbeat)
         if heartbeat.instance_id is not None:
             return self._static_member_of(heartbeat, joins=joins)
         if joins and known is None:
             return ConsumerMember(heartbeat.member_id, None)
-        known = self.member(heartbeat.member_id)
+        known = self.require_member(heartbeat.member_id)
         if not (joins and self._facts.known_member_can_send_epoch_zero):
-            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
-    def check_joining(self, heartbeat: ConsumerHeartbeat) -> None:
+    def require_acceptable_new_member(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raise RequestRejected if the group does not accept this new member."""
-        self.check_room_for(heartbeat.member_id)
+        self.require_group_below_size_max(heartbeat.member_id)
         if heartbeat.instance_id is not None:
             self.released_static_member(heartbeat.instance_id)
 
-    def check_room_for(self, member_id: str) -> None:
+    def require_group_below_size_max(self, member_id: str) -> None:
         """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
         is_full = len(self.members) >= self._settings.consumer_size_max
         if is_full and member_id not in self.members:
@@ -344,8 +347,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         assert instance_id is not None
         if joins:
             return self.replace_static_member(heartbeat.member_id, instance_id)[0]
-        known = self.instance(instance_id, heartbeat.member_id)
-        check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+        known = self.member_of_instance(instance_id, heartbeat.member_id)
+        require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
     def replace_static_member(
@@ -355,25 +358,25 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         current = self.members.get(self.instances.get(instance_id, ""))
         member = ConsumerMember(member_id, instance_id)
         if current is not None:
-            member.take_over(current)
-            self.target.hand_over(current.member_id, member_id)
-            self.drop(current)
+            member.copy_from_replaced_member(current)
+            self.target.move_target_to_new_member_id(current.member_id, member_id)
+            self.drop_member_in_epoch(current)
         self.instances[instance_id] = member_id
         return member, current
 
-    def _leave(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
+    def _handle_leaving_heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
         member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
-            self.leave_for_a_while(member)
+            self.leave_as_static_member(member)
         else:
-            self.remove(member)
+            self.remove_members(member)
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    def remove(self, *members: ConsumerMember) -> None:
+    def remove_members(self, *members: ConsumerMember) -> None:
         if self._downgrade(self, members, bool(members)):
             return
-        super().remove(*members)
-        self.subscriptions.forget(self.members.values())
+        super().remove_members(*members)
+        self.subscriptions.drop_unused_expressions(self.members.values())
 
     def can_become_classic(self) -> bool:
         """Return whether the group turns classic once its last
@@ -382,14 +385,16 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return (
             self._settings.downgrades
             and len(self.members) < self._settings.size_max
-            and all(member.is_classic for member in self.members.values())
+            and all(member.uses_classic_protocol for member in self.members.values())
         )
 
     def downgrade_if_possible(self, *, rebalances: bool) -> None:
         """Convert the group if its last consumer-protocol member has become a classic one."""
         self._downgrade(self, (), rebalances)
 
-    def take_over(self, members: Collection[ConsumerMember], epoch: int) -> None:
+    def adopt_members_of_classic_group(
+        self, members: Collection[ConsumerMember], epoch: int
+    ) -> None:
         """Take the members of the group's previous protocol, with their assignments."""
         self.members = {member.member_id: member for member in members}
         self.instances = {
@@ -397,10 +402,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         }
         self.target.start_with_assigned(epoch, members)
         if self._facts.upgraded_group_keeps_epoch:
-            self.target.see(self.subscriptions, members)
+            self.target.record_assignable_partitions(self.subscriptions, members)
         for member in members:
-            self.restart_session(member)
+            self.restart_session_timeout(member)
 
     def subscribes_to(self, topic_name: str) -> bool:
         members = self.members.values()
-        return any(topic_name in self.subscriptions.topics_of(member) for member in members)
+        return any(
+            topic_name in self.subscriptions.subscribed_topic_names(member) for member in members
+        )

@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.classic.classic_member import Protocols
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
-from kafka_shim.shim.state.groups.topic_subscriptions import names_of
+from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
 
 Subscription = tuple[frozenset[str], str | None]
 """Topic names and a regular expression."""
@@ -31,17 +31,17 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     owned: Assignment | None
     client_id: str
     client_host: str
-    visible: Callable[[list[str]], list[str]]
+    visible_topic_names: Callable[[list[str]], list[str]]
 
     @property
-    def is_full(self) -> bool:
+    def sets_all_fields(self) -> bool:
         """Whether all fields are set, so that the response contains the whole assignment."""
         subscribes = self.topic_names is not None or self.topic_regex is not None
         tells = self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
         return self.member_epoch == 0 or tells
 
 
-class ClassicTerms(msgspec.Struct, frozen=True):
+class ClassicJoinFields(msgspec.Struct, frozen=True):
     """Session timeout and protocols from a classic member's JoinGroup."""
 
     session_timeout_ms: int
@@ -57,23 +57,23 @@ class ConsumerMember(ReconcilingMember):
     topic_names: frozenset[str] = frozenset()
     topic_regex: str | None = None
     server_assignor: str | None = None
-    classic: ClassicTerms | None = None  # set for members of the classic protocol
+    classic_join: ClassicJoinFields | None = None  # set for members of the classic protocol
 
     @property
-    def is_classic(self) -> bool:
-        return self.classic is not None
+    def uses_classic_protocol(self) -> bool:
+        return self.classic_join is not None
 
     @property
-    def own_session_timeout_ms(self) -> int | None:
-        return None if self.classic is None else self.classic.session_timeout_ms
+    def requested_session_timeout_ms(self) -> int | None:
+        return None if self.classic_join is None else self.classic_join.session_timeout_ms
 
     @property
     def subscription(self) -> Subscription:
         return self.topic_names, self.topic_regex
 
-    def update(self, heartbeat: ConsumerHeartbeat) -> None:
+    def update_from_heartbeat(self, heartbeat: ConsumerHeartbeat) -> None:
         """Set the fields that the request contains."""
-        self.classic = None
+        self.classic_join = None
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
         if heartbeat.rack_id is not None:
@@ -83,13 +83,13 @@ class ConsumerMember(ReconcilingMember):
         if heartbeat.server_assignor is not None:
             self.server_assignor = heartbeat.server_assignor
         if heartbeat.topic_names is not None:
-            self.topic_names = names_of(heartbeat.topic_names)
+            self.topic_names = deduplicated_name_set(heartbeat.topic_names)
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
 
-    def take_over(self, other: Self) -> None:
-        super().take_over(other)
-        self.rack_id = other.rack_id
-        self.topic_names = other.topic_names
-        self.topic_regex = other.topic_regex
-        self.server_assignor = other.server_assignor
+    def copy_from_replaced_member(self, replaced_member: Self) -> None:
+        super().copy_from_replaced_member(replaced_member)
+        self.rack_id = replaced_member.rack_id
+        self.topic_names = replaced_member.topic_names
+        self.topic_regex = replaced_member.topic_regex
+        self.server_assignor = replaced_member.server_assignor

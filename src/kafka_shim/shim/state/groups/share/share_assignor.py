@@ -8,8 +8,19 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Generic
 
-from kafka_shim.shim.state.groups.assignors import NOTHING, Held, Holding, Subscriber
-from kafka_shim.shim.state.java_collections import HashMap, HashSet, Key, fitting, uuid_hash
+from kafka_shim.shim.state.groups.assignors import (
+    NOTHING,
+    MemberPartitions,
+    OrderedAssignment,
+    Subscriber,
+)
+from kafka_shim.shim.state.java_collections import (
+    JavaHashMap,
+    JavaHashSet,
+    Key,
+    initial_capacity_for,
+    uuid_hash,
+)
 
 Partition = tuple[bytes, int]
 """Topic id and number."""
@@ -19,16 +30,16 @@ Assignable = Mapping[bytes, Sequence[int]]
 
 
 def assign_simple(
-    members: list[Subscriber], assignable: Assignable, *, alike: bool
-) -> dict[str, Held]:
+    members: list[Subscriber], assignable: Assignable, *, all_subscribe_alike: bool
+) -> dict[str, OrderedAssignment]:
     """Return the assignment of each member. `alike`: all subscribe to the same names."""
     if not any(member.topic_ids for member in members):
         return {member.member_id: NOTHING for member in members}
-    holdings = [Holding(member.current) for member in members]
-    if alike:
+    holdings = [MemberPartitions(member.current_assignment) for member in members]
+    if all_subscribe_alike:
         _assign_all_topics(members[0].topic_ids, holdings, assignable)
     else:
-        topics, takers = HashSet(uuid_hash), dict[bytes, list[int]]()
+        topics, takers = JavaHashSet(uuid_hash), dict[bytes, list[int]]()
         for place, member in enumerate(members):
             for topic_id in assignable:
                 if topic_id in member.topic_ids:
@@ -37,55 +48,60 @@ def assign_simple(
         for topic_id in topics:
             _assign_topic(topic_id, takers[topic_id], holdings, assignable[topic_id])
     return {
-        member.member_id: holding.result()
+        member.member_id: holding.as_ordered_assignment()
         for member, holding in zip(members, holdings, strict=True)
     }
 
 
 def _assign_all_topics(
-    wanted: frozenset[bytes], holdings: list[Holding], assignable: Assignable
+    topic_ids: frozenset[bytes], holdings: list[MemberPartitions], assignable: Assignable
 ) -> None:
     targets = [
         (topic_id, at)
         for topic_id, partitions in assignable.items()
-        if topic_id in wanted
+        if topic_id in topic_ids
         for at in partitions
     ]
     everybody = list(range(len(holdings)))
-    sharing = _Sharing(everybody, holdings, targets, _partition_hash, lambda key: key)
-    unfilled = HashSet(_itself, fitting(len(holdings)))
+    sharing = _SharedAssignment(everybody, holdings, targets, _partition_hash, lambda key: key)
+    unfilled = JavaHashSet(_int_hash, initial_capacity_for(len(holdings)))
     for place, holding in enumerate(holdings):
-        for topic_id, held in holding.topics():
-            if topic_id not in wanted:
-                holding.drop(topic_id)
-            for at in held if topic_id in wanted else ():
-                sharing.has(place, (topic_id, at))
-                if sharing.count(place) >= sharing.parts[place]:
-                    holding.copy()
-        if sharing.count(place) < sharing.parts[place]:
+        for topic_id, held in holding.partitions_by_topic():
+            if topic_id not in topic_ids:
+                holding.drop_topic(topic_id)
+            for at in held if topic_id in topic_ids else ():
+                sharing.record_current_partition(place, (topic_id, at))
+                if sharing.partition_count_of_member(place) >= sharing.parts[place]:
+                    holding.copy_before_change()
+        if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
-    sharing.revoke_excess()
-    sharing.revoke_shares(unfilled)
-    sharing.spread(unfilled, 16)
+    sharing.revoke_beyond_quota()
+    sharing.revoke_overshared_partitions(unfilled)
+    sharing.assign_to_unfilled_members(unfilled, 16)
 
 
 def _assign_topic(
-    topic_id: bytes, takers: list[int], holdings: list[Holding], partitions: Sequence[int]
+    topic_id: bytes,
+    subscribers: list[int],
+    holdings: list[MemberPartitions],
+    partitions: Sequence[int],
 ) -> None:
-    sharing = _Sharing(takers, holdings, partitions, _itself, lambda at: (topic_id, at))
+    sharing = _SharedAssignment(
+        subscribers, holdings, partitions, _int_hash, lambda at: (topic_id, at)
+    )
     for place, holding in enumerate(holdings):
-        for at in holding.of(topic_id):
-            sharing.has(place, at)
-    sharing.revoke_excess()
-    sharing.revoke_shares(HashSet(_itself))
-    unfilled = HashSet(_itself, fitting(len(holdings)))
-    for place in takers:
-        if sharing.count(place) < sharing.parts[place]:
+        for at in holding.partitions_of_topic(topic_id):
+            sharing.record_current_partition(place, at)
+    sharing.revoke_beyond_quota()
+    sharing.revoke_overshared_partitions(JavaHashSet(_int_hash))
+    unfilled = JavaHashSet(_int_hash, initial_capacity_for(len(holdings)))
+    for place in subscribers:
+        if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
-    sharing.spread(unfilled, fitting(len(takers)))
+    sharing.assign_to_unfilled_members(unfilled, initial_capacity_for(len(subscribers)))
 
 
-class _Sharing(Generic[Key]):
+class _SharedAssignment(Generic[Key]):
     """The assignment of one topic or of all; members are identified by their positions.
 
     `targets` are the partitions to assign, each a key that `partition_of` converts to a partition.
@@ -93,8 +109,8 @@ class _Sharing(Generic[Key]):
 
     def __init__(
         self,
-        takers: list[int],
-        holdings: list[Holding],
+        subscribers: list[int],
+        holdings: list[MemberPartitions],
         targets: Sequence[Key],
         hash_code: Callable[[Key], int],
         partition_of: Callable[[Key], Partition],
@@ -103,78 +119,84 @@ class _Sharing(Generic[Key]):
         self._targets = targets
         self._hash_code = hash_code
         self._partition_of = partition_of
-        self._by_partition = HashMap[Key, HashSet[int]](hash_code, fitting(len(targets)))
-        self._by_member = HashMap[int, HashSet[Key]](_itself, fitting(len(takers)))
-        self._sharing = -(-len(takers) // len(targets)) if targets else 0
+        self._by_partition = JavaHashMap[Key, JavaHashSet[int]](
+            hash_code, initial_capacity_for(len(targets))
+        )
+        self._by_member = JavaHashMap[int, JavaHashSet[Key]](
+            _int_hash, initial_capacity_for(len(subscribers))
+        )
+        self._sharing = -(-len(subscribers) // len(targets)) if targets else 0
         self.parts = dict.fromkeys(range(len(holdings)), 0)
         """How many partitions each member should have."""
-        each = self._sharing * len(targets) / len(takers)
-        for turn, place in enumerate(takers):
+        each = self._sharing * len(targets) / len(subscribers)
+        for turn, place in enumerate(subscribers):
             self.parts[place] = math.ceil(each * (turn + 1)) - math.ceil(each * turn)
 
-    def has(self, place: int, key: Key) -> None:
+    def record_current_partition(self, place: int, key: Key) -> None:
         """Record a current partition of a member."""
-        self._by_partition.compute(key, lambda: HashSet(_itself)).add(place)
-        self._note(place, key)
+        self._by_partition.get_or_create(key, lambda: JavaHashSet(_int_hash)).add(place)
+        self._count_partition(place, key)
 
-    def count(self, place: int) -> int:
+    def partition_count_of_member(self, place: int) -> int:
         return len(self._by_member.get(place) or ())
 
-    def revoke_excess(self) -> None:
+    def revoke_beyond_quota(self) -> None:
         """Take away what members have beyond their part."""
         for place, keys in self._by_member.items():
             for key in list(keys)[: max(0, len(keys) - self.parts[place])]:
-                self._take(place, key)
+                self._revoke_partition(place, key)
                 keys.remove(key)
                 self._by_partition[key].remove(place)
 
-    def revoke_shares(self, unfilled: HashSet[int]) -> None:
+    def revoke_overshared_partitions(self, unfilled: JavaHashSet[int]) -> None:
         """Take away partitions that too many members have; these are `unfilled` then."""
         for key, places in self._by_partition.items():
             for place in list(places):
                 if len(places) <= self._sharing:
                     break
-                if self._take(place, key):
+                if self._revoke_partition(place, key):
                     places.remove(place)
                     self._by_member[place].remove(key)
                     unfilled.add(place)
 
-    def spread(self, unfilled: HashSet[int], room: int) -> None:
+    def assign_to_unfilled_members(self, unfilled: JavaHashSet[int], set_capacity: int) -> None:
         """Assign partitions in turn to members with too few; `room` is the capacity of new sets."""
         for key in self._targets:
-            self._by_partition.compute(key, lambda: HashSet(_itself, room))
-        slices = _TimeSlices(unfilled)
+            self._by_partition.get_or_create(key, lambda: JavaHashSet(_int_hash, set_capacity))
+        slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
-            while missing > 0 and (place := slices.following()) is not None:
+            while missing > 0 and (place := slices.next_member()) is not None:
                 if place in places:
                     continue
                 topic_id, at = self._partition_of(key)
-                self._holdings[place].add(topic_id, at)
-                self._note(place, key)
+                self._holdings[place].add_partition(topic_id, at)
+                self._count_partition(place, key)
                 missing -= 1
-                slices.has_given(is_full=self.count(place) >= self.parts[place])
+                slices.note_partition_assigned(
+                    is_full=self.partition_count_of_member(place) >= self.parts[place]
+                )
             if not unfilled:
                 break
 
-    def _note(self, place: int, key: Key) -> None:
-        self._by_member.compute(place, lambda: HashSet(self._hash_code)).add(key)
+    def _count_partition(self, place: int, key: Key) -> None:
+        self._by_member.get_or_create(place, lambda: JavaHashSet(self._hash_code)).add(key)
 
-    def _take(self, place: int, key: Key) -> bool:
+    def _revoke_partition(self, place: int, key: Key) -> bool:
         topic_id, at = self._partition_of(key)
-        return self._holdings[place].take(topic_id, at, keeps_topic=True)
+        return self._holdings[place].remove_partition(topic_id, at, keeps_empty_topic=True)
 
 
-class _TimeSlices:
+class _RoundRobinOfUnfilled:
     """The members with too little in turn, round after round while anybody takes something."""
 
-    def __init__(self, unfilled: HashSet[int]) -> None:
+    def __init__(self, unfilled: JavaHashSet[int]) -> None:
         self._unfilled = unfilled
         self._round = iter(list(unfilled))
         self._last = -1
         self._gave = False
 
-    def following(self) -> int | None:
+    def next_member(self) -> int | None:
         """Return the next member to get a partition; None if none took any in a whole round."""
         place = next(self._round, None)
         if place is None and self._gave:
@@ -184,7 +206,7 @@ class _TimeSlices:
             self._last = place
         return place
 
-    def has_given(self, *, is_full: bool) -> None:
+    def note_partition_assigned(self, *, is_full: bool) -> None:
         """Record that the current member got a partition."""
         self._gave = True
         if is_full:
@@ -196,5 +218,5 @@ def _partition_hash(partition: Partition) -> int:
     return 31 * uuid_hash(topic_id) + at
 
 
-def _itself(number: int) -> int:
+def _int_hash(number: int) -> int:
     return number

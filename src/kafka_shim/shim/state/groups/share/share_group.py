@@ -18,9 +18,9 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import (
     Assignment,
-    Held,
+    OrderedAssignment,
     Subscriber,
-    in_order_of_members,
+    members_in_java_map_order,
 )
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
@@ -30,7 +30,7 @@ from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import (
     SubscriptionsState,
     TopicSubscriptions,
-    names_of,
+    deduplicated_name_set,
 )
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
@@ -67,7 +67,7 @@ class ShareMember(msgspec.Struct):
     previous_epoch: int = 0
     assigned: Assignment = {}
 
-    def update(self, heartbeat: ShareHeartbeat) -> bool:
+    def update_from_heartbeat(self, heartbeat: ShareHeartbeat) -> bool:
         """Set the fields that the request contains; return whether the subscription has changed."""
         before = self.topic_names
         self.client_id = heartbeat.client_id
@@ -75,10 +75,10 @@ class ShareMember(msgspec.Struct):
         if heartbeat.rack_id is not None:
             self.rack_id = heartbeat.rack_id
         if heartbeat.topic_names is not None:
-            self.topic_names = names_of(heartbeat.topic_names)
+            self.topic_names = deduplicated_name_set(heartbeat.topic_names)
         return before != self.topic_names
 
-    def move_to(self, epoch: int) -> None:
+    def advance_to_epoch(self, epoch: int) -> None:
         if epoch != self.epoch:
             self.previous_epoch = self.epoch
             self.epoch = epoch
@@ -94,7 +94,7 @@ class ShareGroupState(msgspec.Struct, frozen=True):
     members: dict[str, ShareMember]
     target: TargetState
     subscriptions: SubscriptionsState
-    begun: dict[bytes, set[int]]
+    initialized_partitions: dict[bytes, set[int]]
 
     def copy(self) -> "ShareGroupState":
         """Return an independent copy."""
@@ -103,7 +103,7 @@ class ShareGroupState(msgspec.Struct, frozen=True):
             dict(self.members),
             self.target.copy(),
             self.subscriptions,
-            dict(self.begun),
+            dict(self.initialized_partitions),
         )
 
 
@@ -128,7 +128,9 @@ class ShareGroup(Group):
         self._topics = topics
         self._states = states
         self._clock = clock
-        self._timers = MemberTimers(clock, lambda member_id: self._remove(self.members[member_id]))
+        self._timers = MemberTimers(
+            clock, lambda member_id: self._remove_member(self.members[member_id])
+        )
         self.members: dict[str, ShareMember] = {}
         self._begun: dict[bytes, set[int]] = {}
         self.has_ever_initialized = False
@@ -141,30 +143,30 @@ class ShareGroup(Group):
             (first, first),
         )
 
-    def state(self) -> ShareGroupState:
+    def mutable_state(self) -> ShareGroupState:
         """Return what heartbeats change, without copying it."""
         return ShareGroupState(
             self._topics.epoch,
             self.members,
-            self.target.state(),
-            self.subscriptions.state(),
+            self.target.mutable_state(),
+            self.subscriptions.mutable_state(),
             self._begun,
         )
 
-    def set_state(self, state: ShareGroupState) -> None:
+    def replace_mutable_state(self, state: ShareGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
-        self.members, self._begun = state.members, state.begun
-        self.target.set_state(state.target)
-        self.subscriptions.set_state(state.subscriptions)
+        self.members, self._begun = state.members, state.initialized_partitions
+        self.target.replace_mutable_state(state.target)
+        self.subscriptions.replace_mutable_state(state.subscriptions)
 
-    def draft(self, state: ShareGroupState) -> Self:
+    def draft_with_state(self, state: ShareGroupState) -> Self:
         """Return a group that continues with a state; this one is unchanged. The draft must not
         start or stop timers.
         """
         draft = copy(self)
         draft.target = copy(self.target)
         draft.subscriptions = copy(self.subscriptions)
-        draft.set_state(state)
+        draft.replace_mutable_state(state)
         return draft
 
     @property
@@ -184,75 +186,79 @@ class ShareGroup(Group):
         return len(self.members)
 
     @property
-    def described_rows(self) -> int:
+    def described_row_count(self) -> int:
         names = sum(len(member.topic_names) for member in self.members.values())
         return self.target.assigned_partition_count + names
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
+    def handle_heartbeat(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
-            self._remove(self._known(member, heartbeat))
+            self._remove_member(self._require_member_in_epoch(member, heartbeat))
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
-        response = self.decide(heartbeat)
+        response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
-        self.restart_session(member)
-        self.initialize_states(self.uninitialized_partitions(member))
+        self.restart_session_timeout(member)
+        self.initialize_share_states(self.uninitialized_partitions(member))
         return response
 
-    def decide(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
+    def handle_heartbeat_without_timers(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
         """Handle a heartbeat that joins or stays, without restarting the session timer."""
         member = self.members.get(heartbeat.member_id)
         joins = heartbeat.member_epoch == 0
         is_new = member is None and joins
         if is_new:
-            self._check_room()
+            self._require_below_size_max()
             member = ShareMember(heartbeat.member_id)
-        member = copy(self._known(member, heartbeat))
+        member = copy(self._require_member_in_epoch(member, heartbeat))
         if not joins:
-            _check_epoch(member, heartbeat)
-        self.subscriptions.notice(self.members.values())
-        changed = member.update(heartbeat) or is_new
+            _require_current_or_previous_epoch(member, heartbeat)
+        self.subscriptions.note_topic_changes(self.members.values())
+        changed = member.update_from_heartbeat(heartbeat) or is_new
         self.members[member.member_id] = member
-        assign = partial(self._assign, member.member_id if is_new else None)
-        self.target.refresh(self.subscriptions, self.members.values(), assign, changed=changed)
+        assign = partial(self._compute_assignments, member.member_id if is_new else None)
+        self.target.begin_epoch_and_compute_if_due(
+            self.subscriptions, self.members.values(), assign, subscription_changed=changed
+        )
         before = member.assigned
-        member.move_to(self.target.target_epoch)
-        member.assigned = self._assigned_subset(member)
+        member.advance_to_epoch(self.target.target_epoch)
+        member.assigned = self._assigned_initialized_partitions(member)
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
         return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
 
-    def _known(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
+    def _require_member_in_epoch(
+        self, member: ShareMember | None, heartbeat: ShareHeartbeat
+    ) -> ShareMember:
         if member is None:
             text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
             raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
         return member
 
-    def _check_room(self) -> None:
+    def _require_below_size_max(self) -> None:
         if len(self.members) >= self._settings.share_size_max:
             raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _assigned_subset(self, member: ShareMember) -> Assignment:
+    def _assigned_initialized_partitions(self, member: ShareMember) -> Assignment:
         wanted = self.subscriptions.subscribed_topic_ids(member)
-        target = self.target.of(member.member_id)
+        target = self.target.target_of_member(member.member_id)
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
 
-    def _assign(
+    def _compute_assignments(
         self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
-    ) -> dict[str, Held]:
+    ) -> dict[str, OrderedAssignment]:
         begun = {
             topic_id: sorted(at for at in self._begun.get(topic_id, ()) if at < count)
             for topic_id, count in counts.items()
         }
-        members = in_order_of_members(subscribers, newcomer)
-        alike = self.subscriptions.subscribe_alike(self.members.values())
-        return assign_simple(members, begun, alike=alike)
+        members = members_in_java_map_order(subscribers, newcomer)
+        alike = self.subscriptions.all_subscribe_alike(self.members.values())
+        return assign_simple(members, begun, all_subscribe_alike=alike)
 
     def uninitialized_partitions(self, member: ShareMember) -> list[tuple[bytes, int]]:
         """Return the subscribed partitions whose share state is not initialised."""
@@ -264,7 +270,7 @@ class ShareGroup(Group):
             if partition.index not in self._begun.get(topic_id, ())
         ]
 
-    def initialize_states(self, new: Iterable[tuple[bytes, int]]) -> None:
+    def initialize_share_states(self, new: Iterable[tuple[bytes, int]]) -> None:
         """Initialise the state of partitions, so that they can be assigned; other requests may be
         handled between two partitions.
         """
@@ -273,45 +279,49 @@ class ShareGroup(Group):
         for topic_id, index in new:
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(
-                    self.initialize_partition(topic_id, index, self._initial_start_offset(topic_id))
+                    self.initialize_share_state_at(
+                        topic_id, index, self._initial_start_offset(topic_id)
+                    )
                 )
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
-            self.note_initialized(begun)
-            self.target.has_more_to_assign()
+            self.note_initialized_partitions(begun)
+            self.target.note_more_assignable_partitions()
 
     def _initial_start_offset(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
 
-    def _remove(self, member: ShareMember) -> None:
-        self._timers.stop(member.member_id)
+    def _remove_member(self, member: ShareMember) -> None:
+        self._timers.stop_timers(member.member_id)
         del self.members[member.member_id]
-        self.target.forget(member.member_id)
-        self.target.begin_epoch(
+        self.target.pop_target_of_member(member.member_id)
+        self.target.begin_epoch_after_leave(
             is_empty=self._facts.recomputes_target_when_empty and not self.members
         )
 
-    def restart_session(self, member: ShareMember) -> None:
+    def restart_session_timeout(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""
         timeout_ms = self._settings.share_session_timeout_ms(self.group_id)
-        self._timers.restart_session(member.member_id, timeout_ms)
+        self._timers.restart_session_timeout(member.member_id, timeout_ms)
 
-    def put_back(self, member: ShareMember) -> None:
+    def restore_member(self, member: ShareMember) -> None:
         """Restore a member and start a full session timeout."""
         self.members[member.member_id] = member
-        self.restart_session(member)
+        self.restart_session_timeout(member)
 
     # start offsets
 
-    def initialize_partition(self, topic_id: bytes, partition: int, start_offset: int) -> ErrorCode:
+    def initialize_share_state_at(
+        self, topic_id: bytes, partition: int, start_offset: int
+    ) -> ErrorCode:
         """Initialise a partition's share state at `start_offset`, replacing any earlier state."""
         self.has_ever_initialized = True
         key = (self.group_id, topic_id, partition)
         return self._states.create_or_reset_state(key, self.target.epoch, start_offset)
 
-    def note_initialized(self, partitions: dict[bytes, set[int]]) -> None:
+    def note_initialized_partitions(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
 
         Partitions initialised together become visible together. The group keeps the sets passed in.
@@ -321,11 +331,11 @@ class ShareGroup(Group):
         self._begun.update(partitions)
 
     @property
-    def begun(self) -> Mapping[bytes, Collection[int]]:
+    def initialized_partitions(self) -> Mapping[bytes, Collection[int]]:
         """The partitions that the group itself initialised, by topic id."""
         return self._begun
 
-    def forget_topic(self, topic_id: bytes) -> bool:
+    def delete_share_states_of_topic(self, topic_id: bytes) -> bool:
         """Delete the share state of a topic; return False if there was none."""
         begun = self._begun.pop(topic_id, ())
         for partition in begun:
@@ -347,14 +357,14 @@ class ShareGroup(Group):
     def subscribes_to(self, topic_name: str) -> bool:
         return any(topic_name in member.topic_names for member in self.members.values())
 
-    def close(self) -> None:
+    def close_deleted_group(self) -> None:
         """Stop the members' timers and delete the group's share states."""
         self._timers.stop_all_except(())
         for topic_id in list(self._begun):
-            self.forget_topic(topic_id)
+            self.delete_share_states_of_topic(topic_id)
 
 
-def _check_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
+def _require_current_or_previous_epoch(member: ShareMember, heartbeat: ShareHeartbeat) -> None:
     """Raise FENCED_MEMBER_EPOCH unless it is the member's current or previous epoch.
 
     The previous one is valid because the response with the current one may have been lost.

@@ -37,24 +37,26 @@ class TopologyIndex:
         """Those that are not 0; of several the last one counts."""
         self.internal: dict[str, InternalTopic] = {}
         for at, subtopology in enumerate(topology.subtopologies):
-            self._add(at, subtopology)
+            self._index_subtopology(at, subtopology)
         self.names = frozenset(self.sources).union(self.internal)
         """The topics that tasks need."""
         self.has_duplicate_settings = topology.has_duplicate_settings
 
-    def reads(self, name: str) -> bool:
+    def is_read_by_tasks(self, topic_name: str) -> bool:
         """Whether a task reads a topic."""
-        return name in self.sources_of or name in self.readers
+        return topic_name in self.sources_of or topic_name in self.readers
 
-    def seen(self, topics: Topics) -> ExistingTopics:
+    def existing_topics(self, topics: Topics) -> ExistingTopics:
         """Return the existing topics of the topology."""
-        return _seen(topics.named(self.names))
+        return _existing_topics_of(topics.named(self.names))
 
     def existing_topics_cooperatively(self, topics: Topics, over: Over) -> ExistingTopics:
         """Return the same, with interruptions: `over` iterates over the names."""
-        return _seen(topic for name in over(self.names) if (topic := topics.get(name)) is not None)
+        return _existing_topics_of(
+            topic for name in over(self.names) if (topic := topics.get(name)) is not None
+        )
 
-    def _add(self, at: int, subtopology: Subtopology) -> None:
+    def _index_subtopology(self, at: int, subtopology: Subtopology) -> None:
         for name in subtopology.sources:
             self.sources_of.setdefault(name, []).append(at)
         for topic in subtopology.repartition:
@@ -66,7 +68,7 @@ class TopologyIndex:
             self.internal[topic.name] = topic
 
 
-def _seen(topics: Iterable[Topic]) -> ExistingTopics:
+def _existing_topics_of(topics: Iterable[Topic]) -> ExistingTopics:
     return {topic.name: (topic.topic_id, len(topic.partitions)) for topic in topics}
 
 
@@ -76,30 +78,40 @@ class ConfiguredTopology:
     It uses only its arguments, so it can be computed beside the event loop.
     """
 
-    def __init__(self, shape: TopologyIndex, seen: ExistingTopics, epoch: int) -> None:
-        self.shape = shape
-        self.seen = seen
-        self.epoch = epoch
+    def __init__(
+        self, topology_index: TopologyIndex, existing_topics: ExistingTopics, topics_epoch: int
+    ) -> None:
+        self.shape = topology_index
+        self.seen = existing_topics
+        self.epoch = topics_epoch
         """That of the topics, at which they were as seen."""
         self.missing_sources: list[str] = []
-        if not shape.sources_of.keys() <= seen.keys():
-            self.missing_sources = [name for name in shape.sources if name not in seen]
-        self.is_unusable = not self.missing_sources and shape.has_duplicate_settings
+        if not topology_index.sources_of.keys() <= existing_topics.keys():
+            self.missing_sources = [
+                name for name in topology_index.sources if name not in existing_topics
+            ]
+        self.is_unusable = not self.missing_sources and topology_index.has_duplicate_settings
         """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
-        self.partitions = dict(shape.widths)
+        self.partitions = dict(topology_index.widths)
         """Partitions of the internal topics, as far as they are known."""
-        widths = self._spread()
+        widths = self._compute_internal_partition_counts()
         internal: dict[str, InternalTopic] = {}
         if not self.missing_sources:
             known = self.partitions
-            internal = {name: topic for name, topic in shape.internal.items() if name in known}
+            internal = {
+                name: topic for name, topic in topology_index.internal.items() if name in known
+            }
         self.misfits = [
-            name for name in internal if name in seen and self.count(name) != self.partitions[name]
+            name
+            for name in internal
+            if name in existing_topics and self.partition_count(name) != self.partitions[name]
         ]
         """Internal topics that are there, and too wide or too narrow."""
         self.missing_internal: list[InternalTopic] = []
         if not self.misfits:
-            self.missing_internal = [topic for name, topic in internal.items() if name not in seen]
+            self.missing_internal = [
+                topic for name, topic in internal.items() if name not in existing_topics
+            ]
         self.fits = not (self.missing_sources or self.misfits)
         """Whether only internal topics are missing, if any are."""
         self.tasks: dict[str, int] = {}
@@ -107,15 +119,15 @@ class ConfiguredTopology:
         if self.fits and not self.missing_internal:
             self.tasks = {
                 subtopology.subtopology_id: widths.get(at, 0)
-                for at, subtopology in enumerate(shape.topology.subtopologies)
+                for at, subtopology in enumerate(topology_index.topology.subtopologies)
             }
 
-    def count(self, name: str) -> int:
+    def partition_count(self, topic_name: str) -> int:
         """Return the number of a topic's partitions; 0 if it does not exist."""
-        topic = self.seen.get(name)
+        topic = self.seen.get(topic_name)
         return 0 if topic is None else topic[1]
 
-    def _spread(self) -> dict[int, int]:
+    def _compute_internal_partition_counts(self) -> dict[int, int]:
         """Compute the partitions of internal topics; return those of subtopologies, by position.
 
         Repartition topics have as many as the largest subtopology that writes them, changelogs as
@@ -123,7 +135,7 @@ class ConfiguredTopology:
         """
         subtopologies = self.shape.topology.subtopologies
         partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
-        widths = self._first_widths()
+        widths = self._partition_counts_of_existing_sources()
         widest = [(-width, at) for at, width in widths.items() if subtopologies[at].sinks]
         heapq.heapify(widest)
         done: set[int] = set()
@@ -145,13 +157,13 @@ class ConfiguredTopology:
                 partitions[topic.name] = widths[at]
         return widths
 
-    def _first_widths(self) -> dict[int, int]:
+    def _partition_counts_of_existing_sources(self) -> dict[int, int]:
         """Return the numbers given by existing sources, and by repartition topics with a fixed
         number.
         """
         widths: dict[int, int] = {}
         for name in self.shape.sources_of.keys() & self.seen.keys():
-            count = self.count(name)
+            count = self.partition_count(name)
             for at in self.shape.sources_of[name]:
                 widths[at] = max(widths.get(at, 0), count)
         for name, count in self.partitions.items():

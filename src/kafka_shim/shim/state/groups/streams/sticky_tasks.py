@@ -11,37 +11,42 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_shim.shim.state.groups.assignors import Assignment, Held
+from kafka_shim.shim.state.groups.assignors import Assignment, OrderedAssignment
 from kafka_shim.shim.state.groups.streams.task_kinds import standby_key
-from kafka_shim.shim.state.java_collections import HashOrder, PriorityQueue, java_hash, ordered
+from kafka_shim.shim.state.java_collections import (
+    JavaHashOrder,
+    JavaPriorityQueue,
+    in_hash_map_order,
+    java_hash,
+)
 
 Task = tuple[bytes, int]
 """Subtopology and partition."""
 
 
-class Runner(msgspec.Struct, frozen=True):
+class TaskRunner(msgspec.Struct, frozen=True):
     """A member as the assignor sees it: its process, the tasks that it should keep, and the offsets
     of its state by task.
     """
 
     member_id: str
     process_id: str
-    active: Held
-    standby: Held
+    active: OrderedAssignment
+    standby: OrderedAssignment
     offsets: Mapping[Task, int]
 
 
-class Wanted(msgspec.Struct, frozen=True):
+class TasksToAssign(msgspec.Struct, frozen=True):
     """The number of tasks by subtopology, those of them with state, and the number of standby tasks
     for each of their tasks.
     """
 
-    counts: Mapping[bytes, int]
-    stateful: Collection[bytes] = ()
-    replicas: int = 0
+    task_counts: Mapping[bytes, int]
+    stateful_subtopologies: Collection[bytes] = ()
+    standby_replicas: int = 0
 
 
-class StickyRules(msgspec.Struct, frozen=True):
+class StickyAssignorRules(msgspec.Struct, frozen=True):
     """The assignor of a release.
 
     `offsets_count`: members that reported offsets are preferred (4.4). `passes_over`: if the
@@ -49,40 +54,41 @@ class StickyRules(msgspec.Struct, frozen=True):
     are preferred (not in 4.3).
     """
 
-    offsets_count: bool
-    passes_over: bool
+    prefers_reported_offsets: bool
+    standby_prefers_other_owner: bool
 
 
-def assign_sticky(
-    runners: Sequence[Runner], wanted: Wanted, rules: StickyRules
+def assign_tasks_sticky(
+    runners: Sequence[TaskRunner], tasks_to_assign: TasksToAssign, rules: StickyAssignorRules
 ) -> dict[str, Assignment]:
     """Return the tasks of each member; those of `standby_key` are standby tasks."""
-    sticky = _Sticky(runners, wanted, rules)
-    if wanted.counts and runners:
-        sticky.assign_active()
-        if wanted.replicas:
-            sticky.assign_standby()
+    sticky = _StickyAssignment(runners, tasks_to_assign, rules)
+    if tasks_to_assign.task_counts and runners:
+        sticky.assign_active_tasks()
+        if tasks_to_assign.standby_replicas:
+            sticky.assign_all_standby_tasks()
     return {
-        member_id: _assignment(tasks) | _assignment(sticky.standby[member_id], standby_key)
+        member_id: _assignment_of_tasks(tasks)
+        | _assignment_of_tasks(sticky.standby[member_id], standby_key)
         for member_id, tasks in sticky.active.items()
     }
 
 
-class _Quota:
+class _RemainingTaskQuota:
     """The share of each member that does not have its share yet."""
 
     def __init__(self, tasks: int, members: int) -> None:
         self._tasks, self._members = tasks, members
-        self.each = self._share()
+        self.each = self._quota_per_unfilled_member()
 
-    def fill(self, count: int) -> None:
+    def note_member_filled(self, count: int) -> None:
         """Note that a member has `count` tasks now."""
         if count == self.each:
             self._members -= 1
             self._tasks -= count
-            self.each = self._share()
+            self.each = self._quota_per_unfilled_member()
 
-    def _share(self) -> int:
+    def _quota_per_unfilled_member(self) -> int:
         return -(-self._tasks // self._members) if self._members else 0
 
 
@@ -90,121 +96,133 @@ class _Process:
     """The members of one process, in the order of Java's hash map of them, and all their tasks."""
 
     def __init__(self, member_ids: Iterable[str]) -> None:
-        self.counts = dict.fromkeys(ordered(member_ids), 0)
+        self.counts = dict.fromkeys(in_hash_map_order(member_ids), 0)
         self.tasks: set[Task] = set()
         self._sum = 0
-        self._by_load: PriorityQueue[str] | None = None
+        self._by_load: JavaPriorityQueue[str] | None = None
 
-    def load(self) -> float:
+    def tasks_per_member(self) -> float:
         return self._sum / len(self.counts)
 
-    def add_to(self, member_id: str, task: Task) -> None:
+    def add_task_to_member(self, member_id: str, task: Task) -> None:
         """Give a task to a member."""
-        self._give(member_id, task)
+        self._record_task(member_id, task)
         self._by_load = None
 
-    def add(self, task: Task) -> str:
+    def add_task_to_least_loaded_member(self, task: Task) -> str:
         """Give a task to the member with the fewest, and return that."""
         if self._by_load is None:
-            self._by_load = PriorityQueue(self.counts, self.counts.__getitem__)
+            self._by_load = JavaPriorityQueue(self.counts, self.counts.__getitem__)
         member_id = self._by_load.poll()
-        self._give(member_id, task)
+        self._record_task(member_id, task)
         self._by_load.add(member_id)
         return member_id
 
-    def _give(self, member_id: str, task: Task) -> None:
+    def _record_task(self, member_id: str, task: Task) -> None:
         self.tasks.add(task)
         self.counts[member_id] += 1
         self._sum += 1
 
 
-class _Sticky:
+class _StickyAssignment:
     """One assignment on the way; `active` and `standby` are the tasks by member."""
 
-    def __init__(self, runners: Sequence[Runner], wanted: Wanted, rules: StickyRules) -> None:
+    def __init__(
+        self, runners: Sequence[TaskRunner], wanted: TasksToAssign, rules: StickyAssignorRules
+    ) -> None:
         self.active: dict[str, set[Task]] = {runner.member_id: set() for runner in runners}
         self.standby: dict[str, set[Task]] = {runner.member_id: set() for runner in runners}
         self._wanted, self._rules = wanted, rules
         self._by_id = {runner.member_id: runner for runner in runners}
-        active = sum(wanted.counts.values())
-        standby = wanted.replicas * sum(wanted.counts[name] for name in wanted.stateful)
-        self._active_quota = _Quota(active, len(runners))
-        self._quota = _Quota(active + standby, len(runners))
-        self._processes = self._all_processes()
+        active = sum(wanted.task_counts.values())
+        standby = wanted.standby_replicas * sum(
+            wanted.task_counts[name] for name in wanted.stateful_subtopologies
+        )
+        self._active_quota = _RemainingTaskQuota(active, len(runners))
+        self._quota = _RemainingTaskQuota(active + standby, len(runners))
+        self._processes = self._processes_by_id_hash()
         self._process_of = {
             member_id: process for process in self._processes for member_id in process.counts
         }
-        in_order = [self._by_id[member_id] for member_id in ordered(self._by_id)]
+        in_order = [self._by_id[member_id] for member_id in in_hash_map_order(self._by_id)]
         self._holders = {
-            task: runner.member_id for runner in in_order for task in _tasks(runner.active)
+            task: runner.member_id
+            for runner in in_order
+            for task in _tasks_of_ordered_assignment(runner.active)
         }  # of two members that claim one the last in Java's order
-        self._with_state = self._ranked(in_order)
+        self._with_state = self._members_with_state_by_task(in_order)
 
-    def assign_active(self) -> None:
+    def assign_active_tasks(self) -> None:
         left = []
-        for task in sorted(_all(self._wanted.counts), key=lambda task: (task[1], task[0])):
+        for task in sorted(
+            _all_tasks(self._wanted.task_counts), key=lambda task: (task[1], task[0])
+        ):
             holder = self._holders.get(task)
-            if holder is not None and self._has_room(holder, self._active_quota):
-                self._give_active(holder, task)
+            if holder is not None and self._is_below_quota(holder, self._active_quota):
+                self._assign_active_task(holder, task)
             else:
                 left.append(task)
         rest = []
         for task in left:
-            holder = self.least_loaded(task, is_standby=False)
-            if holder is not None and self._has_room(holder, self._active_quota):
-                self._give_active(holder, task)
+            holder = self.least_loaded_member_with_state(task, is_standby=False)
+            if holder is not None and self._is_below_quota(holder, self._active_quota):
+                self._assign_active_task(holder, task)
             else:
                 rest.append(task)
-        by_load = PriorityQueue(self._processes, _Process.load)
+        by_load = JavaPriorityQueue(self._processes, _Process.tasks_per_member)
         for task in sorted(rest):
             process = by_load.poll()
-            member_id = process.add(task)
+            member_id = process.add_task_to_least_loaded_member(task)
             self.active[member_id].add(task)
-            self._fill(process, member_id, self._active_quota, self._quota)
+            self._note_filled_quotas(process, member_id, self._active_quota, self._quota)
             by_load.add(process)
 
-    def assign_standby(self) -> None:
-        replicas = self._wanted.replicas
-        stateful = {name: self._wanted.counts[name] for name in self._wanted.stateful}
+    def assign_all_standby_tasks(self) -> None:
+        replicas = self._wanted.standby_replicas
+        stateful = {
+            name: self._wanted.task_counts[name] for name in self._wanted.stateful_subtopologies
+        }
         left = []
-        for task in sorted(_all(stateful), key=lambda task: (task[1], task[0]), reverse=True):
+        for task in sorted(_all_tasks(stateful), key=lambda task: (task[1], task[0]), reverse=True):
             kept = 0
-            while kept < replicas and self._assign_standby(task):
+            while kept < replicas and self._retain_standby_task(task):
                 kept += 1
             left.append((task, replicas - kept))
-        by_load = PriorityQueue(self._processes, _Process.load)
+        by_load = JavaPriorityQueue(self._processes, _Process.tasks_per_member)
         for task, missing in sorted(left, reverse=True):
             for _ in range(missing):
-                if not self._spread_standby(task, by_load):
+                if not self._assign_standby_to_least_loaded_process(task, by_load):
                     break
 
-    def _assign_standby(self, task: Task) -> bool:
+    def _retain_standby_task(self, task: Task) -> bool:
         """Leave a standby task with a member that ran the active task or a standby task of it."""
         holder = self._holders.get(task)
-        if holder is None or not self._may_stand_by(holder, task):
-            holder = self.least_loaded(task, is_standby=True)
-            if holder is None or not self._has_room(holder, self._quota):
+        if holder is None or not self._may_run_standby_task(holder, task):
+            holder = self.least_loaded_member_with_state(task, is_standby=True)
+            if holder is None or not self._is_below_quota(holder, self._quota):
                 return False
         process = self._process_of[holder]
-        process.add_to(holder, task)
+        process.add_task_to_member(holder, task)
         self.standby[holder].add(task)
-        self._fill(process, holder, self._quota)
+        self._note_filled_quotas(process, holder, self._quota)
         return True
 
-    def _may_stand_by(self, member_id: str, task: Task) -> bool:
+    def _may_run_standby_task(self, member_id: str, task: Task) -> bool:
         is_free = task not in self._process_of[member_id].tasks
-        return is_free and self._has_room(member_id, self._quota)
+        return is_free and self._is_below_quota(member_id, self._quota)
 
-    def _spread_standby(self, task: Task, by_load: "PriorityQueue[_Process]") -> bool:
+    def _assign_standby_to_least_loaded_process(
+        self, task: Task, by_load: "JavaPriorityQueue[_Process]"
+    ) -> bool:
         """Give a standby task to the first process without it; return whether there is one."""
         passed = []
         for _ in self._processes:
             process = by_load.poll()
             passed.append(process)
             if task not in process.tasks:
-                member_id = process.add(task)
+                member_id = process.add_task_to_least_loaded_member(task)
                 self.standby[member_id].add(task)
-                self._fill(process, member_id, self._quota)
+                self._note_filled_quotas(process, member_id, self._quota)
                 break
         else:
             process = None
@@ -212,7 +230,7 @@ class _Sticky:
             by_load.add(each)
         return process is not None
 
-    def least_loaded(self, task: Task, *, is_standby: bool) -> str | None:
+    def least_loaded_member_with_state(self, task: Task, *, is_standby: bool) -> str | None:
         """Return the member with the state of a task that has less than the members before it, both
         it and its process; for a standby task, its process may not have the task.
         """
@@ -220,36 +238,38 @@ class _Sticky:
         for member_id in self._with_state.get(task, ()):
             process = self._process_of[member_id]
             has_it = is_standby and task in process.tasks
-            if has_it and (found is not None or self._rules.passes_over):
+            if has_it and (found is not None or self._rules.standby_prefers_other_owner):
                 continue
-            load = process.load(), process.counts[member_id]
+            load = process.tasks_per_member(), process.counts[member_id]
             if found is None or (load[0] < least[0] and load[1] < least[1]):
                 found, least = member_id, load
         if found is not None and is_standby and task in self._process_of[found].tasks:
             return None
         return found
 
-    def _give_active(self, member_id: str, task: Task) -> None:
+    def _assign_active_task(self, member_id: str, task: Task) -> None:
         process = self._process_of[member_id]
-        process.add_to(member_id, task)
+        process.add_task_to_member(member_id, task)
         self.active[member_id].add(task)
-        self._fill(process, member_id, self._active_quota, self._quota)
+        self._note_filled_quotas(process, member_id, self._active_quota, self._quota)
 
-    def _has_room(self, member_id: str, quota: _Quota) -> bool:
+    def _is_below_quota(self, member_id: str, quota: _RemainingTaskQuota) -> bool:
         return self._process_of[member_id].counts[member_id] < quota.each
 
-    def _fill(self, process: _Process, member_id: str, *quotas: _Quota) -> None:
+    def _note_filled_quotas(
+        self, process: _Process, member_id: str, *quotas: _RemainingTaskQuota
+    ) -> None:
         for quota in quotas:
-            quota.fill(process.counts[member_id])
+            quota.note_member_filled(process.counts[member_id])
 
-    def _ranked(self, runners: Iterable[Runner]) -> dict[Task, list[str]]:
+    def _members_with_state_by_task(self, runners: Iterable[TaskRunner]) -> dict[Task, list[str]]:
         """Return the members with the state of each task: those with a standby task first, then
         those with larger offsets.
         """
         found: dict[Task, list[tuple[bool, int, str]]] = {}
         for runner in runners:
-            standby = set(_tasks(runner.standby))
-            offsets = runner.offsets if self._rules.offsets_count else {}
+            standby = set(_tasks_of_ordered_assignment(runner.standby))
+            offsets = runner.offsets if self._rules.prefers_reported_offsets else {}
             for task in standby:
                 row = (False, -offsets.get(task, 0), runner.member_id)
                 found.setdefault(task, []).append(row)
@@ -261,11 +281,15 @@ class _Sticky:
             for task, rows in found.items()
         }
 
-    def _all_processes(self) -> list[_Process]:
+    def _processes_by_id_hash(self) -> list[_Process]:
         members: dict[str, list[str]] = {}
-        order = HashOrder[str](len(self._by_id))
-        add = order.compute if self._rules.offsets_count else order.put
-        for member_id in ordered(self._by_id):
+        order = JavaHashOrder[str](len(self._by_id))
+        add = (
+            order.add_first_in_bucket
+            if self._rules.prefers_reported_offsets
+            else order.add_last_in_bucket
+        )
+        for member_id in in_hash_map_order(self._by_id):
             process_id = self._by_id[member_id].process_id
             if process_id not in members:
                 add(process_id, java_hash(process_id))
@@ -273,19 +297,21 @@ class _Sticky:
         return [_Process(members[process_id]) for process_id in order]
 
 
-def _all(counts: Mapping[bytes, int]) -> list[Task]:
+def _all_tasks(counts: Mapping[bytes, int]) -> list[Task]:
     return [(name, at) for name, count in counts.items() for at in range(count)]
 
 
-def _tasks(held: Held) -> list[Task]:
+def _tasks_of_ordered_assignment(held: OrderedAssignment) -> list[Task]:
     return [(name, at) for name, partitions in held.items() for at in partitions]
 
 
-def _same(name: bytes) -> bytes:
+def _unchanged_key(name: bytes) -> bytes:
     return name
 
 
-def _assignment(tasks: set[Task], key: Callable[[bytes], bytes] = _same) -> Assignment:
+def _assignment_of_tasks(
+    tasks: set[Task], key: Callable[[bytes], bytes] = _unchanged_key
+) -> Assignment:
     found: dict[bytes, set[int]] = {}
     for name, at in sorted(tasks):
         found.setdefault(key(name), set()).add(at)

@@ -19,31 +19,38 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
-from kafka_shim.shim.state.groups.epoch_group import EpochGroup, check_epoch
+from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, TargetState
-from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsFree
+from kafka_shim.shim.state.groups.reconciliation import LEAVING, LEAVING_FOR_A_WHILE, IsUnowned
 from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
-from kafka_shim.shim.state.groups.streams.sticky_tasks import StickyRules, Wanted, assign_sticky
+from kafka_shim.shim.state.groups.streams.sticky_tasks import (
+    StickyAssignorRules,
+    TasksToAssign,
+    assign_tasks_sticky,
+)
 from kafka_shim.shim.state.groups.streams.streams_member import (
     FIRST_EPOCH,
     Endpoint,
     EndpointTasks,
-    Status,
     StreamsHeartbeat,
     StreamsHeartbeatResult,
     StreamsMember,
+    StreamsStatus,
 )
 from kafka_shim.shim.state.groups.streams.streams_tasks import (
-    ProcessTasks,
     StreamsTasks,
+    TasksOfProcess,
     TasksState,
-    free_in_process,
-    runner_of,
+    task_runner_of_member,
+    unowned_check_in_process,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
-from kafka_shim.shim.state.groups.streams.task_kinds import active_tasks, standby_tasks
-from kafka_shim.shim.state.java_collections import timeline_ordered
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks_by_subtopology,
+    standby_tasks_by_subtopology,
+)
+from kafka_shim.shim.state.java_collections import in_timeline_hash_map_order
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
@@ -63,7 +70,7 @@ class StreamsGroupState(msgspec.Struct, frozen=True):
     tasks: TasksState
     shut_down_by: str | None
     endpoint_epoch: int
-    assigned_by: tuple[object, ...]
+    assignment_config: tuple[object, ...]
 
     def copy(self) -> "StreamsGroupState":
         """Return an independent copy."""
@@ -97,7 +104,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """The described topology's epoch and description; None once the description is deleted."""
         self._shut_down_by: str | None = None
         self._endpoint_epoch = 0
-        self._rules = StickyRules(
+        self._rules = StickyAssignorRules(
             facts.streams_assignor_uses_reported_offsets, facts.standby_prefers_other_owner
         )
         self._assigned_by: tuple[object, ...] = ()  # assignor settings at the last heartbeat
@@ -108,34 +115,34 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
 
-    def state(self) -> StreamsGroupState:
+    def mutable_state(self) -> StreamsGroupState:
         """Return what heartbeats change, without copying it."""
         return StreamsGroupState(
             self._topics.epoch,
             self.members,
             self.instances,
-            self.target.state(),
-            self.tasks.state(),
+            self.target.mutable_state(),
+            self.tasks.mutable_state(),
             self._shut_down_by,
             self._endpoint_epoch,
             self._assigned_by,
         )
 
-    def set_state(self, state: StreamsGroupState) -> None:
+    def replace_mutable_state(self, state: StreamsGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
         self.members, self.instances = state.members, state.instances
-        self.target.set_state(state.target)
-        self.tasks.set_state(state.tasks)
+        self.target.replace_mutable_state(state.target)
+        self.tasks.replace_mutable_state(state.tasks)
         self._shut_down_by = state.shut_down_by
         self._endpoint_epoch = state.endpoint_epoch
-        self._assigned_by = state.assigned_by
+        self._assigned_by = state.assignment_config
         self.timers.stop_all_except(self.members)
 
-    def draft(self, state: StreamsGroupState) -> Self:
+    def draft_with_state(self, state: StreamsGroupState) -> Self:
         """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._draft()
+        draft = self._copy_without_timers()
         draft.tasks = copy(self.tasks)
-        draft.set_state(state)
+        draft.replace_mutable_state(state)
         return draft
 
     @property
@@ -157,48 +164,48 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             return "NotReady"
         return super().state_name
 
-    def put_back(self, topology: StreamsTopology | None) -> None:
+    def restore_topology(self, topology: StreamsTopology | None) -> None:
         """Restore a topology and resolve it against the existing topics."""
         self.tasks.topology = topology
-        self.tasks.configure(None)
-        self.tasks.take_note()
+        self.tasks.configure_with_existing_topics(None)
+        self.tasks.note_topic_changes()
         self._assigned_by = self._settings.streams_assignment(self.group_id)
-        self.target.see(self.tasks, self.members.values())
+        self.target.record_assignable_partitions(self.tasks, self.members.values())
 
     # heartbeats
 
-    def heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
+    def handle_heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
-            return self._leave(heartbeat)
-        return self.decide(heartbeat, self.watch)
+            return self._handle_leaving_heartbeat(heartbeat)
+        return self.handle_heartbeat_without_timers(heartbeat, self.restart_member_timers)
 
-    def decide(
-        self, heartbeat: StreamsHeartbeat, watch: Callable[[StreamsMember], None]
+    def handle_heartbeat_without_timers(
+        self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
         before = self._existing_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
             self.target.restart_initial_delay()
-        self._check_topology(heartbeat.topology)
-        self.tasks.configure(heartbeat.configured)
+        self._adopt_or_validate_topology(heartbeat.topology)
+        self.tasks.configure_with_existing_topics(heartbeat.configured_topology)
         if self.tasks.configured is not None and self.tasks.configured.is_unusable:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-        if (text := self.tasks.unknown_task(heartbeat.reported)) is not None:
+        if (text := self.tasks.unknown_task_error(heartbeat.reported_tasks)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
         member = self._validated_member(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
-        changed = self._update(member, heartbeat, is_known=before is not None)
-        if heartbeat.shuts_down:
+        changed = self._update_member_from_heartbeat(member, heartbeat, is_known=before is not None)
+        if heartbeat.shuts_down_application:
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
-        self._assign(member, heartbeat, is_new=is_new, changed=changed)
-        watch(member)
+        self._begin_epoch_and_reconcile(member, heartbeat, is_new=is_new, changed=changed)
+        restart_member_timers(member)
         joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
-        if self._are_endpoints_others(member, endpoint, joins=joins, moved=moved):
+        if self._has_endpoint_list_changed(member, endpoint, joins=joins, tasks_changed=moved):
             self._endpoint_epoch += 1
-        response = self._response(member, heartbeat, shows_tasks=joins or moved)
+        response = self._heartbeat_result(member, heartbeat, shows_tasks=joins or moved)
         # Kafka does not log these fields, and loses them in the request that creates the group
         if is_new_group:
             self._endpoint_epoch = 0
@@ -207,23 +214,28 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             response = msgspec.structs.replace(response, endpoint_epoch=0)
         return response
 
-    def is_long(self, *, changes: bool, endpoint_epoch: int) -> bool:
+    def may_process_all_members(
+        self, *, may_change_subscription: bool, endpoint_epoch: int
+    ) -> bool:
         """Return whether a heartbeat may have to go through all members: to compute a target
         (`changes`: it may tell something new), or to return their endpoints.
         """
         is_other = (
-            changes
+            may_change_subscription
             or not self.tasks.has_noted_topic_changes
             or self._assigned_by != self._settings.streams_assignment(self.group_id)
         )
-        return endpoint_epoch != self._endpoint_epoch or self.target.is_near(changed=is_other)
+        return (
+            endpoint_epoch != self._endpoint_epoch
+            or self.target.may_be_computed_by_next_heartbeat(changed=is_other)
+        )
 
     def _existing_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
             known = self.leaving_member(heartbeat.member_id, instance_id)
-            check_epoch(known, heartbeat.member_epoch, heartbeat.owned)
+            require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
             return known
         is_full = len(self.members) >= self._settings.streams_size_max
         if (
@@ -237,7 +249,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         current = None if instance_id is None else self.released_static_member(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
-    def new_member(self, member_id: str) -> StreamsMember:
+    def create_member(self, member_id: str) -> StreamsMember:
         return StreamsMember(
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
@@ -248,13 +260,13 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Return the member of the heartbeat, after adding it to the group."""
         instance_id = heartbeat.instance_id
         if before is None:
-            member = self.new_member(heartbeat.member_id)
+            member = self.create_member(heartbeat.member_id)
             member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
         elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
-            member = self.new_member(heartbeat.member_id)
-            member.take_over(before)
-            self.target.hand_over(before.member_id, member.member_id)
-            self.drop(before)
+            member = self.create_member(heartbeat.member_id)
+            member.copy_from_replaced_member(before)
+            self.target.move_target_to_new_member_id(before.member_id, member.member_id)
+            self.drop_member_in_epoch(before)
         else:
             member = copy(before)
         if instance_id is not None:
@@ -263,52 +275,58 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self.members[member.member_id] = member
         return member
 
-    def _update(
+    def _update_member_from_heartbeat(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
     ) -> bool:
         """Update a member from its heartbeat; return whether a new assignment is needed."""
         assignment_inputs = (
             member.assignment_inputs
             if heartbeat.instance_id is None
-            else member.static_assignment_inputs
+            else member.assignment_inputs_if_static
         )
         before = assignment_inputs()
         forgets = (
             heartbeat.member_epoch == 0 and self._facts.streams_members_learn_changed_endpoints
         )
-        member.update(heartbeat, forgets_endpoint=forgets)
+        member.update_from_heartbeat(heartbeat, forgets_endpoint=forgets)
         return not is_known or assignment_inputs() != before
 
-    def _assign(
+    def _begin_epoch_and_reconcile(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
     ) -> None:
         """Begin a new group epoch if anything changed, and reconcile the member by one step."""
-        changed = self.tasks.take_note() or changed
+        changed = self.tasks.note_topic_changes() or changed
         assigned_by = self._settings.streams_assignment(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
         newcomer = member.member_id if is_new else None
-        distribute = partial(self._distribute, newcomer)
-        self.target.refresh(self.tasks, self.members.values(), distribute, changed=changed)
-        if self.target.was_ever_set:
-            self.reconcile(member, heartbeat.owned)
+        distribute = partial(self._compute_task_assignments, newcomer)
+        self.target.begin_epoch_and_compute_if_due(
+            self.tasks, self.members.values(), distribute, subscription_changed=changed
+        )
+        if self.target.has_ever_been_computed:
+            self.reconcile_member(member, heartbeat.owned)
 
-    def _are_endpoints_others(
-        self, member: StreamsMember, before: Endpoint | None, *, joins: bool, moved: bool
+    def _has_endpoint_list_changed(
+        self, member: StreamsMember, before: Endpoint | None, *, joins: bool, tasks_changed: bool
     ) -> bool:
         """Return whether the endpoint list has changed, so that all members get it again."""
         if not self._facts.streams_members_learn_changed_endpoints:
-            return member.endpoint is not None and (joins or moved)
-        return member.endpoint != before or (moved and member.endpoint is not None)
+            return member.endpoint is not None and (joins or tasks_changed)
+        return member.endpoint != before or (tasks_changed and member.endpoint is not None)
 
-    def _distribute(
+    def _compute_task_assignments(
         self,
         newcomer: str | None,
         subscribers: list[Subscriber],
         task_counts: Mapping[bytes, int],
     ) -> dict[str, Assignment]:
-        targets = {subscriber.member_id: subscriber.current for subscriber in subscribers}
-        order = timeline_ordered(member_id for member_id in targets if member_id != newcomer)
+        targets = {
+            subscriber.member_id: subscriber.current_assignment for subscriber in subscribers
+        }
+        order = in_timeline_hash_map_order(
+            member_id for member_id in targets if member_id != newcomer
+        )
         runners = []
         for member_id in order if newcomer is None else [*order, newcomer]:
             member = self.members[member_id]
@@ -317,21 +335,25 @@ class StreamsGroup(EpochGroup[StreamsMember]):
                 if self._facts.streams_tasks_stay_with_current_owner
                 else targets[member_id]
             )
-            runners.append(runner_of(member, tasks))
+            runners.append(task_runner_of_member(member, tasks))
         replicas = self._settings.streams_standby_replicas(self.group_id)
-        stateful = self.tasks.stateful & task_counts.keys()
-        return assign_sticky(runners, Wanted(task_counts, stateful, replicas), self._rules)
+        stateful = self.tasks.stateful_subtopology_ids & task_counts.keys()
+        return assign_tasks_sticky(
+            runners, TasksToAssign(task_counts, stateful, replicas), self._rules
+        )
 
-    def _is_free_for(self, member: StreamsMember) -> IsFree:
-        is_free = super()._is_free_for(member)
+    def _unowned_check_for(self, member: StreamsMember) -> IsUnowned:
+        is_free = super()._unowned_check_for(member)
         converts = self._facts.streams_assignor_uses_reported_offsets
-        return free_in_process(is_free, ProcessTasks(self.members, member, converts=converts))
+        return unowned_check_in_process(
+            is_free, TasksOfProcess(self.members, member, converts_tasks=converts)
+        )
 
-    def _missing_tags(self, member: StreamsMember) -> list[str]:
+    def _missing_client_tags(self, member: StreamsMember) -> list[str]:
         tags = self._settings.streams_rack_tags(self.group_id)
         return [tag for tag in tags if tag not in member.client_tags]
 
-    def _check_topology(self, topology: StreamsTopology | None) -> None:
+    def _adopt_or_validate_topology(self, topology: StreamsTopology | None) -> None:
         """Adopt the first member's topology; raise RequestRejected for a newer or different one."""
         if topology is None:
             return
@@ -346,7 +368,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def assignor_name(self) -> str:
         return self._settings.streams_assignor(self.group_id)
 
-    def _response(
+    def _heartbeat_result(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, shows_tasks: bool
     ) -> StreamsHeartbeatResult:
         configured = self.tasks.configured
@@ -360,75 +382,89 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member.epoch,
             self._settings.streams_heartbeat_interval_ms(self.group_id),
             member.assigned if shows_tasks else None,
-            tuple(self._statuses(member, configured, heartbeat)),
+            tuple(self._response_statuses(member, configured, heartbeat)),
             tuple(to_make),
             self._settings.streams_task_offset_interval_ms(self.group_id),
             self._settings.streams_acceptable_recovery_lag(self.group_id),
             self._endpoint_epoch,
-            None if self._endpoint_epoch == heartbeat.endpoint_epoch else self._endpoints(),
+            None
+            if self._endpoint_epoch == heartbeat.endpoint_epoch
+            else self._endpoints_with_partitions(),
         )
 
-    def _endpoints(self) -> tuple[EndpointTasks, ...]:
+    def _endpoints_with_partitions(self) -> tuple[EndpointTasks, ...]:
         found = []
         for member in self.members.values():
             if member.endpoint is not None:
-                active = self.tasks.partitions_read(active_tasks(member.assigned))
-                standby = self.tasks.partitions_read(standby_tasks(member.assigned))
+                active = self.tasks.partitions_read_by_tasks(
+                    active_tasks_by_subtopology(member.assigned)
+                )
+                standby = self.tasks.partitions_read_by_tasks(
+                    standby_tasks_by_subtopology(member.assigned)
+                )
                 if active is None or standby is None:  # Kafka has no error of its own for this
                     raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
                 found.append(EndpointTasks(member.endpoint, active, standby))
         return tuple(found)
 
-    def _statuses(
+    def _response_statuses(
         self,
         member: StreamsMember,
         configured: ConfiguredTopology | None,
         heartbeat: StreamsHeartbeat,
-    ) -> "list[tuple[Status, str]]":
+    ) -> "list[tuple[StreamsStatus, str]]":
         found = []
         topology = self.tasks.topology
         if topology is not None and member.topology_epoch < topology.epoch:
-            found.append((Status.STALE_TOPOLOGY, "the member's topology is out of date"))
-        if self.target.is_delayed:
-            found.append((Status.ASSIGNMENT_DELAYED, "the assignment is delayed"))
+            found.append((StreamsStatus.STALE_TOPOLOGY, "the member's topology is out of date"))
+        if self.target.awaits_computation:
+            found.append((StreamsStatus.ASSIGNMENT_DELAYED, "the assignment is delayed"))
         if configured is not None and configured.missing_sources:
             names = ", ".join(configured.missing_sources)
-            found.append((Status.MISSING_SOURCE_TOPICS, f"source topics are missing: {names}"))
+            found.append(
+                (StreamsStatus.MISSING_SOURCE_TOPICS, f"source topics are missing: {names}")
+            )
         elif configured is not None and configured.misfits:
             names = ", ".join(configured.misfits)
             text = f"topics have the wrong number of partitions: {names}"
-            found.append((Status.INCORRECTLY_PARTITIONED_TOPICS, text))
+            found.append((StreamsStatus.INCORRECTLY_PARTITIONED_TOPICS, text))
         elif configured is not None and configured.missing_internal:
             names = ", ".join(topic.name for topic in configured.missing_internal)
-            found.append((Status.MISSING_INTERNAL_TOPICS, f"internal topics are missing: {names}"))
+            found.append(
+                (StreamsStatus.MISSING_INTERNAL_TOPICS, f"internal topics are missing: {names}")
+            )
         if self._shut_down_by is not None:
             text = f"process `{self._shut_down_by}` asked the application to shut down"
-            found.append((Status.SHUTDOWN_APPLICATION, text))
-        if heartbeat.is_version_1 and (missing := self._missing_tags(member)):
+            found.append((StreamsStatus.SHUTDOWN_APPLICATION, text))
+        if heartbeat.is_version_1 and (missing := self._missing_client_tags(member)):
             text = f"the member lacks client tags: {', '.join(missing)}"
-            found.append((Status.MISSING_CLIENT_TAGS, text))
+            found.append((StreamsStatus.MISSING_CLIENT_TAGS, text))
         return found
 
-    def _leave(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
-        if heartbeat.shuts_down and self._shut_down_by is None:
+    def _handle_leaving_heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
+        if heartbeat.shuts_down_application and self._shut_down_by is None:
             self._shut_down_by = heartbeat.member_id
         member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
-            self.leave_for_a_while(member)
+            self.leave_as_static_member(member)
         else:
-            self.remove(member)
+            self.remove_members(member)
         if not self.members:
             self._shut_down_by = None
         return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    def has_held_since(
+    def member_has_owned_since_epoch(
         self, member: StreamsMember, epoch: int, topic_id: bytes, partition: int
     ) -> bool:
-        subtopology_id = self.tasks.reader_of(topic_id)
-        return subtopology_id is not None and member.has_held_since(
+        subtopology_id = self.tasks.subtopology_reading_topic(topic_id)
+        return subtopology_id is not None and member.has_owned_since_epoch(
             epoch, subtopology_id.encode(), partition
         )
 
     def subscribes_to(self, topic_name: str) -> bool:
         configured = self.tasks.configured
-        return bool(self.members) and configured is not None and configured.shape.reads(topic_name)
+        return (
+            bool(self.members)
+            and configured is not None
+            and configured.shape.is_read_by_tasks(topic_name)
+        )

@@ -8,16 +8,19 @@ import msgspec
 
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.reconciliation import (
+    ReconciliationStep,
     ReconcilingMember,
-    Step,
-    both,
-    merged,
-    overlaps,
-    without,
+    intersection_of_assignments,
+    still_owns_revoking,
+    subtract_assignment,
+    union_of_assignments,
 )
 from kafka_shim.shim.state.groups.streams.configured_topology import ConfiguredTopology
 from kafka_shim.shim.state.groups.streams.streams_topology import InternalTopic, StreamsTopology
-from kafka_shim.shim.state.groups.streams.task_kinds import as_standby, standby_of
+from kafka_shim.shim.state.groups.streams.task_kinds import (
+    active_tasks_as_standby,
+    only_standby_tasks,
+)
 
 FIRST_EPOCH = 1
 
@@ -26,7 +29,7 @@ TaskOffsets = tuple[tuple[str, int, int], ...]
 """(subtopology id, partition, offset) triples."""
 
 
-class Status(IntEnum):
+class StreamsStatus(IntEnum):
     """Status codes of a StreamsGroupHeartbeat response; the values are those on the wire."""
 
     STALE_TOPOLOGY = 0
@@ -50,16 +53,18 @@ class StreamsHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     rack_id: str | None
     rebalance_timeout_ms: int  # -1: not changed
     topology: StreamsTopology | None
-    configured: ConfiguredTopology | None  # `topology` resolved against the existing topics
+    configured_topology: (
+        ConfiguredTopology | None
+    )  # `topology` resolved against the existing topics
     owned: Assignment | None
-    reported: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
+    reported_tasks: Mapping[str, frozenset[int]]  # task partitions of all kinds, by subtopology
     task_offsets: TaskOffsets | None
     task_end_offsets: TaskOffsets | None
     process_id: str | None
     endpoint: Endpoint | None
     endpoint_epoch: int  # epoch of the endpoint list that the member has
     client_tags: Mapping[str, str] | None
-    shuts_down: bool
+    shuts_down_application: bool
     is_version_1: bool  # supports MISSING_CLIENT_TAGS and requests for a topology description
     client_id: str
     client_host: str
@@ -85,17 +90,17 @@ class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
     member_epoch: int
     interval_ms: int
     tasks: Assignment | None
-    statuses: tuple[tuple[Status, str], ...] = ()
-    to_make: tuple[tuple[InternalTopic, int], ...] = ()
+    statuses: tuple[tuple[StreamsStatus, str], ...] = ()
+    topics_to_create: tuple[tuple[InternalTopic, int], ...] = ()
     task_offset_interval_ms: int = 0
     recovery_lag: int = -1
     endpoint_epoch: int = 0
     endpoints: tuple[EndpointTasks, ...] | None = None
-    asks_description: bool = False
+    requests_description: bool = False
 
     @property
-    def is_stale(self) -> bool:
-        return any(status is Status.STALE_TOPOLOGY for status, _ in self.statuses)
+    def has_stale_topology(self) -> bool:
+        return any(status is StreamsStatus.STALE_TOPOLOGY for status, _ in self.statuses)
 
 
 class StreamsMember(ReconcilingMember):
@@ -116,7 +121,7 @@ class StreamsMember(ReconcilingMember):
     task_offsets: TaskOffsets = ()
     task_end_offsets: TaskOffsets = ()
 
-    def update(self, heartbeat: StreamsHeartbeat, *, forgets_endpoint: bool) -> None:
+    def update_from_heartbeat(self, heartbeat: StreamsHeartbeat, *, forgets_endpoint: bool) -> None:
         """Set the fields that the request contains."""
         self.client_id = heartbeat.client_id
         self.client_host = heartbeat.client_host
@@ -139,40 +144,44 @@ class StreamsMember(ReconcilingMember):
         if heartbeat.task_end_offsets is not None:
             self.task_end_offsets = heartbeat.task_end_offsets
 
-    def take_over(self, other: Self) -> None:
-        super().take_over(other)
-        self.instance_id = other.instance_id
-        self.rack_id = other.rack_id
-        self.client_id = other.client_id
-        self.client_host = other.client_host
-        self.process_id = other.process_id
-        self.endpoint = other.endpoint
-        self.client_tags = other.client_tags
-        self.topology_epoch = other.topology_epoch
+    def copy_from_replaced_member(self, replaced_member: Self) -> None:
+        super().copy_from_replaced_member(replaced_member)
+        self.instance_id = replaced_member.instance_id
+        self.rack_id = replaced_member.rack_id
+        self.client_id = replaced_member.client_id
+        self.client_host = replaced_member.client_host
+        self.process_id = replaced_member.process_id
+        self.endpoint = replaced_member.endpoint
+        self.client_tags = replaced_member.client_tags
+        self.topology_epoch = replaced_member.topology_epoch
 
-    def converted(self, step: Step, target: Assignment, owned: Assignment | None) -> Step:
+    def convert_task_kinds(
+        self, step: ReconciliationStep, target: Assignment, owned: Assignment | None
+    ) -> ReconciliationStep:
         """Grant standby tasks that were active immediately; keep standby tasks that become active
         until they are.
         """
         if not self.converts_tasks:
             return step
         kept, revoking, free = step
-        demoted = both(as_standby(self.assigned), free)
-        kept, free = merged(kept, demoted), without(free, demoted)
-        promoted = both(standby_of(self.assigned), as_standby(target))
-        revoking = without(revoking, promoted)
-        if not (revoking and overlaps(owned, revoking)):
-            promoted = without(promoted, as_standby(free))
-        return Step(merged(kept, promoted), revoking, free)
+        demoted = intersection_of_assignments(active_tasks_as_standby(self.assigned), free)
+        kept, free = union_of_assignments(kept, demoted), subtract_assignment(free, demoted)
+        promoted = intersection_of_assignments(
+            only_standby_tasks(self.assigned), active_tasks_as_standby(target)
+        )
+        revoking = subtract_assignment(revoking, promoted)
+        if not (revoking and still_owns_revoking(owned, revoking)):
+            promoted = subtract_assignment(promoted, active_tasks_as_standby(free))
+        return ReconciliationStep(union_of_assignments(kept, promoted), revoking, free)
 
-    def static_assignment_inputs(self) -> tuple[object, ...]:
+    def assignment_inputs_if_static(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a static member."""
         return self.topology_epoch, self.rack_id, self.client_tags, self.process_id
 
     def assignment_inputs(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a dynamic member."""
         return (
-            *self.static_assignment_inputs(),
+            *self.assignment_inputs_if_static(),
             self.instance_id,
             self.client_id,
             self.client_host,

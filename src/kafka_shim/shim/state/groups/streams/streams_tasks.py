@@ -7,22 +7,22 @@ from copy import copy
 
 import msgspec
 
-from kafka_shim.shim.state.groups.assignors import Assignment, Held
-from kafka_shim.shim.state.groups.reconciliation import IsFree
+from kafka_shim.shim.state.groups.assignors import Assignment, OrderedAssignment
+from kafka_shim.shim.state.groups.reconciliation import IsUnowned
 from kafka_shim.shim.state.groups.streams.configured_topology import (
     ConfiguredTopology,
     ExistingTopics,
     TopologyIndex,
 )
-from kafka_shim.shim.state.groups.streams.sticky_tasks import Runner
+from kafka_shim.shim.state.groups.streams.sticky_tasks import TaskRunner
 from kafka_shim.shim.state.groups.streams.streams_member import StreamsMember
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
 from kafka_shim.shim.state.groups.streams.task_kinds import (
-    active_tasks,
-    is_standby,
+    active_tasks_by_subtopology,
+    is_standby_key,
     standby_key,
-    standby_tasks,
-    subtopology_of,
+    standby_tasks_by_subtopology,
+    subtopology_id_of_task_key,
 )
 from kafka_shim.shim.state.topics import Topics
 
@@ -32,7 +32,7 @@ class TasksState(msgspec.Struct, frozen=True):
 
     topology: StreamsTopology | None
     configured: ConfiguredTopology | None
-    known: ExistingTopics | None
+    configured_topics: ExistingTopics | None
 
 
 class StreamsTasks:
@@ -47,16 +47,20 @@ class StreamsTasks:
         self.configured: ConfiguredTopology | None = None
         self._known: ExistingTopics | None = None
 
-    def state(self) -> TasksState:
+    def mutable_state(self) -> TasksState:
         """Return what heartbeats change; no value in it is ever changed in place."""
         return TasksState(self.topology, self.configured, self._known)
 
-    def set_state(self, state: TasksState) -> None:
+    def replace_mutable_state(self, state: TasksState) -> None:
         """Continue with a state."""
-        self.topology, self.configured, self._known = state.topology, state.configured, state.known
+        self.topology, self.configured, self._known = (
+            state.topology,
+            state.configured,
+            state.configured_topics,
+        )
 
     @property
-    def changes(self) -> int:
+    def change_number(self) -> int:
         return self._topics.epoch
 
     @property
@@ -64,45 +68,45 @@ class StreamsTasks:
         """Whether no topic has changed since `configure`."""
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
-    def configure(self, made: ConfiguredTopology | None) -> None:
+    def configure_with_existing_topics(self, precomputed: ConfiguredTopology | None) -> None:
         """Configure the topology with the present topics; `made` is a topology computed before,
         whose topics may have changed since.
         """
         known, epoch = self.configured, self._topics.epoch
-        if known is None and made is not None:
-            known = made
+        if known is None and precomputed is not None:
+            known = precomputed
         if self.topology is None or (known is not None and known.epoch == epoch):
             self.configured = known
             return
         shape = TopologyIndex(self.topology) if known is None else known.shape
-        seen = shape.seen(self._topics)
+        seen = shape.existing_topics(self._topics)
         if known is not None and known.seen == seen:
             self.configured = copy(known)
             self.configured.epoch = epoch
         else:
             self.configured = ConfiguredTopology(shape, seen, epoch)
 
-    def take_note(self) -> bool:
+    def note_topic_changes(self) -> bool:
         """Return whether the topics have changed since the last call."""
         if self.configured is None:
             return False
         before, self._known = self._known, self.configured.seen
         return before != self._known
 
-    def counts(self, members: object) -> Mapping[bytes, int]:  # noqa: ARG002 - all run the same
+    def partition_counts(self, members: object) -> Mapping[bytes, int]:  # noqa: ARG002 - all run the same
         tasks = {} if self.configured is None else self.configured.tasks
         return {subtopology_id.encode(): count for subtopology_id, count in tasks.items()}
 
     @property
-    def stateful(self) -> frozenset[bytes]:
+    def stateful_subtopology_ids(self) -> frozenset[bytes]:
         """The subtopologies with state, which have changelogs."""
         parts = () if self.topology is None else self.topology.subtopologies
         return frozenset(part.subtopology_id.encode() for part in parts if part.changelogs)
 
     def subscribed_topic_ids(self, member: object) -> frozenset[bytes]:
-        return frozenset(self.counts(member))
+        return frozenset(self.partition_counts(member))
 
-    def unknown_task(self, reported: Mapping[str, frozenset[int]]) -> str | None:
+    def unknown_task_error(self, reported: Mapping[str, frozenset[int]]) -> str | None:
         """Return what is wrong with a member's reported tasks; None if they are valid."""
         tasks = {} if self.configured is None else self.configured.tasks
         for subtopology_id, partitions in reported.items() if tasks else ():
@@ -113,15 +117,17 @@ class StreamsTasks:
                 return f"subtopology `{subtopology_id}` has {count} tasks, but not {strange[0]}"
         return None
 
-    def reader_of(self, topic_id: bytes) -> str | None:
+    def subtopology_reading_topic(self, topic_id: bytes) -> str | None:
         """Return the subtopology that reads a topic."""
         topic = self._topics.by_id(topic_id)
         if self.topology is None or topic is None:
             return None
-        readers = (part for part in self.topology.subtopologies if topic.name in part.reads)
+        readers = (
+            part for part in self.topology.subtopologies if topic.name in part.read_topic_names
+        )
         return next((part.subtopology_id for part in readers), None)
 
-    def partitions_read(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
+    def partitions_read_by_tasks(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
         """Return the partitions that tasks read, by topic; None while topics of the topology are
         missing or do not match it, since brokers then do not answer.
         """
@@ -132,30 +138,30 @@ class StreamsTasks:
         found: dict[str, frozenset[int]] = {}
         for subtopology in topology.subtopologies if held else ():
             partitions = held.get(subtopology.subtopology_id, frozenset())
-            for name in dict.fromkeys(subtopology.reads) if partitions else ():
-                count = configured.count(name)
+            for name in dict.fromkeys(subtopology.read_topic_names) if partitions else ():
+                count = configured.partition_count(name)
                 if there := frozenset(at for at in partitions if at < count):
                     found[name] = found.get(name, frozenset()) | there
         return found
 
 
-class ProcessTasks:
+class TasksOfProcess:
     """The tasks that members of the same process hold. A member's own tasks count if they do not
     change their kind (`converts`), or if it has to revoke them.
     """
 
     def __init__(
-        self, members: Mapping[str, StreamsMember], member: StreamsMember, *, converts: bool
+        self, members: Mapping[str, StreamsMember], member: StreamsMember, *, converts_tasks: bool
     ) -> None:
-        self._members, self._member, self._converts = members, member, converts
+        self._members, self._member, self._converts = members, member, converts_tasks
         self._held: dict[bytes, set[int]] | None = None
 
-    def has(self, key: bytes, at: int) -> bool:
+    def owns_task(self, key: bytes, at: int) -> bool:
         if self._held is None:
-            self._held = self._find()
+            self._held = self._collect_owned_tasks()
         return at in self._held.get(key, ())
 
-    def _find(self) -> dict[bytes, set[int]]:
+    def _collect_owned_tasks(self) -> dict[bytes, set[int]]:
         found: dict[bytes, set[int]] = {}
         process_id = self._member.process_id
         for other in self._members.values():
@@ -167,25 +173,28 @@ class ProcessTasks:
         return found
 
 
-def free_in_process(is_free: IsFree, near: ProcessTasks) -> IsFree:
+def unowned_check_in_process(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
     """Return whether no other member runs an active task (`is_free`), and no member of the process
     has the task.
     """
 
     def is_free_here(key: bytes, at: int) -> bool:
-        if is_standby(key):
-            return not (near.has(key, at) or near.has(subtopology_of(key), at))
-        return is_free(key, at) and not near.has(standby_key(key), at)
+        if is_standby_key(key):
+            return not (
+                process_tasks.owns_task(key, at)
+                or process_tasks.owns_task(subtopology_id_of_task_key(key), at)
+            )
+        return is_unowned(key, at) and not process_tasks.owns_task(standby_key(key), at)
 
     return is_free_here
 
 
-def runner_of(member: StreamsMember, tasks: Held) -> Runner:
+def task_runner_of_member(member: StreamsMember, tasks: OrderedAssignment) -> TaskRunner:
     """Return a member with tasks and reported offsets, as the assignor sees it."""
-    return Runner(
+    return TaskRunner(
         member.member_id,
         member.process_id,
-        active_tasks(tasks),
-        standby_tasks(tasks),
+        active_tasks_by_subtopology(tasks),
+        standby_tasks_by_subtopology(tasks),
         {(name.encode(), at): offset for name, at, offset in member.task_offsets},
     )

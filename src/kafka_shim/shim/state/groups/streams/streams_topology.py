@@ -26,7 +26,7 @@ class Subtopology(msgspec.Struct, frozen=True):
     changelogs: tuple[InternalTopic, ...]
 
     @property
-    def reads(self) -> tuple[str, ...]:
+    def read_topic_names(self) -> tuple[str, ...]:
         """The topics that the subtopology reads."""
         return (*self.sources, *(topic.name for topic in self.repartition))
 
@@ -37,7 +37,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
     epoch: int
     subtopologies: tuple[Subtopology, ...]
 
-    def topics(self) -> Iterator[str]:
+    def all_topic_names(self) -> Iterator[str]:
         """Every topic of the topology, possibly more than once."""
         for subtopology in self.subtopologies:
             yield from subtopology.sources
@@ -45,9 +45,9 @@ class StreamsTopology(msgspec.Struct, frozen=True):
             for topic in (*subtopology.repartition, *subtopology.changelogs):
                 yield topic.name
 
-    def error(self, internal_topics: frozenset[str]) -> str | None:
+    def validation_error(self, internal_topics: frozenset[str]) -> str | None:
         """Return why the topology is invalid; None if it is valid."""
-        for name in self.topics():
+        for name in self.all_topic_names():
             error = name_error(name)
             if error is not None:
                 return error
@@ -56,7 +56,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
         return None
 
     @property
-    def has_twins(self) -> bool:
+    def has_duplicate_subtopology_ids(self) -> bool:
         """Whether two subtopologies have the same id."""
         return len({subtopology.subtopology_id for subtopology in self.subtopologies}) < len(
             self.subtopologies
@@ -71,7 +71,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
             for topic in (*subtopology.repartition, *subtopology.changelogs)
         )
 
-    def sourceless(self) -> str | None:
+    def subtopology_without_sources(self) -> str | None:
         """The id of a subtopology without sources."""
         reads = (
             (subtopology.subtopology_id, subtopology.sources or subtopology.repartition)

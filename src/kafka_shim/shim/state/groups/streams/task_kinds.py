@@ -18,35 +18,39 @@ def standby_key(subtopology_id: bytes) -> bytes:
     return _STANDBY + subtopology_id
 
 
-def is_standby(key: bytes) -> bool:
+def is_standby_key(key: bytes) -> bool:
     return key.startswith(_STANDBY)
 
 
-def subtopology_of(key: bytes) -> bytes:
+def subtopology_id_of_task_key(key: bytes) -> bytes:
     return key.removeprefix(_STANDBY)
 
 
-def as_standby(assignment: Assignment) -> Assignment:
+def active_tasks_as_standby(assignment: Assignment) -> Assignment:
     """Return the active tasks with the keys of their standby tasks."""
-    return {standby_key(key): held for key, held in assignment.items() if not is_standby(key)}
+    return {standby_key(key): held for key, held in assignment.items() if not is_standby_key(key)}
 
 
-def standby_of(assignment: Assignment) -> Assignment:
+def only_standby_tasks(assignment: Assignment) -> Assignment:
     """Return the standby tasks."""
-    return {key: held for key, held in assignment.items() if is_standby(key)}
+    return {key: held for key, held in assignment.items() if is_standby_key(key)}
 
 
-def named(key: bytes) -> str:
+def task_key_for_people(key: bytes) -> str:
     """Return a key as text for people."""
-    kind = " (standby)" if is_standby(key) else ""
-    return subtopology_of(key).decode(errors="replace") + kind
+    kind = " (standby)" if is_standby_key(key) else ""
+    return subtopology_id_of_task_key(key).decode(errors="replace") + kind
 
 
-def active_tasks(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
+def active_tasks_by_subtopology(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
     """Return the active tasks by subtopology."""
-    return {key: held for key, held in assignment.items() if not is_standby(key)}
+    return {key: held for key, held in assignment.items() if not is_standby_key(key)}
 
 
-def standby_tasks(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
+def standby_tasks_by_subtopology(assignment: Mapping[bytes, Tasks]) -> dict[bytes, Tasks]:
     """Return the standby tasks by subtopology id."""
-    return {subtopology_of(key): held for key, held in assignment.items() if is_standby(key)}
+    return {
+        subtopology_id_of_task_key(key): held
+        for key, held in assignment.items()
+        if is_standby_key(key)
+    }

@@ -20,12 +20,12 @@ DELAY_MS_MAX = 3_600_000
 JITTER = 0.2
 
 
-class _Asked(msgspec.Struct, frozen=True):
+class _DescriptionRequest(msgspec.Struct, frozen=True):
     """The last request for a description; no member gets another one before `until_ms`."""
 
     epoch: int
     attempts: int
-    until_ms: float
+    retry_after_ms: float
 
 
 class TopologyDescriptions:
@@ -35,42 +35,46 @@ class TopologyDescriptions:
         self._settings = settings
         self._clock = clock
         self._random = random
-        self._asked: dict[str, _Asked] = {}
+        self._asked: dict[str, _DescriptionRequest] = {}
 
     @property
-    def are_kept(self) -> bool:
+    def are_stored_by_plugin(self) -> bool:
         """Whether a plug-in that stores descriptions is configured."""
         return self._settings.keeps_topologies
 
-    def keep(self, group: StreamsGroup, description: TopologyDescription) -> None:
+    def store_description(self, group: StreamsGroup, description: TopologyDescription) -> None:
         """Store the description of the group's current topology."""
         group.description = group.topology_epoch, description
         asked = self._asked.get(group.group_id)
         if asked is not None and asked.epoch == group.topology_epoch:
             del self._asked[group.group_id]
 
-    def of(self, group: StreamsGroup) -> TopologyDescription | None:
+    def current_description(self, group: StreamsGroup) -> TopologyDescription | None:
         """Return the description of the group's current topology; None if there is none."""
-        return group.description[1] if self._is_told(group) and group.description else None
+        return (
+            group.description[1]
+            if self._was_description_sent(group) and group.description
+            else None
+        )
 
-    def _is_told(self, group: StreamsGroup) -> bool:
+    def _was_description_sent(self, group: StreamsGroup) -> bool:
         """Return whether a description of this epoch was sent; it may be deleted since."""
         return group.description is not None and group.description[0] == group.topology_epoch
 
-    def asks(self, group: StreamsGroup) -> bool:
+    def request_description_if_due(self, group: StreamsGroup) -> bool:
         """Return whether to request a description in this heartbeat's
         answer, and start the delay.
         """
-        if not self.are_kept or self._is_told(group):
+        if not self.are_stored_by_plugin or self._was_description_sent(group):
             return False
         epoch, now_ms = group.topology_epoch, self._clock.now_ms()
         asked = self._asked.get(group.group_id)
         if asked is not None and asked.epoch != epoch:
             asked = None
-        if asked is not None and now_ms < asked.until_ms:
+        if asked is not None and now_ms < asked.retry_after_ms:
             return False
         attempts = 0 if asked is None else asked.attempts + 1
         delay_ms = min(FIRST_DELAY_MS * 2**attempts, DELAY_MS_MAX)
         delay_ms = min(delay_ms * self._random.uniform(1 - JITTER, 1 + JITTER), DELAY_MS_MAX)
-        self._asked[group.group_id] = _Asked(epoch, attempts, now_ms + delay_ms)
+        self._asked[group.group_id] = _DescriptionRequest(epoch, attempts, now_ms + delay_ms)
         return True

@@ -14,37 +14,37 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.classic import subscription
 from kafka_shim.shim.state.groups.classic.classic_member import (
-    Joined,
-    Joining,
+    JoinRequest,
+    JoinResponse,
     OnJoined,
     OnSynced,
     Protocols,
-    Synced,
-    Syncing,
+    SyncRequest,
+    SyncResponse,
 )
 from kafka_shim.shim.state.groups.consumer.consumer_group import (
     CONSUMER_PROTOCOL_TYPE,
     ConsumerGroup,
 )
-from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicTerms, ConsumerMember
-from kafka_shim.shim.state.groups.reconciliation import MemberState
-from kafka_shim.shim.state.groups.topic_subscriptions import names_of
+from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicJoinFields, ConsumerMember
+from kafka_shim.shim.state.groups.reconciliation import ReconciliationState
+from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
 from kafka_shim.shim.state.topics import Topics
 
-JoinResult = tuple[Joined, ConsumerMember | None, bool]
+JoinDecision = tuple[JoinResponse, ConsumerMember | None, bool]
 """The response, the replaced static member, and whether the target is older than the group epoch.
 """
-JoinWork = Callable[[ConsumerGroup], JoinResult]
-ChangeGroup = Callable[[ConsumerGroup, JoinWork], JoinResult]
+JoinDecider = Callable[[ConsumerGroup], JoinDecision]
+ChangeGroup = Callable[[ConsumerGroup, JoinDecider], JoinDecision]
 """Runs work on the group, or on a draft that replaces its state."""
 
 
-def change_directly(group: ConsumerGroup, work: JoinWork) -> JoinResult:
+def change_without_time_slices(group: ConsumerGroup, work: JoinDecider) -> JoinDecision:
     """Run the work on the group itself."""
     return work(group)
 
 
-class ClassicParticipants:
+class ClassicProtocolRequests:
     """The handling of classic requests (JoinGroup, SyncGroup and others) by one consumer group.
 
     It has no state of its own; all state is in the group.
@@ -59,66 +59,74 @@ class ClassicParticipants:
 
     def join(
         self,
-        joining: Joining,
+        joining: JoinRequest,
         new_id: str,
         response: OnJoined,
-        change: ChangeGroup = change_directly,
+        change: ChangeGroup = change_without_time_slices,
     ) -> None:
         """Handle a JoinGroup and pass its result to `response`; `new_id` is for a new member."""
         try:
-            joined = self._join(joining, new_id, change)
+            joined = self._join_result(joining, new_id, change)
         except RequestRejected as refused:
-            joined = Joined(error=refused.error, member_id="")
+            joined = JoinResponse(error=refused.error, member_id="")
         response(joined)
 
-    def _join(self, joining: Joining, new_id: str, change: ChangeGroup) -> Joined:
+    def _join_result(self, joining: JoinRequest, new_id: str, change: ChangeGroup) -> JoinResponse:
         group = self._group
 
-        def decide(draft: ConsumerGroup) -> JoinResult:
-            return ClassicParticipants(draft, self._facts, self._topics)._decide(joining, new_id)
+        def decide(draft: ConsumerGroup) -> JoinDecision:
+            return ClassicProtocolRequests(draft, self._facts, self._topics)._add_or_update_member(
+                joining, new_id
+            )
 
         joined, replaced, is_stale = change(group, decide)
         if joined.error is not ErrorCode.NONE:
             return joined
         member = group.members[joined.member_id]
-        group.timers.stop(member.member_id)
-        group.restart_session(member)
+        group.timers.stop_timers(member.member_id)
+        group.restart_session_timeout(member)
         group.start_rebalance_timeout(member)
-        if replaced is not None and replaced.classic is None:
+        if replaced is not None and replaced.classic_join is None:
             group.downgrade_if_possible(rebalances=is_stale)
         return joined
 
-    def _decide(self, joining: Joining, new_id: str) -> JoinResult:
+    def _add_or_update_member(self, joining: JoinRequest, new_id: str) -> JoinDecision:
         """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
-        group.check_room_for(member_id)
-        if not self._supports(joining.protocol_type, joining.protocols):
+        group.require_group_below_size_max(member_id)
+        if not self._all_classic_members_support(joining.protocol_type, joining.protocols):
             text = "the member does not support a protocol that all classic members support"
             raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
         if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
-            return Joined(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id), None, False
-        metadata = subscription.read(joining.protocols[0][1])
+            return (
+                JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id),
+                None,
+                False,
+            )
+        metadata = subscription.decode_subscription(joining.protocols[0][1])
         if metadata is None:
             error = ErrorCode(self._facts.classic_unreadable_subscription_error)
             raise RequestRejected(error, "the member's metadata is not a subscription")
-        member, replaced = self._joining_member(member_id, joining)
+        member, replaced = self._joining_and_replaced_member(member_id, joining)
         before = member.subscription
-        group.subscriptions.notice(group.members.values())
-        member.classic = ClassicTerms(joining.session_timeout_ms, joining.protocols)
+        group.subscriptions.note_topic_changes(group.members.values())
+        member.classic_join = ClassicJoinFields(joining.session_timeout_ms, joining.protocols)
         member.client_id, member.client_host = joining.client_id, joining.client_host
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
         member.rack_id = metadata.rack_id or member.rack_id
-        member.topic_names = names_of(metadata.topics)
-        is_last = replaced is not None and replaced.classic is None and group.can_become_classic()
+        member.topic_names = deduplicated_name_set(metadata.topics)
+        is_last = (
+            replaced is not None and replaced.classic_join is None and group.can_become_classic()
+        )
         keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
-        owned = subscription.owned_by(metadata, self._topics)
-        group.advance(member, owned, before, keeps_target=keeps)
-        is_stale = keeps and group.target.is_delayed
+        owned = subscription.owned_partitions(metadata, self._topics)
+        group.begin_epoch_and_reconcile(member, owned, before, keeps_target=keeps)
+        is_stale = keeps and group.target.awaits_computation
         if is_stale:
             group.target.epoch = epoch
-        joined = Joined(
+        joined = JoinResponse(
             member_id=member.member_id,
             generation_id=member.epoch,
             protocol_type=CONSUMER_PROTOCOL_TYPE,
@@ -126,19 +134,19 @@ class ClassicParticipants:
         )
         return joined, replaced, is_stale
 
-    def _supports(self, protocol_type: str, protocols: Protocols) -> bool:
+    def _all_classic_members_support(self, protocol_type: str, protocols: Protocols) -> bool:
         """Return whether all classic members support one of these protocols."""
         spoken = [
-            {name for name, _ in member.classic.protocols}
+            {name for name, _ in member.classic_join.protocols}
             for member in self._group.members.values()
-            if member.classic is not None
+            if member.classic_join is not None
         ]
         return protocol_type == CONSUMER_PROTOCOL_TYPE and any(
             all(name in names for names in spoken) for name, _ in protocols
         )
 
-    def _joining_member(
-        self, member_id: str, joining: Joining
+    def _joining_and_replaced_member(
+        self, member_id: str, joining: JoinRequest
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
         """Return the joining member, possibly new, and the static member that it replaces."""
         group = self._group
@@ -147,34 +155,41 @@ class ClassicParticipants:
             known = group.members.get(member_id)
             return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
-            return copy(group.instance(instance_id, member_id)), None
+            return copy(group.member_of_instance(instance_id, member_id)), None
         return group.replace_static_member(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
 
-    def sync(self, syncing: Syncing, response: OnSynced) -> None:
+    def sync(self, syncing: SyncRequest, response: OnSynced) -> None:
         """Answer a SyncGroup immediately with the member's assignment in its epoch."""
         try:
-            response(self._sync(syncing))
+            response(self._sync_result(syncing))
         except RequestRejected as refused:
-            response(Synced(error=refused.error))
+            response(SyncResponse(error=refused.error))
 
-    def _sync(self, syncing: Syncing) -> Synced:
+    def _sync_result(self, syncing: SyncRequest) -> SyncResponse:
         group = self._group
-        member, terms = self._member(syncing.member_id, syncing.instance_id, syncing.generation_id)
+        member, terms = self._require_classic_member(
+            syncing.member_id, syncing.instance_id, syncing.generation_id
+        )
         wanted_type, wanted_name = syncing.protocol_type, syncing.protocol_name
         name, metadata = terms.protocols[0]
         if wanted_type not in (None, CONSUMER_PROTOCOL_TYPE) or wanted_name not in (None, name):
             raise RequestRejected(
                 ErrorCode.INCONSISTENT_GROUP_PROTOCOL, "the group uses another protocol"
             )
-        if self._is_behind(member) and member.state is not MemberState.UNREVOKED:
+        if (
+            self._must_rejoin_for_epoch(member)
+            and member.state is not ReconciliationState.UNREVOKED
+        ):
             group.start_rebalance_timeout(member)
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
-        group.timers.stop(member.member_id)
-        group.restart_session(member)
-        assignment = subscription.write_assignment(member.assigned, metadata, self._topics)
-        return Synced(protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment)
+        group.timers.stop_timers(member.member_id)
+        group.restart_session_timeout(member)
+        assignment = subscription.encode_assignment(member.assigned, metadata, self._topics)
+        return SyncResponse(
+            protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment
+        )
 
     def heartbeat(self, member_id: str, instance_id: str | None, generation_id: int) -> ErrorCode:
         """Extend a member's session; return REBALANCE_IN_PROGRESS if it must rejoin for its next
@@ -182,18 +197,27 @@ class ClassicParticipants:
         free.
         """
         try:
-            member, _ = self._member(member_id, instance_id, generation_id)
+            member, _ = self._require_classic_member(member_id, instance_id, generation_id)
         except RequestRejected as refused:
             return refused.error
         group = self._group
-        group.restart_session(member)
-        takes = member.state is MemberState.UNRELEASED and not group.waits_for_others(member)
-        if not (takes or self._is_behind(member) or member.state is MemberState.UNREVOKED):
+        group.restart_session_timeout(member)
+        takes = (
+            member.state is ReconciliationState.UNRELEASED
+            and not group.awaits_revocation_by_others(member)
+        )
+        if not (
+            takes
+            or self._must_rejoin_for_epoch(member)
+            or member.state is ReconciliationState.UNREVOKED
+        ):
             return ErrorCode.NONE
         group.start_rebalance_timeout(member)
         return ErrorCode.REBALANCE_IN_PROGRESS
 
-    def leave(self, identities: Sequence[tuple[str, str | None]]) -> list[ErrorCode]:
+    def remove_leaving_members(
+        self, identities: Sequence[tuple[str, str | None]]
+    ) -> list[ErrorCode]:
         """Remove members in one step, also those of the consumer protocol; return one error for
         each.
         """
@@ -201,41 +225,41 @@ class ClassicParticipants:
         errors = []
         for member_id, instance_id in identities:
             try:
-                member = self._leaving(member_id, instance_id)
+                member = self._leaving_member(member_id, instance_id)
             except RequestRejected as refused:
                 errors.append(refused.error)
             else:
                 leaving[member.member_id] = member
                 errors.append(ErrorCode.NONE)
         if leaving:
-            self._group.remove(*leaving.values())
+            self._group.remove_members(*leaving.values())
         return errors
 
-    def _leaving(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+    def _leaving_member(self, member_id: str, instance_id: str | None) -> ConsumerMember:
         """Return a leaving member by member id, or by instance id alone, as admins send it
         (KIP-345).
         """
         if instance_id is None:
-            return self._group.member(member_id)
+            return self._group.require_member(member_id)
         named = member_id or self._group.instances.get(instance_id, "")
-        return self._group.instance(instance_id, named)
+        return self._group.member_of_instance(instance_id, named)
 
-    def _member(
+    def _require_classic_member(
         self, member_id: str, instance_id: str | None, generation_id: int
-    ) -> tuple[ConsumerMember, ClassicTerms]:
+    ) -> tuple[ConsumerMember, ClassicJoinFields]:
         group = self._group
         if instance_id is None:
-            member = group.member(member_id)
+            member = group.require_member(member_id)
         else:
-            member = group.instance(instance_id, member_id)
-        if member.classic is None:
-            raise group.unknown(member_id)
+            member = group.member_of_instance(instance_id, member_id)
+        if member.classic_join is None:
+            raise group.unknown_member_error(member_id)
         if generation_id != member.epoch:
             text = f"generation {generation_id} of `{member_id}` is not the current {member.epoch}"
             raise RequestRejected(ErrorCode.ILLEGAL_GENERATION, text)
-        return member, member.classic
+        return member, member.classic_join
 
-    def _is_behind(self, member: ConsumerMember) -> bool:
+    def _must_rejoin_for_epoch(self, member: ConsumerMember) -> bool:
         """Return whether the member must rejoin to get a newer epoch."""
         target = self._group.target
         waits = self._facts.classic_members_rejoin_after_target_exists

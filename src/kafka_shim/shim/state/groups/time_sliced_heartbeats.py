@@ -43,13 +43,13 @@ class TimeSlices(Protocol):
     def over(self, items: Iterable[Item]) -> Iterator[Item]: ...
 
 
-class GroupState(Protocol):
+class MutableGroupState(Protocol):
     """A frozen value with everything that a heartbeat changes, and the epoch of the topics."""
 
     def copy(self) -> Self: ...
 
 
-State = TypeVar("State", bound=GroupState)
+State = TypeVar("State", bound=MutableGroupState)
 
 
 class DraftableGroup(Protocol[State]):
@@ -57,25 +57,25 @@ class DraftableGroup(Protocol[State]):
 
     group_id: str
 
-    def state(self) -> State: ...
-    def set_state(self, state: State) -> None: ...
-    def draft(self, state: State) -> Self: ...
+    def mutable_state(self) -> State: ...
+    def replace_mutable_state(self, state: State) -> None: ...
+    def draft_with_state(self, state: State) -> Self: ...
 
 
 Drafted = TypeVar("Drafted", bound=DraftableGroup[Any])
 
 
-class LongHeartbeats:
+class TimeSlicedHeartbeats:
     """Computes one heartbeat of a group at a time; fast ones may be answered in between."""
 
     def __init__(self, groups: Groups) -> None:
         self._groups = groups
-        self._locks: WeakValueDictionary[str, _Lock] = WeakValueDictionary()
+        self._locks: WeakValueDictionary[str, _GroupLock] = WeakValueDictionary()
 
     @contextmanager
-    def one_of(self, group_id: str, slices: TimeSlices) -> Iterator[None]:
+    def serialize_by_group(self, group_id: str, slices: TimeSlices) -> Iterator[None]:
         """Wait, while others are served, until no other is worked out for the group."""
-        lock = self._locks.setdefault(group_id, _Lock())
+        lock = self._locks.setdefault(group_id, _GroupLock())
         if not lock.acquire(blocking=False):
             taken: list[bool] = []
             try:
@@ -90,65 +90,88 @@ class LongHeartbeats:
             self._groups.when_touched(group_id)
             lock.release()
 
-    def consumer(
+    def handle_consumer_heartbeat(
         self,
         group: ConsumerGroup,
-        stored: Group | None,
+        stored_group: Group | None,
         heartbeat: ConsumerHeartbeat,
         slices: TimeSlices,
     ) -> HeartbeatResult:
         """Handle a heartbeat of a joining or current member like the group's `heartbeat`; the group
         is new if it is not the stored one.
         """
-        response = self._change(group, stored, slices, lambda draft: draft.decide(heartbeat))
-        if group is not stored:
-            self._groups.keep(group)
+        response = self._change_in_draft(
+            group,
+            stored_group,
+            slices,
+            lambda draft: draft.handle_heartbeat_without_timers(heartbeat),
+        )
+        if group is not stored_group:
+            self._groups.store_group(group)
         member = group.members[heartbeat.member_id]
-        group.watch(member)
-        expressions = set() if member.topic_regex is None else group.expressions_due()
+        group.restart_member_timers(member)
+        expressions = set() if member.topic_regex is None else group.due_expressions()
         if expressions:
-            matching = group.subscriptions.matching(expressions, heartbeat.visible, slices.offload)
-            self._change(group, group, slices, lambda draft: draft.apply_matching(matching))
-        group.subscriptions.forget(group.members.values())
+            matching = group.subscriptions.resolve_expressions(
+                expressions, heartbeat.visible_topic_names, slices.offload
+            )
+            self._change_in_draft(
+                group, group, slices, lambda draft: draft.apply_resolved_expressions(matching)
+            )
+        group.subscriptions.drop_unused_expressions(group.members.values())
         return response
 
-    def share(
-        self, group: ShareGroup, stored: Group | None, heartbeat: ShareHeartbeat, slices: TimeSlices
+    def handle_share_heartbeat(
+        self,
+        group: ShareGroup,
+        stored_group: Group | None,
+        heartbeat: ShareHeartbeat,
+        slices: TimeSlices,
     ) -> HeartbeatResult:
         """Handle a heartbeat of a joining or current member of a share group."""
-        response = self._change(group, stored, slices, lambda draft: draft.decide(heartbeat))
-        self._groups.keep(group)
+        response = self._change_in_draft(
+            group,
+            stored_group,
+            slices,
+            lambda draft: draft.handle_heartbeat_without_timers(heartbeat),
+        )
+        self._groups.store_group(group)
         member = group.members[heartbeat.member_id]
-        group.restart_session(member)
-        group.initialize_states(slices.over(slices.offload(group.uninitialized_partitions, member)))
+        group.restart_session_timeout(member)
+        group.initialize_share_states(
+            slices.over(slices.offload(group.uninitialized_partitions, member))
+        )
         return response
 
-    def streams(
+    def handle_streams_heartbeat(
         self,
         group: "StreamsGroup",
-        stored: Group | None,
+        stored_group: Group | None,
         heartbeat: "StreamsHeartbeat",
         slices: TimeSlices,
     ) -> "StreamsHeartbeatResult":
         """Handle a heartbeat of a joining or current member of a streams group."""
-        response = self._change(
-            group, stored, slices, lambda draft: draft.decide(heartbeat, lambda _: None)
+        response = self._change_in_draft(
+            group,
+            stored_group,
+            slices,
+            lambda draft: draft.handle_heartbeat_without_timers(heartbeat, lambda _: None),
         )
-        self._groups.keep(group)
-        group.watch(group.members[heartbeat.member_id])
+        self._groups.store_group(group)
+        group.restart_member_timers(group.members[heartbeat.member_id])
         return response
 
-    def classic(
+    def change_for_classic_member(
         self, slices: TimeSlices, group: ConsumerGroup, work: Callable[[ConsumerGroup], Result]
     ) -> Result:
         """Return the result of work for a classic member of a consumer group."""
-        with self.one_of(group.group_id, slices):
-            return self._change(group, group, slices, work)
+        with self.serialize_by_group(group.group_id, slices):
+            return self._change_in_draft(group, group, slices, work)
 
-    def _change(
+    def _change_in_draft(
         self,
         group: Drafted,
-        stored: Group | None,
+        stored_group: Group | None,
         slices: TimeSlices,
         work: Callable[[Drafted], Result],
     ) -> Result:
@@ -157,29 +180,31 @@ class LongHeartbeats:
         Raise COORDINATOR_LOAD_IN_PROGRESS if the group or the topics change again and again.
         """
         for _ in range(TRIES):
-            before = group.state().copy()
-            draft = group.draft(before.copy())
+            before = group.mutable_state().copy()
+            draft = group.draft_with_state(before.copy())
             try:
                 response = slices.offload(work, draft)
             except RequestRejected:
-                if self._is_unchanged(group, stored, before):
+                if self._are_group_and_topics_unchanged(group, stored_group, before):
                     raise
                 continue
-            if self._is_unchanged(group, stored, before):
-                group.set_state(draft.state())
+            if self._are_group_and_topics_unchanged(group, stored_group, before):
+                group.replace_mutable_state(draft.mutable_state())
                 return response
         text = f"group `{group.group_id}` or its topics keep changing"
         raise RequestRejected(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
 
-    def _is_unchanged(self, group: Drafted, stored: Group | None, before: GroupState) -> bool:
+    def _are_group_and_topics_unchanged(
+        self, group: Drafted, stored_group: Group | None, previous_state: MutableGroupState
+    ) -> bool:
         """Return whether neither the group nor the topics have changed, and the same group is
         stored.
         """
-        is_stored = self._groups.find(group.group_id) is stored
-        return is_stored and bool(group.state() == before)
+        is_stored = self._groups.find_up_to_date(group.group_id) is stored_group
+        return is_stored and bool(group.mutable_state() == previous_state)
 
 
-class _Lock:
+class _GroupLock:
     """A lock that exists as long as it is held or waited for."""
 
     def __init__(self) -> None:
