@@ -21,6 +21,7 @@ class SystemClock:
         self._early: list[tuple[float, SetTimer]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._alarm: asyncio.TimerHandle | None = None
+        self._is_closed = False
 
     def begin(self) -> None:
         """Start timers that were set before the event loop ran."""
@@ -38,6 +39,9 @@ class SystemClock:
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         timer = SetTimer(self._timers, callback)
+        if self._is_closed:
+            timer.callback = None
+            return timer
         delay_s = max(0.0, delay_ms) / 1000
         try:
             loop = asyncio.get_running_loop()
@@ -71,20 +75,6 @@ class SystemClock:
                     break
         finally:
             self._set_alarm(loop)
-
-
-class EndingClock(SystemClock):
-    """The machine's time for a broker that may end before the event loop does."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._is_closed = False
-
-    def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = super().call_later(delay_ms, callback)
-        if self._is_closed:
-            timer.cancel()
-        return timer
 
     def close(self) -> None:
         """Cancel all timers, and those that are set later."""

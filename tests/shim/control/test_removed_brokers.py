@@ -18,7 +18,7 @@ from kafka_shim.shim.control.broker_bodies import NewBroker
 from kafka_shim.shim.control.broker_registry import BrokerRegistry
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.http_server import ControlServer
-from kafka_shim.shim.system_clock import EndingClock
+from kafka_shim.shim.system_clock import SystemClock
 from tests.addresses import split
 from tests.shim.wire import connections_of
 
@@ -78,7 +78,7 @@ async def test_timers_of_a_removed_broker_never_fire(brokers: BrokerRegistry) ->
 
 
 async def test_fired_timers_are_forgotten_and_closing_cancels_the_others() -> None:
-    clock = EndingClock()
+    clock = SystemClock()
     fired: list[int] = []
     for number in range(3):
         clock.call_later(1, lambda number=number: fired.append(number))  # type: ignore[misc]

@@ -15,7 +15,7 @@ from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.control.new_broker import config_for_new_broker
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.system_clock import EndingClock, SystemClock
+from kafka_shim.shim.system_clock import SystemClock
 
 FIRST = "first"
 """The id of the broker that the process was started with."""
@@ -38,7 +38,7 @@ class RunningBroker(msgspec.Struct):
 
     broker: Broker
     control: BrokerControl
-    clock: EndingClock | None = None
+    clock: SystemClock | None = None
 
     async def stop(self) -> None:
         await self.broker.stop()
@@ -80,7 +80,7 @@ class BrokerRegistry:
 
     async def create_broker(self, new: NewBroker) -> dict[str, Any]:
         config = config_for_new_broker(new, self._first.cluster.config)
-        clock = None if new.manual_clock else EndingClock()
+        clock = None if new.manual_clock else SystemClock()
         try:
             broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
         except ConfigError as error:

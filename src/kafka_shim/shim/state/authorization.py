@@ -33,14 +33,18 @@ _STANDARD = (StandardAuthorizer, PropagatingAuthorizer)
 
 
 class AuthorizationPolicy:
-    """The authorization side of a cluster; `authorizer` None means that every check passes."""
+    """The authorization side of a cluster; `authorizer` None means that every check passes.
 
-    __slots__ = ("_bound", "authorizer", "release", "rules")
+    `on_bound`, if not None, is called with a requirement before its checks.
+    """
+
+    __slots__ = ("_bound", "authorizer", "on_bound", "release", "rules")
 
     def __init__(self, release: str, authorizer: Authorizer | None, rules: AclRules) -> None:
         self.release = release
         self.authorizer = authorizer
         self.rules = rules
+        self.on_bound: Callable[[BoundRequirement], None] | None = None
         self._bound: dict[Requirement, BoundRequirement] = {}
 
     def authorizer_of_node(
@@ -73,6 +77,8 @@ class AuthorizationPolicy:
         bound = self._bound.get(requirement)
         if bound is None:
             bound = self._bound[requirement] = bind(requirement, self.release)
+        if self.on_bound is not None:
+            self.on_bound(bound)
         return bound
 
 

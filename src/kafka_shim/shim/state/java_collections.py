@@ -111,11 +111,26 @@ class JavaHashMap(Generic[Key, Value]):
             self._order.remove(key, self._hash_code(key))
 
 
-class JavaHashSet(JavaHashMap[Key, None]):
-    """Keys in the order of Java's HashSet."""
+class JavaHashSet(Generic[Key]):
+    """Keys in the order of Java's HashSet: those of a HashMap."""
+
+    def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
+        self._keys = JavaHashMap[Key, None](hash_code, size)
+
+    def __len__(self) -> int:
+        return len(self._keys)
+
+    def __contains__(self, key: Key) -> bool:
+        return key in self._keys
+
+    def __iter__(self) -> Iterator[Key]:
+        return iter(self._keys)
 
     def add(self, key: Key) -> None:
-        self.put(key, None)
+        self._keys.put(key, None)
+
+    def remove(self, key: Key) -> None:
+        self._keys.remove(key)
 
 
 def initial_capacity_for(count: int) -> int:

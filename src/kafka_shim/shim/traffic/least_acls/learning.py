@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.least_acls import CheckedNeed
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from kafka_shim.authorizer.requirement import BoundRequirement, Requirement
+from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -105,21 +105,7 @@ class ProvingAuthorizer(AttentiveAuthorizer):
         return decision
 
 
-class AttentivePolicy(AuthorizationPolicy):
-    """Sets the requirement of the next checks in the authorizer."""
-
-    __slots__ = ("attentive",)
-
-    def __init__(self, release: str, attentive: AttentiveAuthorizer, rules: AclRules) -> None:
-        super().__init__(release, attentive, rules)
-        self.attentive = attentive
-
-    def bind_requirement_to_release(self, requirement: Requirement) -> BoundRequirement:
-        bound = super().bind_requirement_to_release(requirement)
-        self.attentive.begin(bound)
-        return bound
-
-
 def put_in_charge(cluster: Cluster, authorizer: AttentiveAuthorizer) -> None:
     """Make it the cluster's authorizer; to be called before the first connection."""
-    cluster.policy = AttentivePolicy(cluster.release, authorizer, cluster.policy.rules)
+    cluster.policy = AuthorizationPolicy(cluster.release, authorizer, cluster.policy.rules)
+    cluster.policy.on_bound = authorizer.begin
