@@ -51,7 +51,7 @@ class InProcess:
             assert isinstance(clock, ManualClock)
             while not found:
                 clock.advance(1)
-            response = response.frame(found[0])
+            response = response.encode_frame(found[0])
         assert isinstance(response, bytes)
         return response[4:]
 
@@ -72,7 +72,7 @@ def _decoded(dispatcher: Dispatcher, frame: bytes, _: Session) -> tuple[Any, Any
 
 def _context(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
     header, api, request = _decoded(dispatcher, frame, session)
-    return api, request, dispatcher._context(header, session)
+    return api, request, dispatcher._new_context(header, session)
 
 
 def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:
@@ -109,7 +109,7 @@ STAGES = (
 
 
 def _allowed(access: Access, *_: object) -> bool:
-    access.asked = True
+    access.was_consulted = True
     return True
 
 
@@ -127,7 +127,7 @@ def main(stage_name: str, kind_name: str, requests: int) -> None:
     for frame in frames[:WARM]:
         dispatcher.dispatch(frame[4:], session)
     if stage.name == UNDECIDED:
-        Access.meets = _allowed  # type: ignore[method-assign, assignment]
+        Access.allows_bound = _allowed  # type: ignore[method-assign, assignment]
     for frame in frames[WARM : WARM + requests]:
         stage.work(dispatcher, frame[4:], session)
 

@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.create_delegation_token_request import (
 from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import ClientConfig, Login as ClientLogin
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.tls.generated_certificates import identity_pem
+from kafka_shim.shim.tls.generated_certificates import issue_identity_pem
 from tests.clients.drivers.json_lines import Login
 
 SASL = "SASL_PLAINTEXT"
@@ -42,8 +42,8 @@ class Workshop:
         authority = trustme.CA()
         authority.cert_pem.write_to_path(str(self._authority))
         server = folder / "server.pem"
-        server.write_bytes(identity_pem(authority, "broker", "127.0.0.1", "localhost"))
-        self._identity.write_bytes(identity_pem(authority, USER))
+        server.write_bytes(issue_identity_pem(authority, "broker", "127.0.0.1", "localhost"))
+        self._identity.write_bytes(issue_identity_pem(authority, USER))
         self._key = RSAKey.generate_key(2048, {"kid": "one", "alg": "RS256"})
         keys = folder / "keys.json"
         keys.write_text(json.dumps({"keys": [self._key.as_dict(private=False)]}))

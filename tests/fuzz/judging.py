@@ -126,7 +126,7 @@ def judge(
 def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
     """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
-    pending.wait.when_done(lambda response: got.append(pending.frame(response)))
+    pending.wait.when_done(lambda response: got.append(pending.encode_frame(response)))
     stage.clock.advance(60_000)
     if not got:
         pending.wait.cancel()

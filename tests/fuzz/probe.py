@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.errors import TakesLong
-from kafka_shim.shim.network.large_requests import is_large
+from kafka_shim.shim.network.large_requests import needs_time_slices
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.wait import NoResponse
@@ -24,7 +24,7 @@ class Probe:
     ) -> bytes | Pending | NoResponse:
         """Dispatch a request and set `longest_s` to the time of its longest turn."""
         self.longest_s = 0.0
-        if session.phase is not Phase.READY or not is_large(frame):
+        if session.phase is not Phase.READY or not needs_time_slices(frame):
             began = time.process_time()
             try:
                 return dispatcher.dispatch(frame, session)
@@ -35,7 +35,7 @@ class Probe:
         found: list[Callable[[], bytes | Pending | NoResponse]] = []
         slices = TimeSlices(self, lambda: dispatcher.dispatch(frame, session), found.append)
         session.slices = slices
-        self._measured(slices.start)
+        self._measured(slices.start_first_slice)
         while not found:
             self._measured(self._ready.get())
         session.slices = None

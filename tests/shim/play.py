@@ -73,7 +73,7 @@ class Stage:
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
-        pending.wait.when_done(lambda response: got.append(pending.frame(response)))
+        pending.wait.when_done(lambda response: got.append(pending.encode_frame(response)))
         assert got, "still waiting"
         return self.read(api, version, got[0])
 

@@ -29,8 +29,8 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import CloseConnection, ConfigError
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.sasl.bearer_settings import token_validator
-from kafka_shim.shim.sasl.bearer_token import TokenRefusedError
+from kafka_shim.shim.sasl.bearer_settings import build_token_validator
+from kafka_shim.shim.sasl.bearer_token import TokenRejectedError
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.plain import PlainExchange
 from tests.recordings.records.batches import TRANSACTIONAL, batch
@@ -141,7 +141,9 @@ def test_a_login_module_in_a_setting_is_stored_as_text(
 def test_keys_are_never_fetched(url: str) -> None:
     """CVE-2025-27817."""
     with pytest.raises(ConfigError, match="keys are read from files only"):
-        token_validator({"sasl.oauthbearer.jwks.endpoint.url": url}, "SASL_PLAINTEXT", LENIENT)
+        build_token_validator(
+            {"sasl.oauthbearer.jwks.endpoint.url": url}, "SASL_PLAINTEXT", LENIENT
+        )
 
 
 def test_the_content_of_a_file_without_keys_is_not_in_the_error(tmp_path: Any) -> None:
@@ -149,7 +151,7 @@ def test_the_content_of_a_file_without_keys_is_not_in_the_error(tmp_path: Any) -
     secret = tmp_path / "passwords"
     secret.write_text("root:hunter2\n")
     with pytest.raises(ConfigError) as caught:
-        token_validator(
+        build_token_validator(
             {"sasl.oauthbearer.jwks.endpoint.url": secret.as_uri()}, "SASL_PLAINTEXT", LENIENT
         )
     assert "hunter2" not in str(caught.value)
@@ -159,8 +161,8 @@ def test_without_keys_a_signed_token_is_rejected() -> None:
     """CVE-2026-33557 and CVE-2026-110985."""
     now = 1_700_000_000
     token = signed({"sub": "admin", "iat": now, "exp": now + 60}, RSA)
-    with pytest.raises(TokenRefusedError, match="not an unsecured JSON web token"):
-        token_validator({}, "SASL_PLAINTEXT", LENIENT).validate(token, now * 1000)
+    with pytest.raises(TokenRejectedError, match="not an unsecured JSON web token"):
+        build_token_validator({}, "SASL_PLAINTEXT", LENIENT).validate(token, now * 1000)
 
 
 def test_describing_a_consumer_group_needs_describe() -> None:

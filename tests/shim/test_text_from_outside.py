@@ -15,12 +15,12 @@ from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.sasl.bearer_token import TokenRefusedError
+from kafka_shim.shim.sasl.bearer_token import TokenRejectedError
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.sasl.scram import ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
 from kafka_shim.shim.valid_text import is_utf8
 from tests.protocol import values
 from tests.protocol.values import ALL_NAMES, Values, versions_of
@@ -84,5 +84,5 @@ def test_no_authentication_lets_such_a_name_in(half: bytes) -> None:
         scram.step(b"n,,n=" + half + b",r=abc")
     subjects = [b'"' + half + b'"'] + ([] if name is None else [json.dumps(name).encode()])
     for subject in subjects:
-        with pytest.raises((TokenRefusedError, CloseConnection)):
-            UnsecuredTokens().validate(bearer(b'{"sub":%b,"exp":9}' % subject), 0)
+        with pytest.raises((TokenRejectedError, CloseConnection)):
+            UnsecuredTokenValidator().validate(bearer(b'{"sub":%b,"exp":9}' % subject), 0)

@@ -89,7 +89,7 @@ class Broker:
 
         `is_moved`: on other ports.
         """
-        if self._server.is_closed(node_id):
+        if self._server.is_node_closed(node_id):
             await self._server.reopen_node(node_id, is_moved=is_moved)
             self.cluster.set_alive(node_id, is_alive=True)
 
@@ -128,7 +128,7 @@ class Broker:
         self.cluster.settle()
 
     def _begin(self) -> None:
-        self._server.reset()
+        self._server.close_and_forget_connections()
         self.faults.clear()
         for group in self.cluster.groups:
             group.close_deleted_group()
@@ -157,7 +157,7 @@ class Broker:
     @property
     def connections(self) -> int:
         """The number of connected clients."""
-        return self._server.connections
+        return self._server.connection_count
 
     def record(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
         """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""

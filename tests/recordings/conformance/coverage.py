@@ -18,7 +18,7 @@ class Watching:
 
     def __init__(self) -> None:
         self.seen: Exercised = set()
-        self._meets = Access.meets
+        self._meets = Access.allows_bound
         self._allows_either = Access.allows_either
 
     def __enter__(self) -> "Watching":

@@ -34,8 +34,8 @@ class CheckedResponses(ResponseCache):
     def add(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
-            assert kept.framed(framed) == framed
-            assert kept.records == context.access.records
+            assert kept.frame_for_request(framed) == framed
+            assert kept.access_records == context.access.records
             assert kept.context.facts is context.facts
             assert kept.context.access.actor == context.access.actor
             self.checked += 1

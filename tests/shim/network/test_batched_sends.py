@@ -17,7 +17,7 @@ class _Turn:
         self._takes_s = takes_s
         self._batched_sends = BatchedSends(lambda: self.now_s)
         loop = asyncio.get_running_loop()
-        self.over: asyncio.Future[None] = loop.create_future()
+        self.is_over: asyncio.Future[None] = loop.create_future()
         self._connections = connections
         for number in range(connections):
             loop.call_soon(self._response, number)
@@ -25,16 +25,16 @@ class _Turn:
     def _response(self, number: int) -> None:
         self.now_s += self._takes_s
         send: Callable[[], None] = lambda: self.sent.append(number)  # noqa: E731 - used twice
-        if not self._batched_sends.postpone(send):
+        if not self._batched_sends.postpone_while_others_are_ready(send):
             send()
         self.sent_when.append(list(self.sent))
         if number == self._connections - 1:
-            self.over.set_result(None)
+            self.is_over.set_result(None)
 
 
 async def _played(connections: int, takes_s: float = 0.0) -> _Turn:
     turn = _Turn(connections, takes_s)
-    await turn.over
+    await turn.is_over
     return turn
 
 

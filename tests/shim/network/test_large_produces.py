@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.protocol.records.record_codec import Record
-from kafka_shim.shim.network.large_produces import is_soon_appended, records_in
+from kafka_shim.shim.network.large_produces import is_quickly_appended, record_ranges
 from tests.protocol.record_lists import NOW
 
 VERSIONS = range(3, 14)
@@ -56,7 +56,7 @@ def test_records_are_found_where_the_codec_reads_them(
     version: int, records: list[bytes | None], client_id: str | None
 ) -> None:
     frame = produce(version, *records, client_id=client_id)
-    found = records_in(frame)
+    found = record_ranges(frame)
     assert found is not None
     assert [frame[start:end] for start, end in found] == [row or b"" for row in records]
 
@@ -64,7 +64,7 @@ def test_records_are_found_where_the_codec_reads_them(
 @pytest.mark.parametrize("version", VERSIONS)
 def test_usual_batches_of_load_tools_are_soon_appended(version: int) -> None:
     for records in ([batch(15)] * 3, [batch(1000)], [batch(62)] * 16, [batch(9000, size=80)]):
-        assert is_soon_appended(produce(version, *records))
+        assert is_quickly_appended(produce(version, *records))
 
 
 @pytest.mark.parametrize(
@@ -82,11 +82,11 @@ def test_usual_batches_of_load_tools_are_soon_appended(version: int) -> None:
     ],
 )
 def test_batches_that_may_take_long_are_not_soon_appended(records: list[bytes | None]) -> None:
-    assert not is_soon_appended(produce(9, *records))
+    assert not is_quickly_appended(produce(9, *records))
 
 
 def test_few_records_of_any_shape_are_soon_appended() -> None:
-    assert is_soon_appended(produce(9, other_shapes(500)))
+    assert is_quickly_appended(produce(9, other_shapes(500)))
 
 
 @given(st.integers(0, 14), st.randoms())
@@ -96,4 +96,4 @@ def test_damaged_frames_raise_no_exception(version: int, random: Random) -> None
     for _ in range(random.randrange(1, 4)):
         frame[random.randrange(min(90, len(frame)))] = random.randrange(256)
     for content in (bytes(frame), bytes(frame[: random.randrange(len(frame))])):
-        assert is_soon_appended(content) in (True, False)
+        assert is_quickly_appended(content) in (True, False)

@@ -22,8 +22,8 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.handlers.producing.checks_before_append import takes_long
-from kafka_shim.shim.network.large_produces import is_soon_appended
-from kafka_shim.shim.network.large_requests import LargeRequests, Working
+from kafka_shim.shim.network.large_produces import is_quickly_appended
+from kafka_shim.shim.network.large_requests import LargeRequests, LargeRequestWork
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
 from tests.protocol.record_lists import NOW
@@ -84,7 +84,7 @@ def test_records_are_checked_beside_other_requests(compression: Compression) -> 
 def test_a_long_batch_is_not_soon_appended() -> None:
     frame = codecs.write_request(request(headers(HEADERS * 4)), 9)
     header = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
-    assert not is_soon_appended(header + frame)
+    assert not is_quickly_appended(header + frame)
 
 
 @pytest.mark.parametrize(
@@ -110,16 +110,16 @@ def test_batches_that_take_long_to_check_are_recognized(
 async def test_a_short_request_that_takes_long_is_handled_in_turns(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    begin = LargeRequests.begin
+    begin = LargeRequests.start_or_queue
     bombs = [headers(HEADERS, Compression.GZIP)] * 8
     async with serving(topics=(TopicSeed("orders", 8),)) as broker, connected(broker) as wire:
         large, begun = broker._server.large_requests, []
 
-        def counted(working: Working) -> None:
+        def counted(working: LargeRequestWork) -> None:
             begun.append(working)
             begin(large, working)
 
-        monkeypatch.setattr(large, "begin", counted)
+        monkeypatch.setattr(large, "start_or_queue", counted)
         rows = []
         for _ in range(2):
             response = await wire.ask(ApiKey.PRODUCE, 9, request(*bombs))

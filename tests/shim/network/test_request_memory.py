@@ -1,11 +1,11 @@
 """Memory for large requests: which requests wait, continue, or lose their connection."""
 
-from kafka_shim.shim.network.request_memory import LargeRequest, RequestMemory
+from kafka_shim.shim.network.request_memory import ArrivingRequestMemory, RequestMemory
 
 
 class Peer:
     def __init__(self, memory: RequestMemory) -> None:
-        self.request = LargeRequest(memory, self)
+        self.request = ArrivingRequestMemory(memory, self)
         self.times_gone_on = 0
 
     def on_memory_available(self) -> None:
@@ -16,35 +16,40 @@ class Peer:
 def test_a_request_is_taken_while_any_memory_is_left() -> None:
     memory = RequestMemory(100_000)
     peers = [Peer(memory) for _ in range(4)]
-    assert [peer.request.may_arrive(70_000, 0) for peer in peers] == [True, True, False, False]
+    assert [peer.request.may_continue_reading(70_000, 0) for peer in peers] == [
+        True,
+        True,
+        False,
+        False,
+    ]
     assert memory.bytes == 140_000
-    peers[0].request.arrived()
-    peers[0].request.responded(0)
+    peers[0].request.on_frame_complete()
+    peers[0].request.on_responded(0)
     assert [peer.times_gone_on for peer in peers] == [0, 0, 1, 0]
     for peer in peers:
-        peer.request.end(0)
+        peer.request.release_memory(0)
     assert memory.bytes == 0
 
 
 def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
     memory = RequestMemory(1_000_000)
     request = Peer(memory).request
-    assert request.may_arrive(70_000, 0)
-    request.arrived()
-    assert not request.may_arrive(80_000, 0)
-    request.responded(0)
-    assert request.may_arrive(80_000, 0)
+    assert request.may_continue_reading(70_000, 0)
+    request.on_frame_complete()
+    assert not request.may_continue_reading(80_000, 0)
+    request.on_responded(0)
+    assert request.may_continue_reading(80_000, 0)
     assert memory.bytes == 80_000
 
 
 def test_a_request_is_in_the_way_only_while_another_waits_for_its_memory() -> None:
     memory = RequestMemory(100_000)
     slow, late = Peer(memory), Peer(memory)
-    assert slow.request.may_arrive(100_000, 10)
+    assert slow.request.may_continue_reading(100_000, 10)
     assert memory.oldest_blocking_reader(before_ms=50) is None
-    assert not late.request.may_arrive(100_000, 20)
+    assert not late.request.may_continue_reading(100_000, 20)
     assert memory.oldest_blocking_reader(before_ms=10) is None
     assert memory.oldest_blocking_reader(before_ms=11) is slow
-    slow.request.end(30)
+    slow.request.release_memory(30)
     assert late.times_gone_on == 1
     assert memory.oldest_blocking_reader(before_ms=99) is None

@@ -66,14 +66,14 @@ def test_pieces_are_sent_in_their_order(frames: list[list[bytes]], rooms: list[i
     at_once, write_buffer.AT_ONCE_BYTES = write_buffer.AT_ONCE_BYTES, 16
     try:
         for number, rest in enumerate(frames):
-            out.following_pieces += rest
-            assert out.send([b"<", b"%d" % number, b">"])
+            out.following_chunks += rest
+            assert out.send_frames([b"<", b"%d" % number, b">"])
             while transport.buffer:
                 transport.drain(rooms[len(transport.taken) % len(rooms)])
-                out.send_more()
+                out.send_waiting_chunks()
             assert transport.high == 1000 or not rest
-        out.following_pieces.append(b"last")
-        assert out.send([b"<>"])
+        out.following_chunks.append(b"last")
+        assert out.send_frames([b"<>"])
         out.flush()
     finally:
         write_buffer.AT_ONCE_BYTES = at_once

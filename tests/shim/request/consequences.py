@@ -147,7 +147,7 @@ class Outcome:
 
 def _framed(pending: Pending, response: object) -> None:
     """Encode a response, as a connection does when a wait ends."""
-    pending.frame(response)
+    pending.encode_frame(response)
 
 
 def _peak_bytes(*, is_new: bool = True) -> int:

@@ -47,16 +47,16 @@ class Stretches(TimeSlices[Response]):
         session.slices = self
 
     def run(self) -> None:
-        self.start()
+        self.start_first_slice()
         while not self._found:
             self._idle.ready.get()()
         self._session.slices = None
         self._found[0]()
 
-    def check(self) -> None:
-        if not self._is_beside:
+    def yield_if_slice_ended(self) -> None:
+        if not self._is_offloaded:
             self._pause()
-        super().check()
+        super().yield_if_slice_ended()
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         self._pause()

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
-from kafka_shim.shim.request.session import Phase, Session, java_host_text
+from kafka_shim.shim.request.session import Phase, Session, java_ip_text
 
 
 @pytest.mark.parametrize(
@@ -17,7 +17,7 @@ from kafka_shim.shim.request.session import Phase, Session, java_host_text
     ],
 )
 def test_hosts_are_written_as_java_does(address: str, text: str) -> None:
-    assert java_host_text(address) == text
+    assert java_ip_text(address) == text
 
 
 def test_sasl_listeners_start_before_authentication() -> None:
@@ -32,5 +32,5 @@ def test_sasl_listeners_start_before_authentication() -> None:
 def test_a_listener_on_every_interface_is_advertised_as_reached() -> None:
     plain = ListenerConfig("B", SecurityProtocol.PLAINTEXT, "0.0.0.0", 0)
     session = Session(plain, 1, "10.0.0.9", 1, local_host="10.0.0.1")
-    assert session.reachable("0.0.0.0") == "10.0.0.1"
-    assert session.reachable("broker.test") == "broker.test"
+    assert session.advertised_host("0.0.0.0") == "10.0.0.1"
+    assert session.advertised_host("broker.test") == "broker.test"

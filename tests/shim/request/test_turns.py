@@ -14,8 +14,8 @@ import pytest
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request import time_slices as turns_module
 from kafka_shim.shim.request.garbage_collection import NEVER, freeze_gc
-from kafka_shim.shim.request.long_arrays import LongArray
-from kafka_shim.shim.request.time_slices import AbandonedError, TimeSlices
+from kafka_shim.shim.request.long_arrays import TimeSlicedList
+from kafka_shim.shim.request.time_slices import RequestAbandonedError, TimeSlices
 
 Found = list[Callable[[], Any]]
 """The arguments with which `Turns` called its callback `done`."""
@@ -56,13 +56,13 @@ def test_other_requests_run_between_two_items() -> None:
     events: list[str] = []
 
     def work() -> str:
-        for number in slices.over(range(3)):
+        for number in slices.time_sliced(range(3)):
             events.append(f"item {number}")
             loop.call_soon(partial(events.append, f"other {number}"))
         return "response"
 
     slices: TimeSlices[str] = TimeSlices(loop, work, found.append)
-    slices.start()
+    slices.start_first_slice()
     loop.run_until(found)
     assert found[0]() == "response"
     assert events == ["item 0", "other 0", "item 1", "other 1", "item 2", "other 2"]
@@ -70,7 +70,7 @@ def test_other_requests_run_between_two_items() -> None:
 
 def test_an_exception_in_a_worker_thread_is_raised_on_the_loop() -> None:
     loop, found = FakeLoop(), Found()
-    TimeSlices(loop, lambda: 1 // 0, found.append).start()
+    TimeSlices(loop, lambda: 1 // 0, found.append).start_first_slice()
     loop.run_until(found)
     with pytest.raises(ZeroDivisionError):
         found[0]()
@@ -84,7 +84,7 @@ def test_the_loop_runs_while_a_function_runs_beside_it() -> None:
         return slices.offload(is_called.wait, 20)
 
     slices: TimeSlices[bool] = TimeSlices(loop, work, found.append)
-    slices.start()
+    slices.start_first_slice()
     loop.run_until(found)
     assert found[0]() is True
 
@@ -95,17 +95,17 @@ def test_abandoned_work_ends_at_its_next_interruption() -> None:
 
     def work() -> None:
         try:
-            for number in slices.over(range(10)):
+            for number in slices.time_sliced(range(10)):
                 done.append(number)
                 assert number == 0
         finally:
             done.append(-1)
 
     slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
-    slices.start()
-    slices.abandon()
+    slices.start_first_slice()
+    slices.abandon_work()
     loop.run_until(found)
-    with pytest.raises(AbandonedError):
+    with pytest.raises(RequestAbandonedError):
         found[0]()
     assert done == [0, -1]
 
@@ -119,9 +119,9 @@ def test_iterating_a_long_array_is_interrupted_only_while_its_request_is_handled
         return [number + 1 for number in kept]
 
     slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
-    kept = LongArray([1, 2], slices)
+    kept = TimeSlicedList([1, 2], slices)
     assert list(kept) == [1, 2]
-    slices.start()
+    slices.start_first_slice()
     loop.run_until(found)
     assert found[0]() == [2, 3]
     assert events == [1, 2]
@@ -135,8 +135,8 @@ def test_iterating_a_long_array_beside_the_loop_is_not_interrupted() -> None:
         return slices.offload(list, kept)
 
     slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
-    kept = LongArray([1, 2], slices)
-    slices.start()
+    kept = TimeSlicedList([1, 2], slices)
+    slices.start_first_slice()
     loop.run_until(found)
     assert found[0]() == [1, 2]
 
@@ -146,12 +146,12 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
     kept = []
 
     def work() -> None:
-        message = Message(LongArray([{1}], slices))
+        message = Message(TimeSlicedList([{1}], slices))
         kept.append(ref(message.rows[0]))
         raise CloseConnection("it makes no sense")
 
     slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
-    slices.start()
+    slices.start_first_slice()
     loop.run_until(found)
     with pytest.raises(CloseConnection):
         found.pop()()
@@ -164,18 +164,18 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
 def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
     first: TimeSlices[int] = TimeSlices(loop, threading.get_ident, found.append)
-    first.start()
+    first.start_first_slice()
     loop.run_until(found)
     number = found.pop()()
-    kept = LongArray([1, 2], first)
+    kept = TimeSlicedList([1, 2], first)
 
     def work() -> tuple[bool, list[int]]:
-        first.check()
+        first.yield_if_slice_ended()
         return threading.get_ident() == number, first.offload(list, kept)
 
     assert work() == (False, [1, 2])
     for _ in range(100):  # until a new thread has the id of the first one
-        TimeSlices(loop, work, found.append).start()
+        TimeSlices(loop, work, found.append).start_first_slice()
         loop.run_until(found)
         is_same, rows = found.pop()()
         assert rows == [1, 2]
@@ -186,13 +186,17 @@ def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
 def test_full_garbage_collections_are_off_until_all_large_requests_end() -> None:
     usual = gc.get_threshold()
     loop, found = FakeLoop(), Found()
-    first: TimeSlices[int] = TimeSlices(loop, lambda: sum(first.over(range(3))), found.append)
-    second: TimeSlices[int] = TimeSlices(loop, lambda: sum(second.over(range(9))), found.append)
-    first.start()
-    second.start()
+    first: TimeSlices[int] = TimeSlices(
+        loop, lambda: sum(first.time_sliced(range(3))), found.append
+    )
+    second: TimeSlices[int] = TimeSlices(
+        loop, lambda: sum(second.time_sliced(range(9))), found.append
+    )
+    first.start_first_slice()
+    second.start_first_slice()
     loop.run_until(found)
     assert gc.get_threshold()[2] == NEVER
-    second.abandon()
+    second.abandon_work()
     assert gc.get_threshold() == usual
     found.clear()
     loop.run_until(found)

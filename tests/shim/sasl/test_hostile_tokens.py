@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.sasl.bearer_settings import token_validator
-from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.sasl.bearer_settings import build_token_validator
+from kafka_shim.shim.sasl.bearer_token import TokenRejectedError, TokenValidator
+from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
 from tests.shim.sasl.bearer_cases import EC, LENIENT, NAMELESS, OCT, RSA, STRANGER, key_set, signed
 
 NOW_S = 1_700_000_000
@@ -23,7 +23,7 @@ def public_only(tmp_path: Path) -> TokenValidator:
     keys = [key.as_dict(private=False) for key in (RSA, EC)]
     path = tmp_path / "keys.json"
     path.write_text(json.dumps({"keys": keys}))
-    return token_validator(
+    return build_token_validator(
         {"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT", LENIENT
     )
 
@@ -33,7 +33,7 @@ def with_a_secret(tmp_path: Path) -> TokenValidator:
     """Return a validator whose key set includes a shared secret for HS256."""
     path = tmp_path / "keys.json"
     path.write_text(key_set())
-    return token_validator(
+    return build_token_validator(
         {"sasl.oauthbearer.jwks.endpoint.url": path.as_uri()}, "SASL_PLAINTEXT", LENIENT
     )
 
@@ -90,7 +90,7 @@ HOSTILE: dict[str, str] = {
 
 @pytest.mark.parametrize("token", HOSTILE.values(), ids=HOSTILE)
 def test_a_forged_token_is_refused(public_only: TokenValidator, token: str) -> None:
-    with pytest.raises(TokenRefusedError):
+    with pytest.raises(TokenRejectedError):
         public_only.validate(token, NOW_S * 1000)
 
 
@@ -98,7 +98,7 @@ def test_a_forged_token_is_refused(public_only: TokenValidator, token: str) -> N
 def test_a_forged_token_is_refused_by_a_key_set_with_a_secret(
     with_a_secret: TokenValidator, token: str
 ) -> None:
-    with pytest.raises(TokenRefusedError):
+    with pytest.raises(TokenRejectedError):
         with_a_secret.validate(token, NOW_S * 1000)
 
 
@@ -137,7 +137,7 @@ def test_clocks_may_differ_by_the_skew(
     given = {**CLAIMS, "iat": NOW_S - 600, **claims}
     try:
         found = public_only.validate(signed(given), NOW_S * 1000)
-    except TokenRefusedError:
+    except TokenRejectedError:
         assert not taken
     else:
         assert taken
@@ -157,8 +157,8 @@ def test_clocks_may_differ_by_the_skew(
 def test_unsecured_tokens_are_parsed_as_by_jackson(claims: bytes, taken: bool) -> None:
     token = f"{encoded({'alg': 'none'})}.{encoded(claims % (NOW_S + 600))}."
     try:
-        subject = UnsecuredTokens().validate(token, NOW_S * 1000).subject
-    except TokenRefusedError:
+        subject = UnsecuredTokenValidator().validate(token, NOW_S * 1000).subject
+    except TokenRejectedError:
         assert not taken
     else:
         assert taken

@@ -11,7 +11,7 @@ import pytest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.sasl.bearer_settings import token_validator
+from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.sasl.bearer_cases import (
     IMPOSSIBLE,
@@ -101,9 +101,9 @@ def test_a_session_expires_with_its_token_in_later_releases(release: str, ends: 
 
 def test_settings_of_a_listener_override_those_of_the_broker(keys: Path) -> None:
     told = {JWKS_URL: "https://elsewhere", f"listener.name.inner.{JWKS_URL}": keys.as_uri()}
-    token_validator(told, "INNER", LENIENT)
+    build_token_validator(told, "INNER", LENIENT)
     with pytest.raises(ConfigError, match="read from files only"):
-        token_validator(told, "OUTER", LENIENT)
+        build_token_validator(told, "OUTER", LENIENT)
 
 
 @pytest.mark.parametrize(
@@ -134,15 +134,15 @@ def test_invalid_keys_are_reported_at_startup(
 def test_an_invalid_skew_is_reported(keys: Path) -> None:
     told = {JWKS_URL: keys.as_uri(), "sasl.oauthbearer.clock.skew.seconds": "-1"}
     with pytest.raises(ConfigError, match="expected a number of 0 or more"):
-        token_validator(told, "X", LENIENT)
+        build_token_validator(told, "X", LENIENT)
 
 
 def test_without_the_extra_the_error_names_the_package() -> None:
     """Run in a new process where importing joserfc fails."""
     program = (
         "import sys; sys.modules['joserfc'] = None\n"
-        "from kafka_shim.shim.sasl.bearer_settings import token_validator\n"
-        f"token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X', None)"
+        "from kafka_shim.shim.sasl.bearer_settings import build_token_validator\n"
+        f"build_token_validator({{{JWKS_URL!r}: 'file:///keys'}}, 'X', None)"
     )
     done = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=False, timeout=30

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.init_producer_id_request import InitProducerId
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
-from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.shim.wire import connected, serving
@@ -77,7 +77,7 @@ def test_all_other_state_is_restored() -> None:
     cluster = found.cluster
     topic = cluster.topics.get("orders")
     assert topic is not None
-    credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
+    credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
     cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 10.0})])
     cluster.configs.all_brokers["log.retention.ms"] = "5"

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.initial_state import seed
-from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
@@ -194,7 +194,7 @@ def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
 
 def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: KeptStage) -> None:
     cluster = stage.cluster
-    credential = salted_credential(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
+    credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
     cluster.users.add("dave", "secret")
     token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)

@@ -9,8 +9,12 @@ from cryptography.hazmat.primitives import hashes
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import Encoding
 
-from kafka_shim.shim.tls.distinguished_name import rfc2253, subject_of
-from kafka_shim.shim.tls.principal_mapping import MappingRule, map_name, parse_rules
+from kafka_shim.shim.tls.distinguished_name import rfc2253_text, subject_of_certificate
+from kafka_shim.shim.tls.principal_mapping import (
+    MappingRule,
+    map_name_by_first_rule,
+    parse_mapping_rules,
+)
 from tests.shim.tls import rules, subjects
 
 SERVICE = "CN=serviceuser,OU=ServiceUsers,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
@@ -34,12 +38,12 @@ ADMIN = "CN=adminUser,OU=Admin,O=Unknown,L=Unknown,ST=Unknown,C=Unknown"
 def test_the_first_rule_that_matches_the_whole_name_wins(
     text: str, name: str, principal: str
 ) -> None:
-    assert map_name(parse_rules(text), name) == principal
+    assert map_name_by_first_rule(parse_mapping_rules(text), name) == principal
 
 
 def test_a_name_that_no_rule_matches_is_refused() -> None:
     with pytest.raises(LookupError, match="no principal mapping rule"):
-        map_name(parse_rules("RULE:^CN=x$/y/"), ADMIN)
+        map_name_by_first_rule(parse_mapping_rules("RULE:^CN=x$/y/"), ADMIN)
 
 
 @pytest.mark.parametrize(
@@ -47,18 +51,18 @@ def test_a_name_that_no_rule_matches_is_refused() -> None:
 )
 def test_invalid_rules_are_rejected(text: str) -> None:
     with pytest.raises(ValueError, match="principal mapping rules"):
-        parse_rules(text)
+        parse_mapping_rules(text)
 
 
 def texts_by_kafka_and_here(row: rules.Recorded) -> tuple[list[str | None], list[str | None]]:
     assert row.mapped is not None
-    parsed = parse_rules(row.rules)
+    parsed = parse_mapping_rules(row.rules)
     return row.mapped, [mapped_or_none(parsed, name) for name in rules.NAMES]
 
 
 def mapped_or_none(parsed: tuple[MappingRule, ...], name: str) -> str | None:
     try:
-        return map_name(parsed, name)
+        return map_name_by_first_rule(parsed, name)
     except LookupError:
         return None
 
@@ -72,7 +76,7 @@ def test_names_are_mapped_as_by_kafka(row: rules.Recorded) -> None:
 @pytest.mark.parametrize("row", [row for row in rules.recorded() if row.mapped is None])
 def test_rules_that_kafka_rejects_are_rejected(row: rules.Recorded) -> None:
     with pytest.raises(ValueError, match="principal mapping rules"):
-        parse_rules(row.rules)
+        parse_mapping_rules(row.rules)
 
 
 @pytest.mark.parametrize(
@@ -87,7 +91,7 @@ def test_rules_that_kafka_rejects_are_rejected(row: rules.Recorded) -> None:
 )
 def test_patterns_that_cannot_be_translated_are_an_error_of_one_line(rule: str) -> None:
     with pytest.raises(ValueError, match="principal mapping rules: in `RULE:") as raised:
-        parse_rules(rule)
+        parse_mapping_rules(rule)
     assert len(str(raised.value)) < 200
 
 
@@ -100,7 +104,7 @@ def test_subjects_are_written_as_by_java() -> None:
 
 def subject_or_none(certificate: bytes) -> str | None:
     try:
-        return subject_of(certificate)
+        return subject_of_certificate(certificate)
     except ValueError:
         return None
 
@@ -109,10 +113,10 @@ def test_a_damaged_certificate_is_a_value_error() -> None:
     whole = subjects.recorded()[-1].certificate
     for size in range(len(whole)):
         with contextlib.suppress(ValueError):
-            subject_of(whole[:size])
+            subject_of_certificate(whole[:size])
     for at in range(len(whole)):
         with contextlib.suppress(ValueError):
-            subject_of(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
+            subject_of_certificate(whole[:at] + bytes([whole[at] ^ 0xFF]) + whole[at + 1 :])
 
 
 def test_the_subject_of_a_certificate_that_a_library_made_is_the_same() -> None:
@@ -130,14 +134,14 @@ def test_the_subject_of_a_certificate_that_a_library_made_is_the_same() -> None:
         .sign(key, hashes.SHA256())
     )
     der = certificate.public_bytes(Encoding.DER)
-    assert subject_of(der) == r"CN=a\,b\+c,OU=x\=y,O=example,C=SE"
+    assert subject_of_certificate(der) == r"CN=a\,b\+c,OU=x\=y,O=example,C=SE"
 
 
 @pytest.mark.timeout(10, func_only=True)
 @pytest.mark.parametrize("rule", ["RULE:^CN=(a+)+$/$1/", r"RULE:(.*)*,OU=(\\w|\\w\\w)+\\.$/$2/L"])
 def test_a_rule_that_is_exponential_elsewhere_is_fast(rule: str) -> None:
     name = "CN=" + "a" * 5000 + "!"
-    assert map_name(parse_rules(f"{rule},DEFAULT"), name) == name
+    assert map_name_by_first_rule(parse_mapping_rules(f"{rule},DEFAULT"), name) == name
 
 
 def name_of(*attributes: tuple[str, str]) -> bytes:
@@ -149,18 +153,20 @@ def name_of(*attributes: tuple[str, str]) -> bytes:
 
 
 def test_no_attribute_can_pretend_to_be_another() -> None:
-    rule = parse_rules("RULE:^.*CN=([^,]+).*$/$1/")
-    name = rfc2253(name_of(("2.5.4.3", "mallory"), ("2.5.4.11", "CN=admin")))
-    assert map_name(rule, name) == "mallory"
+    rule = parse_mapping_rules("RULE:^.*CN=([^,]+).*$/$1/")
+    name = rfc2253_text(name_of(("2.5.4.3", "mallory"), ("2.5.4.11", "CN=admin")))
+    assert map_name_by_first_rule(rule, name) == "mallory"
 
 
 @pytest.mark.parametrize(
     "value", ["a,OU=admin", 'a"b', "a\nCN=admin", "a\\", "a=b+c", "$1", "\\g<0>", " #a ", "ä\u2028"]
 )
 def test_special_characters_in_a_name_are_escaped_and_never_a_template(value: str) -> None:
-    name = rfc2253(name_of(("2.5.4.3", value), ("2.5.4.11", "users")))
-    parsed = parse_rules(r"RULE:^OU=users,CN=(\w+)$/$1/,RULE:^OU=users,CN=((?s:.*))$/other:$1/")
-    mapped = map_name(parsed, name)
+    name = rfc2253_text(name_of(("2.5.4.3", value), ("2.5.4.11", "users")))
+    parsed = parse_mapping_rules(
+        r"RULE:^OU=users,CN=(\w+)$/$1/,RULE:^OU=users,CN=((?s:.*))$/other:$1/"
+    )
+    mapped = map_name_by_first_rule(parsed, name)
     assert mapped.startswith("other:")
     assert mapped == "other:" + name.removeprefix("OU=users,CN=")
     assert ",OU=admin" not in mapped.replace("\\,", "")

@@ -29,7 +29,7 @@ from cryptography.x509 import CertificateBuilder, load_pem_x509_certificate, ran
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.tls.context import server_context
+from kafka_shim.shim.tls.context import build_server_context
 from tests.shim.wire import serving
 
 pytestmark = pytest.mark.asyncio
@@ -185,14 +185,14 @@ async def test_unknown_protocols_and_suites_are_errors(
 ) -> None:
     settings = {"shim.tls.directory": str(tmp_path), name: value}
     with pytest.raises(ConfigError, match=complaint):
-        server_context(settings, "SSL", "127.0.0.1")
+        build_server_context(settings, "SSL", "127.0.0.1")
 
 
 async def test_settings_without_effect_are_named(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     settings = {"shim.tls.directory": str(tmp_path), "ssl.engine.factory.class": "a.B"}
-    server_context(settings, "SSL", "127.0.0.1")
+    build_server_context(settings, "SSL", "127.0.0.1")
     assert "ssl.engine.factory.class" in caplog.text
 
 

@@ -8,8 +8,8 @@ from pathlib import Path
 from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_error
 from kafka_shim.shim.logs import printable
-from kafka_shim.shim.tls.distinguished_name import subject_of
-from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_rules
+from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
+from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_mapping_rules
 
 _BEGIN, _END = "-----BEGIN CERTIFICATE-----", "-----END CERTIFICATE-----"
 
@@ -33,7 +33,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the principal of each name and the rule that applied; return 3 if none applies."""
     try:
-        rules = parse_rules(args.rules)
+        rules = parse_mapping_rules(args.rules)
         names = [
             _subject_of_certificate_file(Path(name)) if name.endswith(".pem") else name
             for name in args.names
@@ -56,7 +56,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _mapping_result_object(rules: tuple[MappingRule, ...], subject: str) -> dict[str, str | None]:
-    hits = ((rule, rule.apply(subject)) for rule in rules)
+    hits = ((rule, rule.mapped_name(subject)) for rule in rules)
     rule, mapped = next(((r, m) for r, m in hits if m is not None), (None, None))
     principal = None if mapped is None else f"User:{mapped}"
     return {"name": subject, "principal": principal, "rule": rule.text if rule else None}
@@ -71,4 +71,4 @@ def _subject_of_certificate_file(path: Path) -> str:
     begin, end = text.find(_BEGIN), text.find(_END)
     if begin < 0 or end < begin:
         raise ValueError(f"`{path}` has no PEM certificate")
-    return subject_of(base64.b64decode(text[begin + len(_BEGIN) : end]))
+    return subject_of_certificate(base64.b64decode(text[begin + len(_BEGIN) : end]))

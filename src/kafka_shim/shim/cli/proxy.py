@@ -124,10 +124,10 @@ def _tls_context_for_clients(args: argparse.Namespace, host: str) -> "ssl.SSLCon
             "--tls-dir and --tls-config cannot be combined: the first generates certificates, the"
             " second names existing ones"
         )
-    from kafka_shim.shim.tls.context import server_context
+    from kafka_shim.shim.tls.context import build_server_context
 
     if args.tls_config is not None:
         settings = read_properties(args.tls_config, "--tls-config")
     else:
         settings = {TLS_DIRECTORY: args.tls_dir}
-    return server_context(settings, args.listener, host)
+    return build_server_context(settings, args.listener, host)

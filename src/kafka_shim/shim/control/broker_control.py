@@ -31,7 +31,7 @@ from kafka_shim.shim.control.time_sliced import run_time_sliced
 from kafka_shim.shim.control.transaction_rows import list_transactions
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.faults.fault_effects import remove_acls
+from kafka_shim.shim.faults.fault_effects import remove_exact_acls
 from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.state.logs.log_cleaner import clean
 from kafka_shim.shim.state.snapshot import Snapshot
@@ -228,7 +228,7 @@ class BrokerControl:
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
         acls = _parse_acl_rules(rules)
         authorizer_or_409(self._cluster)
-        return {"acls": to_objects(remove_acls(self._cluster, acls))}
+        return {"acls": to_objects(remove_exact_acls(self._cluster, acls))}
 
     def access_matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
         return access_matrix(self._cluster, self.history, query)

@@ -18,7 +18,7 @@ class FaultControl:
         self._faults = broker.faults
 
     def list_faults(self) -> dict[str, Any]:
-        return {"faults": [fault.row() for fault in self._faults]}
+        return {"faults": [fault.json_row() for fault in self._faults]}
 
     def add_fault(self, fault_json: Mapping[str, Any]) -> dict[str, Any]:
         if not isinstance(fault_json, Mapping):
@@ -28,12 +28,12 @@ class FaultControl:
         if isinstance(action, Mapping) and needs & action.keys():
             authorizer_or_409(self._cluster)
         try:
-            return self._faults.add(fault_json).row()
+            return self._faults.add(fault_json).json_row()
         except FaultError as error:
             raise ControlError(400, str(error)) from error
 
     def fault_row(self, fault_id: str) -> dict[str, Any]:
-        return self._fault_or_404(fault_id).row()
+        return self._fault_or_404(fault_id).json_row()
 
     def remove_all_faults(self) -> dict[str, Any]:
         self._faults.clear()
@@ -44,7 +44,7 @@ class FaultControl:
         return {"done": True}
 
     def release_paused_requests(self, fault_id: str) -> dict[str, Any]:
-        return {"released": self._fault_or_404(fault_id).release()}
+        return {"released": self._fault_or_404(fault_id).release_held_responses()}
 
     def _fault_or_404(self, text: str) -> Fault:
         number = whole_number(text)

@@ -7,7 +7,7 @@ from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import ControlError
-from kafka_shim.shim.faults.spec import FaultError, api_named
+from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.history import History, HistoryEntry
 from kafka_shim.shim.whole_number import whole_number
 
@@ -90,7 +90,7 @@ class HistoryQueries:
 def _parse_api_filter(name: str | None) -> ApiKey | None:
     """Return the API of a name; an unknown one would match no request, and a test pass."""
     try:
-        return api_named(name)
+        return parse_api_name(name)
     except FaultError as error:
         raise ControlError(400, f"api: {error}") from error
 

@@ -1,1 +1,1 @@
-"""From a frame to its response: decoding, handlers, encoding, the response cache, onlookers."""
+"""From a frame to its response: decoding, handlers, encoding, the response cache, interceptors."""

@@ -17,20 +17,20 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, is_request
 from kafka_shim.shim.apis import ApiTable, ServedApi
-from kafka_shim.shim.dispatching.message_coding import (
-    read_header,
-    read_request,
-    response_frame,
-    response_frame_in_chunks,
-)
-from kafka_shim.shim.dispatching.onlookers import (
+from kafka_shim.shim.dispatching.interceptors import (
     Exchange,
-    FaultOnlooker,
-    HistoryOnlooker,
-    Onlookers,
-    QuotaOnlooker,
-    StorageOnlooker,
-    TraceOnlooker,
+    FaultInterceptor,
+    HistoryInterceptor,
+    InterceptorChain,
+    QuotaInterceptor,
+    StorageInterceptor,
+    TraceInterceptor,
+)
+from kafka_shim.shim.dispatching.message_coding import (
+    decode_header,
+    decode_request,
+    encode_fetch_response_in_chunks,
+    encode_response_frame,
 )
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
 from kafka_shim.shim.errors import CloseConnection, RequestRejected, TakesLong
@@ -39,7 +39,7 @@ from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.request.authentication_phase import check_request_allowed
+from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
@@ -62,7 +62,7 @@ class Dispatcher:
     """Responds to the requests to a cluster.
 
     It has everything that is not the cluster's state: the served APIs, the response cache, injected
-    faults, and the onlookers of requests. `recorder`, `history` and `storage` are set by methods.
+    faults, and the interceptors. `recorder`, `history` and `storage` are set by methods.
     """
 
     def __init__(self, cluster: Cluster) -> None:
@@ -70,9 +70,9 @@ class Dispatcher:
         self.apis = ApiTable(
             cluster.release, takes_metrics=takes_metrics(cluster.config.properties)
         )
-        self.onlookers = Onlookers(
-            lambda exchange: self._handle(exchange.api, exchange.request, exchange.context),
-            QuotaOnlooker(cluster),
+        self.interceptors = InterceptorChain(
+            lambda exchange: self._call_handler(exchange.api, exchange.request, exchange.context),
+            QuotaInterceptor(cluster),
         )
         self.faults = Faults(self._on_faults_changed)
         self.response_cache: ResponseCache | None = None
@@ -85,20 +85,24 @@ class Dispatcher:
     def set_recorder(self, recorder: "Recorder | None") -> None:
         """Record requests in a trace."""
         self.recorder = recorder
-        self.onlookers.set("trace", None if recorder is None else TraceOnlooker(recorder))
+        self.interceptors.set_interceptor(
+            "trace", None if recorder is None else TraceInterceptor(recorder)
+        )
 
     def set_history(self, history: "History") -> None:
         """Note requests in the history that the control API shows."""
         self.history = history
-        self.onlookers.set("history", HistoryOnlooker(history, self.cluster))
+        self.interceptors.set_interceptor("history", HistoryInterceptor(history, self.cluster))
 
     def set_storage(self, storage: "Storage") -> None:
         """Store changes of the state before their responses are sent."""
         self.storage = storage
-        self.onlookers.set("storage", StorageOnlooker(storage))
+        self.interceptors.set_interceptor("storage", StorageInterceptor(storage))
 
     def _on_faults_changed(self) -> None:
-        self.onlookers.set("faults", FaultOnlooker(self.faults) if self.faults.by_id else None)
+        self.interceptors.set_interceptor(
+            "faults", FaultInterceptor(self.faults) if self.faults.by_id else None
+        )
 
     def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoResponse":
         """Return the response to a frame (without its size). Raise CloseConnection where Kafka
@@ -106,113 +110,119 @@ class Dispatcher:
         """
         cluster = self.cluster
         if (
-            self.onlookers.are_present
+            self.interceptors.are_present
             or session.slices is not None
             or cluster.throttles is not None
         ):
-            return self._dispatch_watched(frame, session)
+            return self._dispatch_with_interceptors(frame, session)
         cache = self.response_cache
         if cache is not None and frame[:2] in READ_ONLY_KEYS:
             cached = cache.find(frame, session)
             if cached is not None:
                 cache.repeat_side_effects(cached, session)
-                return cached.framed(frame)
-        header, body_at = read_header(frame, None, is_limited=self.apis.items_are_limited)
+                return cached.frame_for_request(frame)
+        header, body_at = decode_header(
+            frame, None, limits_tagged_fields=self.apis.items_are_limited
+        )
         api = self._served_api(frame, header, session)
         if api is None:
-            return self._version_rejected(header, session)
-        request = read_request(api, frame, body_at, None)
+            return self._unsupported_version_response(header, session)
+        request = decode_request(api, frame, body_at, None)
         if api.takes_long is not None:
-            self._raise_if_long(api, request)
-        context = self._context(header, session)
+            self._raise_if_takes_long(api, request)
+        context = self._new_context(header, session)
         context.request = request
         context.accepts_chunks = api.key is _FETCH and session.pieces is not None
-        version_before = self._version_before(api)
-        response = self._handle(api, request, context)
+        version_before = self._state_number_if_cacheable(api)
+        response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
             audit.write(context, api.key)
         if isinstance(response, Wait):
-            return Pending(response, self, _exchange_of(api, context))
+            return Pending(response, self, _unobserved_exchange(api, context))
         if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
             return response
-        framed = self._encode(api, context, response)
+        framed = self._encode_response(api, context, response)
         if cache is not None and version_before is not None:
-            self._cache(cache, version_before, request, context, response, framed)
+            self._cache_unless_changed(cache, version_before, request, context, response, framed)
         return framed
 
-    def _dispatch_watched(self, frame: bytes, session: Session) -> "bytes | Pending | NoResponse":
-        """Do the same with onlookers, quotas or time slices."""
-        for hook in self.onlookers.on_arrival:
+    def _dispatch_with_interceptors(
+        self, frame: bytes, session: Session
+    ) -> "bytes | Pending | NoResponse":
+        """Do the same with interceptors, quotas or time slices."""
+        for hook in self.interceptors.on_arrival:
             hook(session)
         cache: ResponseCache | None = None
         if session.slices is not None:
             with self.cluster.state_version.noted():  # others are answered between the time slices
-                return self._exchange(frame, session, None)
-        if self.cluster.throttles is None and not self.onlookers.need_handlers:
+                return self._dispatch_exchange(frame, session, None)
+        if self.cluster.throttles is None and not self.interceptors.need_handlers:
             cache = self.response_cache
         if cache is not None and frame[:2] in READ_ONLY_KEYS:
             cached = cache.find(frame, session)
-            if cached is not None and self.onlookers.observe_cached_responses:
-                return self._repeat(cached, cache, frame, session)
+            if cached is not None and self.interceptors.observe_cached_responses:
+                return self._repeat_cached_response(cached, cache, frame, session)
             if cached is not None:
                 cache.repeat_side_effects(cached, session)
-                return cached.framed(frame)
-        return self._exchange(frame, session, cache)
+                return cached.frame_for_request(frame)
+        return self._dispatch_exchange(frame, session, cache)
 
-    def _repeat(
+    def _repeat_cached_response(
         self, cached: CachedResponse, cache: ResponseCache, frame: bytes, session: Session
     ) -> bytes:
-        """Return a cached response, and show the exchange to the onlookers."""
-        onlookers = self.onlookers
+        """Return a cached response, and show the exchange to the interceptors."""
+        interceptors = self.interceptors
         number = int.from_bytes(frame[4:8], "big", signed=True)
         header = msgspec.structs.replace(cached.context.header, correlation_id=number)
         exchange = Exchange(session, header, frame, len(frame))
         exchange.api, exchange.context = self.apis.by_start[frame[:4]], cached.context
-        exchange.errors, exchange.decisions = cached.errors, cached.records
-        for hook in (*onlookers.on_header, *onlookers.on_request, *onlookers.on_handled):
+        exchange.errors, exchange.decisions = cached.errors, cached.access_records
+        for hook in (*interceptors.on_header, *interceptors.on_request, *interceptors.on_handled):
             hook(exchange)
-        exchange.response_frame = response = cached.framed(frame)
-        for hook in (*onlookers.on_response, *onlookers.on_response_frame):
+        exchange.response_frame = response = cached.frame_for_request(frame)
+        for hook in (*interceptors.on_response, *interceptors.on_response_frame):
             hook(exchange)
         cache.repeat_side_effects(cached, session)
-        for hook in onlookers.on_end:
+        for hook in interceptors.on_end:
             hook(exchange)
         return response
 
-    def _exchange(
+    def _dispatch_exchange(
         self, frame: bytes, session: Session, cache: ResponseCache | None
     ) -> "bytes | Pending | NoResponse":
-        header, body_at = read_header(frame, session.slices, is_limited=self.apis.items_are_limited)
+        header, body_at = decode_header(
+            frame, session.slices, limits_tagged_fields=self.apis.items_are_limited
+        )
         api = self._served_api(frame, header, session)
         exchange = Exchange(session, header, frame, body_at)
-        for hook in self.onlookers.on_header:
+        for hook in self.interceptors.on_header:
             hook(exchange)
         try:
             if api is not None:
                 exchange.api = api
-                return self._respond_watched(exchange, cache)
-            exchange.response_frame = framed = self._version_rejected(header, session)
+                return self._respond_with_interceptors(exchange, cache)
+            exchange.response_frame = framed = self._unsupported_version_response(header, session)
             return framed
         finally:
-            for hook in self.onlookers.on_end:
+            for hook in self.interceptors.on_end:
                 hook(exchange)
             exchange.decisions = ()
 
-    def _respond_watched(
+    def _respond_with_interceptors(
         self, exchange: Exchange, cache: ResponseCache | None
     ) -> "bytes | Pending | NoResponse":
         api, session, cluster = exchange.api, exchange.session, self.cluster
-        request = read_request(api, exchange.frame, exchange.body_at, session.slices)
+        request = decode_request(api, exchange.frame, exchange.body_at, session.slices)
         if session.slices is None and api.takes_long is not None:
-            self._raise_if_long(api, request)
+            self._raise_if_takes_long(api, request)
         exchange.request = request
-        exchange.context = context = self._context(exchange.header, session)
+        exchange.context = context = self._new_context(exchange.header, session)
         context.request = request
-        if self.onlookers.need_all_decisions:
+        if self.interceptors.need_all_decisions:
             context.access.records_max = sys.maxsize
-        version_before = self._version_before(api)
-        response = self._handle_watched(exchange)
+        version_before = self._state_number_if_cacheable(api)
+        response = self._handle_with_interceptors(exchange)
         cluster.counters.requests += 1
         if context.access.records:
             exchange.decisions = context.access.records
@@ -221,32 +231,34 @@ class Dispatcher:
             return Pending(response, self, exchange)
         if type(response) is NoResponse:
             return response
-        framed = self.complete(exchange, response)
+        framed = self.encode_with_interceptors(exchange, response)
         if cache is not None and version_before is not None:
-            self._cache(cache, version_before, request, context, exchange.response, framed)
+            self._cache_unless_changed(
+                cache, version_before, request, context, exchange.response, framed
+            )
         return framed
 
-    def _handle_watched(self, exchange: Exchange) -> Any:
-        for hook in self.onlookers.on_request:
+    def _handle_with_interceptors(self, exchange: Exchange) -> Any:
+        for hook in self.interceptors.on_request:
             hook(exchange)
         try:
-            exchange.response = response = self.onlookers.handle(exchange)
+            exchange.response = response = self.interceptors.handle(exchange)
         finally:
-            for hook in self.onlookers.on_handled:
+            for hook in self.interceptors.on_handled:
                 hook(exchange)
         return response
 
-    def complete(self, exchange: Exchange, response: Any) -> bytes:
-        """Return the frame of a response, as onlookers have changed it."""
+    def encode_with_interceptors(self, exchange: Exchange, response: Any) -> bytes:
+        """Return the frame of a response, as interceptors have changed it."""
         exchange.response = response
-        for hook in self.onlookers.on_response:
+        for hook in self.interceptors.on_response:
             hook(exchange)
         context = exchange.context
-        framed = self._encode(exchange.api, context, exchange.response)
+        framed = self._encode_response(exchange.api, context, exchange.response)
         if context.damage_frame is not None:
             framed = context.damage_frame(framed)
         exchange.response_frame = framed
-        for hook in self.onlookers.on_response_frame:
+        for hook in self.interceptors.on_response_frame:
             hook(exchange)
         return framed
 
@@ -257,7 +269,7 @@ class Dispatcher:
         CloseConnection if it is not allowed in this phase of the connection, or no request.
         """
         if session.phase is not _READY or session.expires_at_ms is not None:
-            check_request_allowed(header, session, self.cluster, len(frame))
+            close_unless_allowed_in_phase(header, session, self.cluster, len(frame))
         api = self.apis.by_start.get(frame[:4])
         if api is None:
             api = self.apis.find(header.api_key, header.api_version)
@@ -265,7 +277,7 @@ class Dispatcher:
                 raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return api
 
-    def _raise_if_long(self, api: ServedApi, request: Any) -> None:
+    def _raise_if_takes_long(self, api: ServedApi, request: Any) -> None:
         if (
             api.takes_long is not None
             and api.takes_long(request, self.cluster)
@@ -273,7 +285,7 @@ class Dispatcher:
         ):
             raise TakesLong
 
-    def _context(self, header: RequestHeader, session: Session) -> RequestContext:
+    def _new_context(self, header: RequestHeader, session: Session) -> RequestContext:
         cluster, node_id = self.cluster, session.node_id
         actor = Actor(session.principal, session.host)
         access = Access(cluster.policy, node_id, actor, slices=session.slices)
@@ -281,20 +293,20 @@ class Dispatcher:
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
 
-    def _version_before(self, api: ServedApi) -> int | None:
+    def _state_number_if_cacheable(self, api: ServedApi) -> int | None:
         """Return what must not change if the response is to be cached; None if it must not be
         cached, since the request may change anything.
         """
-        if api.is_read_only and not self.onlookers.need_handlers:
-            return self._created_version()
+        if api.is_read_only and not self.interceptors.need_handlers:
+            return self._state_number_of_creations()
         self.cluster.state_version.note()
         return None
 
-    def _created_version(self) -> int:
+    def _state_number_of_creations(self) -> int:
         """Return a number that grows with each new or deleted topic and each internal error."""
         return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
-    def _cache(
+    def _cache_unless_changed(
         self,
         cache: ResponseCache,
         version_before: int,
@@ -304,12 +316,12 @@ class Dispatcher:
         framed: bytes,
     ) -> None:
         """Cache a response, unless it created a topic or failed."""
-        if version_before != self._created_version():
+        if version_before != self._state_number_of_creations():
             self.cluster.state_version.note()
         elif cache.pending_key:
             cache.add(request, context, response, framed)
 
-    def _handle(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
+    def _call_handler(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
         """Return the handler's response; a rejection or an internal error has the API's form."""
         session = context.session
         if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
@@ -330,19 +342,19 @@ class Dispatcher:
                 raise
             log.exception("handler failed", **_log_fields(context.header))
             return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
-        if not context.access.asked and api.key not in OPEN_TO_ALL:
+        if not context.access.was_consulted and api.key not in OPEN_TO_ALL:
             self.cluster.counters.internal_errors += 1
             log.error("handler performed no authorization check", **_log_fields(context.header))
             return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return response
 
-    def _encode(self, api: ServedApi, context: RequestContext, response: Any) -> bytes:
+    def _encode_response(self, api: ServedApi, context: RequestContext, response: Any) -> bytes:
         """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
         try:
             if context.accepts_chunks:
-                may_split = not self.onlookers.are_present and self.cluster.throttles is None
-                return response_frame_in_chunks(api, context, response, may_split=may_split)
-            return response_frame(api, context.header, response, context.session.slices)
+                may_split = not self.interceptors.are_present and self.cluster.throttles is None
+                return encode_fetch_response_in_chunks(api, context, response, may_split=may_split)
+            return encode_response_frame(api, context.header, response, context.session.slices)
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
             if self.raise_errors:
@@ -350,7 +362,7 @@ class Dispatcher:
             log.exception("response cannot be written", **_log_fields(context.header))
             raise CloseConnection("the response cannot be written") from error
 
-    def _version_rejected(self, header: RequestHeader, session: Session) -> bytes:
+    def _unsupported_version_response(self, header: RequestHeader, session: Session) -> bytes:
         """Return the response to an unsupported ApiVersions in version 0. Raise CloseConnection
         for all other APIs.
         """
@@ -365,14 +377,14 @@ class Dispatcher:
         if session.phase is _AUTHENTICATE:
             session.phase = Phase.FAILED
             response = api.error_response(None, ErrorCode.ILLEGAL_SASL_STATE, None)
-            return response_frame(api, header, response)
+            return encode_response_frame(api, header, response)
         has_range = self.cluster.facts.cluster.unsupported_version_returns_range
         versions = self.apis.advertised[ApiKey.API_VERSIONS] if has_range else None
-        return response_frame(api, header, unsupported_version_response(versions))
+        return encode_response_frame(api, header, unsupported_version_response(versions))
 
-    def disconnected(self, session: Session, reason: str) -> None:
+    def on_disconnect(self, session: Session, reason: str) -> None:
         """Note the end of a connection; the reason is empty if the client closed it."""
-        for hook in self.onlookers.on_disconnect:
+        for hook in self.interceptors.on_disconnect:
             hook(session, reason)
         self.cluster.disconnected(session.node_id, session)
 
@@ -391,16 +403,16 @@ class Pending:
         """Cancel the response, whose client is gone."""
         self.wait.cancel()
 
-    def frame(self, response: Any) -> bytes:
+    def encode_frame(self, response: Any) -> bytes:
         """Return the frame of the complete response."""
-        framed = self._dispatcher.complete(self._exchange, response)
-        for hook in self._dispatcher.onlookers.on_end:
+        framed = self._dispatcher.encode_with_interceptors(self._exchange, response)
+        for hook in self._dispatcher.interceptors.on_end:
             hook(self._exchange)
         return framed
 
 
-def _exchange_of(api: ServedApi, context: RequestContext) -> Exchange:
-    """Return the exchange of a request that no onlooker has seen."""
+def _unobserved_exchange(api: ServedApi, context: RequestContext) -> Exchange:
+    """Return the exchange of a request that no interceptor has seen."""
     exchange = Exchange(context.session, context.header, b"", 0)
     exchange.api, exchange.context = api, context
     return exchange

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
-def read_header(
-    frame: bytes, slices: "TimeSlices[Any] | None", *, is_limited: bool
+def decode_header(
+    frame: bytes, slices: "TimeSlices[Any] | None", *, limits_tagged_fields: bool
 ) -> tuple[RequestHeader, int]:
     """Return the header of a request and where its body begins. Raise CloseConnection if it is
     unreadable, or (`is_limited`) has more tagged fields than Kafka accepts since 4.2.2.
@@ -25,14 +25,14 @@ def read_header(
             header, body_at = read_request_header(frame)
         else:
             header, body_at = slices.offload(read_request_header, frame)
-        if is_limited and header.unknown_tags:
+        if limits_tagged_fields and header.unknown_tags:
             raise_if_too_many_tags(len(header.unknown_tags))
     except ProtocolError as error:
         raise CloseConnection(f"unreadable request header: {error}") from error
     return header, body_at
 
 
-def read_request(
+def decode_request(
     api: ServedApi, frame: bytes, body_at: int, slices: "TimeSlices[Any] | None"
 ) -> Any:
     """Return the request. Raise CloseConnection if it is unreadable."""
@@ -44,13 +44,13 @@ def read_request(
         raise CloseConnection(
             f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
         ) from error
-    from kafka_shim.shim.request.long_arrays import time_sliced  # noqa: PLC0415 - for large requests alone
+    from kafka_shim.shim.request.long_arrays import slice_long_arrays  # noqa: PLC0415 - for large requests alone
 
-    slices.offload(time_sliced, request, api.key, slices)
+    slices.offload(slice_long_arrays, request, api.key, slices)
     return request
 
 
-def response_frame(
+def encode_response_frame(
     api: ServedApi, header: RequestHeader, response: Any, slices: "TimeSlices[Any] | None" = None
 ) -> bytes:
     """Return the frame of a response. Raise ProtocolError if it cannot be encoded."""
@@ -58,7 +58,7 @@ def response_frame(
     return api.pack_start(api.start_bytes + len(body), header.correlation_id) + body
 
 
-def response_frame_in_chunks(
+def encode_fetch_response_in_chunks(
     api: ServedApi, context: RequestContext, response: Any, *, may_split: bool
 ) -> bytes:
     """Return the frame of a Fetch response. If it is long and may be split, return its start and

@@ -48,10 +48,10 @@ class CachedResponse(msgspec.Struct, frozen=True):
     memory_bytes: int
 
     @property
-    def records(self) -> list[AccessRecord]:
+    def access_records(self) -> list[AccessRecord]:
         return self.context.access.records
 
-    def framed(self, frame: bytes) -> bytes:
+    def frame_for_request(self, frame: bytes) -> bytes:
         """Return the frame for this request."""
         return self.size + frame[4:8] + self.rest
 
@@ -85,13 +85,13 @@ class ResponseCache:
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
         if self._state_version != changes.number or self._timers_fired != self._clock.fired:
-            self._clear()
+            self._clear_for_new_state()
         if changes.under_way:
             return None
         self._misses += 1
         if self._misses > MISSES_MAX and self._misses & 7:
             return None
-        identity = session.identity or self._identify(session)
+        identity = session.identity or self._assign_identity(session)
         self.pending_key = key = identity + frame[:4] + frame[8:]
         cached = self._responses.get(key)
         if cached is not None:
@@ -110,7 +110,7 @@ class ResponseCache:
             self._marks[mark % MARKS] = mark
             return
         access = context.access
-        if access.left_out or len(access.records) > RECORDS_MAX:
+        if access.unrecorded_counts or len(access.records) > RECORDS_MAX:
             return
         from kafka_shim.protocol.response_codes import error_codes  # noqa: PLC0415 - not at the start
 
@@ -136,19 +136,19 @@ class ResponseCache:
         """Count, log and note what the handler of the request did besides its response."""
         self.hits += 1
         if cached.software is not None:
-            session.runs(*cached.software)
+            session.set_client_software(*cached.software)
         self._counters.requests += 1
-        if cached.is_denied or (cached.records and audit.logs_allowed_accesses()):
+        if cached.is_denied or (cached.access_records and audit.logs_allowed_accesses()):
             audit.write(cached.context, ApiKey(cached.context.header.api_key))
 
-    def _clear(self) -> None:
+    def _clear_for_new_state(self) -> None:
         """Empty the cache, since something may have changed."""
         if self._responses:
             self._responses.clear()
             self.memory_bytes = 0
         self._state_version, self._timers_fired = self._changes.number, self._clock.fired
 
-    def _identify(self, session: Session) -> bytes:
+    def _assign_identity(self, session: Session) -> bytes:
         """Return an identity of the caller and its connection's
         endpoints, which is never reused.
         """

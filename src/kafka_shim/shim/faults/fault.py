@@ -10,26 +10,29 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.faults.requested_names import Names
-from kafka_shim.shim.faults.response_changes import advertising, alteration
+from kafka_shim.shim.faults.requested_names import RequestedNames
+from kafka_shim.shim.faults.response_changes import (
+    build_advertised_versions_change,
+    build_field_setter,
+)
 from kafka_shim.shim.faults.spec import (
     FaultError,
     FaultSpec,
-    acls_of,
-    api_named,
-    check,
-    denial_of,
-    error_named,
+    check_fault_spec,
+    denied_action_predicate,
+    parse_api_name,
+    parse_error_code,
+    parse_fault_acls,
 )
 
 if TYPE_CHECKING:
     from kafka_shim.shim.request.context import RequestContext
 
 
-def parse_fault(written: Mapping[str, Any]) -> FaultSpec:
+def parse_fault_spec(fields: Mapping[str, Any]) -> FaultSpec:
     """Parse a fault; FaultError if it is invalid."""
     try:
-        return msgspec.convert(written, FaultSpec)
+        return msgspec.convert(fields, FaultSpec)
     except msgspec.ValidationError as error:
         raise FaultError(f"invalid fault: {error}") from error
 
@@ -42,23 +45,23 @@ class Fault:
         self.spec = spec
         self.calls = 0
         self.fired = 0
-        self.api = api_named(spec.match.api)
-        check(spec)
-        self.error = error_named(spec.action.error)
-        self.denial = denial_of(spec)
-        self.alter = alteration(self.api, spec.action.set)
-        self.advertise = advertising(spec.action.api_versions)
-        self.revoked = acls_of(spec.action.revoke)
-        self.granted = acls_of(spec.action.grant)
+        self.api = parse_api_name(spec.match.api)
+        check_fault_spec(spec)
+        self.error = parse_error_code(spec.action.error)
+        self.denial = denied_action_predicate(spec)
+        self.alter = build_field_setter(self.api, spec.action.set)
+        self.advertise = build_advertised_versions_change(spec.action.api_versions)
+        self.revoked = parse_fault_acls(spec.action.revoke)
+        self.granted = parse_fault_acls(spec.action.grant)
         self._random = random.Random(spec.trigger.seed)  # noqa: S311 - chances of a test, repeatable
-        self._held: list[Callable[[], None]] = []
+        self._held_responses: list[Callable[[], None]] = []
 
-    def row(self) -> dict[str, Any]:
+    def json_row(self) -> dict[str, Any]:
         """Return the fault as it was defined, with its counts, for the control API."""
-        written: dict[str, Any] = msgspec.to_builtins(self.spec)
-        return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | written
+        fields: dict[str, Any] = msgspec.to_builtins(self.spec)
+        return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | fields
 
-    def is_about(self, api: ApiKey, context: "RequestContext") -> bool:
+    def matches_apart_from_names(self, api: ApiKey, context: "RequestContext") -> bool:
         """Return whether the request matches, apart from the names in it."""
         match = self.spec.match
         return (
@@ -69,24 +72,24 @@ class Fault:
             and match.node_id in (None, context.node_id)
         )
 
-    def names_match(self, names: Names) -> bool:
+    def matches_names(self, names: RequestedNames) -> bool:
         """Whether the request is about a topic, group, transaction, partition that is meant."""
         match = self.spec.match
         return (
             (match.topic is None or match.topic in names.topics)
-            and (match.partition is None or self._partition_matches(names.partitions))
+            and (match.partition is None or self._matches_any_partition(names.partitions))
             and (match.group is None or match.group in names.groups)
             and (match.transactional_id is None or match.transactional_id in names.transactions)
         )
 
-    def _partition_matches(self, partitions: set[tuple[str, int]]) -> bool:
+    def _matches_any_partition(self, partitions: set[tuple[str, int]]) -> bool:
         match = self.spec.match
         return any(
             partition == match.partition and match.topic in (None, topic)
             for topic, partition in partitions
         )
 
-    def fires(self) -> bool:
+    def count_match_and_decide(self) -> bool:
         """Count a request that matches; whether it is struck."""
         self.calls += 1
         trigger = self.spec.trigger
@@ -101,12 +104,12 @@ class Fault:
         self.fired += fires
         return fires
 
-    def hold(self, response: Callable[[], None]) -> None:
-        self._held.append(response)
+    def hold_response(self, response: Callable[[], None]) -> None:
+        self._held_responses.append(response)
 
-    def release(self) -> int:
+    def release_held_responses(self) -> int:
         """Send the responses that a pause holds back; return their number."""
-        held, self._held = self._held, []
-        for response in held:
+        responses, self._held_responses = self._held_responses, []
+        for response in responses:
             response()
-        return len(held)
+        return len(responses)

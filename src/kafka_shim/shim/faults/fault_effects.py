@@ -13,7 +13,7 @@ from kafka_shim.protocol.response_codes import replace_error_codes
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.faults.fault import Fault
-from kafka_shim.shim.faults.frame_damage import frame_damage
+from kafka_shim.shim.faults.frame_damage import build_frame_damage
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import Wait
@@ -26,15 +26,15 @@ def response_with_faults(
 ) -> Any:
     """Answer a request with these faults. Raises CloseConnection if one closes the connection."""
     for fault in faults:
-        _before(fault, context)
-    response = _response(faults, api, request, context, handle)
+        _apply_effects_before_handling(fault, context)
+    response = _handle_or_return_error(faults, api, request, context, handle)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
-    context.damage_frame = frame_damage([fault.spec.action for fault in faults], api)
-    return _late(faults, response, context.cluster, context.version)
+    context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
+    return _hold_back_response(faults, response, context.cluster, context.version)
 
 
-def _before(fault: Fault, context: RequestContext) -> None:
+def _apply_effects_before_handling(fault: Fault, context: RequestContext) -> None:
     if fault.spec.action.disconnect == "before":
         raise CloseConnection("a fault closes the connection instead of handling a request")
     authorizer = context.cluster.policy.authorizer
@@ -43,18 +43,20 @@ def _before(fault: Fault, context: RequestContext) -> None:
         if fault.granted:
             authorizer.create_acls(actor, fault.granted)
         if fault.revoked:
-            remove_acls(context.cluster, fault.revoked)
+            remove_exact_acls(context.cluster, fault.revoked)
     if fault.denial is not None:
-        context.access.denied = _either(context.access.denied, fault.denial)
+        context.access.denied_by_fault = _denied_by_either(
+            context.access.denied_by_fault, fault.denial
+        )
 
 
-def _either(
+def _denied_by_either(
     first: Callable[[Action], bool] | None, second: Callable[[Action], bool]
 ) -> Callable[[Action], bool]:
     return second if first is None else lambda action: first(action) or second(action)
 
 
-def _response(
+def _handle_or_return_error(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
     error = next((fault.error for fault in faults if fault.error is not None), None)
@@ -67,27 +69,27 @@ def _response(
     context.is_rejected = True
     if isinstance(error, ErrorCode):
         return api.error_response(request, error, None)
-    refused = api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    replace_error_codes(refused, ErrorCode.UNKNOWN_SERVER_ERROR, error)
-    return refused
+    response = api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
+    replace_error_codes(response, ErrorCode.UNKNOWN_SERVER_ERROR, error)
+    return response
 
 
-def _late(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
+def _hold_back_response(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
     """Return the response, or a Wait for as long as faults hold it back."""
-    hold = _Hold(faults, cluster, version)
+    hold = _ResponseHold(faults, cluster, version)
     if not isinstance(response, Wait | msgspec.Struct):
         return response  # the protocol has no response here
-    if isinstance(response, msgspec.Struct) and not hold.is_delaying:
-        return hold.marked(response)
-    late: Wait[Any] = Wait(response.cancel if isinstance(response, Wait) else None)
+    if isinstance(response, msgspec.Struct) and not hold.holds_responses:
+        return hold.with_fault_fields(response)
+    held_back: Wait[Any] = Wait(response.cancel if isinstance(response, Wait) else None)
     if isinstance(response, Wait):
-        response.when_done(lambda value: hold.came(value, late))
+        response.when_done(lambda value: hold.hold_or_complete(value, held_back))
     else:
-        hold.came(response, late)
-    return late
+        hold.hold_or_complete(response, held_back)
+    return held_back
 
 
-class _Hold:
+class _ResponseHold:
     """For how long, and until what, the faults together hold an answer back."""
 
     def __init__(self, faults: list[Fault], cluster: Cluster, version: int) -> None:
@@ -103,26 +105,26 @@ class _Hold:
         self._is_lost = any(effect.black_hole for effect in effects)
 
     @property
-    def is_delaying(self) -> bool:
+    def holds_responses(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._is_lost)
 
-    def came(self, response: Any, late: Wait[Any]) -> None:
+    def hold_or_complete(self, response: Any, late: Wait[Any]) -> None:
         """Record that the request was handled; the connection waits for `late`."""
         if self._is_lost:
             return
         if self._pausing:
-            self._pausing[0].hold(lambda: self._released(response, late))
+            self._pausing[0].hold_response(lambda: self._complete_after_delay(response, late))
         else:
-            self._released(response, late)
+            self._complete_after_delay(response, late)
 
-    def _released(self, response: Any, late: Wait[Any]) -> None:
-        response = self.marked(response)
+    def _complete_after_delay(self, response: Any, late: Wait[Any]) -> None:
+        response = self.with_fault_fields(response)
         if self._delay_ms:
             self._clock.call_later(self._delay_ms, lambda: late.complete(response))
         else:
             late.complete(response)
 
-    def marked(self, response: Any) -> Any:
+    def with_fault_fields(self, response: Any) -> Any:
         """Return the response with the fields that faults set."""
         for alter in self._alter:
             response = alter(response, self._version)
@@ -131,7 +133,7 @@ class _Hold:
         return response
 
 
-def remove_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
+def remove_exact_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
     """Remove exactly these ACLs; those that were there."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:

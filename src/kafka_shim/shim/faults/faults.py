@@ -22,11 +22,11 @@ class Faults:
     def __iter__(self) -> Iterator["Fault"]:
         return iter(list(self.by_id.values()))
 
-    def add(self, written: Mapping[str, Any]) -> "Fault":
+    def add(self, fields: Mapping[str, Any]) -> "Fault":
         """Add a fault; FaultError if it is invalid."""
-        from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.fault import Fault, parse_fault_spec  # noqa: PLC0415 - see above
 
-        fault = Fault(self._next_id, parse_fault(written))
+        fault = Fault(self._next_id, parse_fault_spec(fields))
         self._next_id += 1
         self.by_id[fault.fault_id] = fault
         self._on_change()
@@ -41,21 +41,23 @@ class Faults:
         """
         fault = self.by_id.pop(fault_id)
         self._on_change()
-        fault.release()
+        fault.release_held_responses()
 
     def clear(self) -> None:
         for fault_id in list(self.by_id):
             self.remove(fault_id)
 
-    def matching(
+    def count_and_return_matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
         """Return the faults that apply to this request; every matching fault counts it."""
-        from kafka_shim.shim.faults.requested_names import Names  # noqa: PLC0415 - see above
+        from kafka_shim.shim.faults.requested_names import RequestedNames  # noqa: PLC0415 - see above
 
-        names = Names(context, frame, body_at)
+        names = RequestedNames(context, frame, body_at)
         return [
             fault
             for fault in self.by_id.values()
-            if fault.is_about(api, context) and fault.names_match(names) and fault.fires()
+            if fault.matches_apart_from_names(api, context)
+            and fault.matches_names(names)
+            and fault.count_match_and_decide()
         ]

@@ -18,21 +18,21 @@ _TAG = 9999
 """No message has one of this number."""
 
 
-def frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame | None:
+def build_frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame | None:
     """Return a function that applies the effects to a frame; None without such effects."""
     steps: list[DamageFrame] = []
     for effect in effects:
         if effect.tagged_bytes is not None:
-            steps.append(_tagged(api, effect.tagged_bytes))
+            steps.append(_tagged_field_insertion(api, effect.tagged_bytes))
         if effect.corrupt:
-            steps.append(_corrupted)
+            steps.append(_flip_body_bits)
         if effect.correlation_id is not None:
-            steps.append(_at(4, effect.correlation_id))
+            steps.append(_int32_overwrite(4, effect.correlation_id))
         if effect.size is not None:
-            steps.append(_at(0, effect.size))
+            steps.append(_int32_overwrite(0, effect.size))
     lengths = [effect.truncate for effect in effects if effect.truncate is not None]
     if lengths:
-        steps.append(_cut(min(lengths)))
+        steps.append(_truncation_and_close(min(lengths)))
     if not steps:
         return None
 
@@ -44,23 +44,23 @@ def frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame | Non
     return damage_frame
 
 
-def _corrupted(frame: bytes) -> bytes:
+def _flip_body_bits(frame: bytes) -> bytes:
     head, body = frame[:_CORRUPTED_FROM], frame[_CORRUPTED_FROM:]
     return head + bytes(byte ^ 0xFF for byte in body)
 
 
-def _at(place: int, number: int) -> DamageFrame:
-    return lambda frame: frame[:place] + _INT.pack(number) + frame[place + 4 :]
+def _int32_overwrite(offset: int, number: int) -> DamageFrame:
+    return lambda frame: frame[:offset] + _INT.pack(number) + frame[offset + 4 :]
 
 
-def _cut(length: int) -> DamageFrame:
+def _truncation_and_close(length: int) -> DamageFrame:
     def cut(frame: bytes) -> bytes:
         raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
 
     return cut
 
 
-def _tagged(api: ServedApi, length: int) -> DamageFrame:
+def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
     """Put an unknown tagged field into the header of an answer that has room for one, and into its
     body if that never has one of its own: then its last byte counts them, and is 0.
     """

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.request.context import RequestContext
 
 
-class Names:
+class RequestedNames:
     """Names, searched only if a fault needs them; a request that cannot be decoded has none."""
 
     def __init__(self, context: "RequestContext", frame: bytes, body_at: int) -> None:
@@ -20,15 +20,18 @@ class Names:
 
     @property
     def topics(self) -> list[str]:
-        return [*self._names.topics, *self._named(self._names.topic_ids)]
+        return [
+            *self._resource_names.topics,
+            *self._existing_topic_names(self._resource_names.topic_ids),
+        ]
 
     @property
     def groups(self) -> list[str]:
-        return self._names.groups
+        return self._resource_names.groups
 
     @property
     def transactions(self) -> list[str]:
-        return self._names.transactional_ids
+        return self._resource_names.transactional_ids
 
     @cached_property
     def partitions(self) -> set[tuple[str, int]]:
@@ -37,24 +40,24 @@ class Names:
 
         header = self._context.header
         try:
-            found = request_partitions(
+            requested = request_partitions(
                 header.api_key, header.api_version, self._frame, self._body_at
             )
         except ProtocolError:
             return set()
         return {
             (name, partition)
-            for topic, partition in found
-            for name in ([topic] if isinstance(topic, str) else self._named([topic]))
+            for topic, partition in requested
+            for name in ([topic] if isinstance(topic, str) else self._existing_topic_names([topic]))
         }
 
-    def _named(self, topic_ids: list[bytes]) -> list[str]:
+    def _existing_topic_names(self, topic_ids: list[bytes]) -> list[str]:
         topics = self._context.cluster.topics
-        found = [topics.by_id(topic_id) for topic_id in topic_ids]
-        return [topic.name for topic in found if topic is not None]
+        topics_by_id = [topics.by_id(topic_id) for topic_id in topic_ids]
+        return [topic.name for topic in topics_by_id if topic is not None]
 
     @cached_property
-    def _names(self) -> "ResourceNames":
+    def _resource_names(self) -> "ResourceNames":
         from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names  # noqa: PLC0415 - as above
 
         header = self._context.header

@@ -103,10 +103,10 @@ class FaultSpec(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     trigger: Trigger = Trigger()
 
 
-_EFFECTS = Effect.__struct_fields__
+_EFFECT_NAMES = Effect.__struct_fields__
 
 
-def check(spec: FaultSpec) -> None:
+def check_fault_spec(spec: FaultSpec) -> None:
     """Raise FaultError for a fault without an action, or with invalid numbers."""
     _check_trigger(spec.trigger)
     _check_numbers(spec.action)
@@ -118,20 +118,20 @@ def check(spec: FaultSpec) -> None:
             f"match.partition must be a number of 0 or more, not {spec.match.partition}"
         )
     if spec.action == Effect():
-        raise FaultError(f"the fault has no action; expected one of {', '.join(_EFFECTS)}")
+        raise FaultError(f"the fault has no action; expected one of {', '.join(_EFFECT_NAMES)}")
 
 
-def api_named(name: str | None) -> ApiKey | None:
+def parse_api_name(name: str | None) -> ApiKey | None:
     """Return the API with this name, in any case; FaultError if it is unknown."""
     if name is None:
         return None
-    found = _API_NAMES.get(name.lower())
-    if found is None:
+    key = _API_NAMES.get(name.lower())
+    if key is None:
         raise FaultError(f"unknown API `{name}`; expected a name such as Produce")
-    return found
+    return key
 
 
-def error_named(text: str | int | None) -> int | None:
+def parse_error_code(text: str | int | None) -> int | None:
     """Return the code of an error by its name; a number is returned unchanged, even if unknown."""
     if text is None:
         return None
@@ -147,7 +147,7 @@ def error_named(text: str | int | None) -> int | None:
         ) from error
 
 
-def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
+def denied_action_predicate(spec: FaultSpec) -> Callable[[Action], bool] | None:
     """Whether a question is denied; of a fault about one topic, questions about that topic."""
     denial, match = spec.action.deny, spec.match
     if denial is None:
@@ -171,7 +171,7 @@ def denial_of(spec: FaultSpec) -> Callable[[Action], bool] | None:
     )
 
 
-def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
+def parse_fault_acls(rules: list[dict[str, Any]] | None) -> list[Acl]:
     """Parse ACLs as in an ACL file; FaultError names the invalid one."""
     from kafka_shim.authorizer.acl_formats.rules import parse_rules  # noqa: PLC0415 - faults are rare
 
@@ -182,8 +182,8 @@ def acls_of(rules: list[dict[str, Any]] | None) -> list[Acl]:
 
 
 def _check_trigger(trigger: Trigger) -> None:
-    given = [trigger.on_call, trigger.times, trigger.with_probability, trigger.every_time or None]
-    if sum(limit is not None for limit in given) > 1:
+    limits = [trigger.on_call, trigger.times, trigger.with_probability, trigger.every_time or None]
+    if sum(limit is not None for limit in limits) > 1:
         raise FaultError(
             "invalid trigger; expected one of on_call, times, every_time, with_probability"
         )

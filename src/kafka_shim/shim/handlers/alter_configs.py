@@ -48,7 +48,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    context.access.check_nothing_further()  # a malformed resource is answered without asking
+    context.access.declare_no_further_checks()  # a malformed resource is answered without asking
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
         return _alter_as_kraft_3_0_controller(request, context)

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.alter_user_scram_credentials_response import (
 )
 from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_salted_password
 from kafka_shim.shim.state.users import Users
 
 ITERATIONS_MIN = 4096
@@ -165,7 +165,7 @@ def _upsert_credential(
 ) -> Outcome:
     if not upsertion.salted_password:  # the real controller fails inside its key function
         return ErrorCode.UNKNOWN_SERVER_ERROR, None
-    credential = credential_of(
+    credential = credential_of_salted_password(
         mechanism, upsertion.salted_password, upsertion.salt, upsertion.iterations
     )
     users.store(mechanism, upsertion.name, credential)

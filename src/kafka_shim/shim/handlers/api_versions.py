@@ -49,7 +49,9 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         and context.facts.users.second_api_versions_closes_connection
     ):
         context.session.phase = Phase.MECHANISM
-    context.session.runs(request.client_software_name, request.client_software_version)
+    context.session.set_client_software(
+        request.client_software_name, request.client_software_version
+    )
     return _shared_response(context)
 
 

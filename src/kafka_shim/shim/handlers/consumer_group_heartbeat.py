@@ -187,7 +187,7 @@ def _heartbeat_of_request(
         owned=owned,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
-        visible_topic_names=lambda names: context.access.visible(
+        visible_topic_names=lambda names: context.access.filter_visible(
             CONSUMER_GROUP_HEARTBEAT_REGEX, names, str
         ),
     )

@@ -26,7 +26,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    acls = context.long([acl for acl in read if isinstance(acl, Acl)])
+    acls = context.time_sliced_list([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
     says_unexpected = context.facts.access.unexpected_acl_error_has_message
     results = []

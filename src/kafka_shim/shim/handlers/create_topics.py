@@ -127,7 +127,7 @@ def _creatable_names(names: Collection[str], context: RequestContext) -> frozens
 def _config_describable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
     permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
     return frozenset(
-        context.access.visible(CREATE_TOPICS_CONFIGS, permitted_names, lambda name: name)
+        context.access.filter_visible(CREATE_TOPICS_CONFIGS, permitted_names, lambda name: name)
     )
 
 

@@ -37,7 +37,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     authorizer = context.access.authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
-    filters, actor = context.long(read), context.access.actor
+    filters, actor = context.time_sliced_list(read), context.access.actor
     results = (
         authorizer.delete_acls(actor, filters, context.time_sliced)
         if isinstance(authorizer, StandardAuthorizer)

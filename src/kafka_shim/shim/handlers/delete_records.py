@@ -27,7 +27,7 @@ NO_OFFSET = -1
 
 
 def handle(request: DeleteRecordsRequest, context: RequestContext) -> DeleteRecordsResponse:
-    context.access.check_nothing_further()  # a request may name no topic
+    context.access.declare_no_further_checks()  # a request may name no topic
     return DeleteRecordsResponse(
         topics=[
             DeleteRecordsTopicResult(

@@ -39,8 +39,8 @@ class _PermittedNames(NamedTuple):
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     require_controller(context)
     _check_deletion_enabled(context)
-    topics = context.long(_requested_topic_states(request))
-    context.access.check_nothing_further()  # malformed entries are answered without a check
+    topics = context.time_sliced_list(_requested_topic_states(request))
+    context.access.declare_no_further_checks()  # malformed entries are answered without a check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, doomed = _split_deletable_as_kraft(topics, context)
         results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(doomed))
@@ -166,9 +166,9 @@ def _check_describe_then_delete(
         context.cluster.topics.by_id(topic_id) for topic_id in context.time_sliced(ids)
     )
     named = dict.fromkeys([*names, *(topic.name for topic in existing_topics if topic is not None)])
-    described = context.access.visible(DELETE_TOPICS_DESCRIBE, named, str)
+    described = context.access.filter_visible(DELETE_TOPICS_DESCRIBE, named, str)
     return _PermittedNames(
-        frozenset(described), frozenset(context.access.visible(DELETE_TOPICS, named, str))
+        frozenset(described), frozenset(context.access.filter_visible(DELETE_TOPICS, named, str))
     )
 
 

@@ -35,7 +35,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if isinstance(read, Closes):
         raise CloseConnection(read.why)
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
-    authorizer = context.access.known_acls
+    authorizer = context.access.broker_authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}

@@ -28,7 +28,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
     if request.include_cluster_authorized_operations:
         operations = 0
         if context.access.allows(DESCRIBE_CLUSTER_OPERATIONS):
-            operations = context.access.operations(ResourceType.CLUSTER)
+            operations = context.access.authorized_operations(ResourceType.CLUSTER)
     return DescribeClusterResponse(
         cluster_id=context.cluster.cluster_id,
         controller_id=context.cluster.controller_id,
@@ -36,7 +36,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
             DescribeClusterBroker(
                 broker_id=node_id, host=host, port=port, rack=rack, is_fenced=is_fenced
             )
-            for node_id, host, port, rack, is_fenced in context.registered_brokers()
+            for node_id, host, port, rack, is_fenced in context.registered_broker_endpoints()
             if request.include_fenced_brokers or not is_fenced
         ],
         cluster_authorized_operations=operations,
@@ -50,7 +50,7 @@ def _check_endpoint_type_is_broker(endpoint_type: int, context: RequestContext) 
     """Check the endpoint type: brokers describe brokers only (KIP-919); version 0 has no such
     field.
     """
-    context.access.check_nothing_further()
+    context.access.declare_no_further_checks()
     if endpoint_type == CONTROLLERS:
         raise RequestRejected(
             ErrorCode.MISMATCHED_ENDPOINT_TYPE, "this is a broker, not a controller"

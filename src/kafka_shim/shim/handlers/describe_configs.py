@@ -51,7 +51,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
-    context.access.check_nothing_further()  # an unknown type is answered without asking
+    context.access.declare_no_further_checks()  # an unknown type is answered without asking
     resources = _distinct_resources_before_generated_messages(request.resources, context)
     unknown = [
         resource

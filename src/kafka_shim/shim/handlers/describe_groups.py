@@ -85,7 +85,7 @@ def _describe_group(
         )
     operations = _unrequested_operations_value(context)
     if wants_operations:
-        operations = context.access.operations(ResourceType.GROUP, group_id)
+        operations = context.access.authorized_operations(ResourceType.GROUP, group_id)
     if group is None:
         return DescribedGroup(group_id=group_id, group_state=DEAD, authorized_operations=operations)
     return DescribedGroup(

@@ -23,7 +23,7 @@ from kafka_shim.shim.state.topics import Partition
 
 
 def handle(request: DescribeProducersRequest, context: RequestContext) -> DescribeProducersResponse:
-    context.access.check_nothing_further()  # a request may name no topic
+    context.access.declare_no_further_checks()  # a request may name no topic
     return DescribeProducersResponse(
         topics=[_describe_topic_producers(topic, context) for topic in request.topics]
     )

@@ -55,7 +55,7 @@ def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> b
 def handle(
     request: DescribeShareGroupOffsetsRequest, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponse:
-    context.access.check_nothing_further()  # a request without groups asks nothing
+    context.access.declare_no_further_checks()  # a request without groups asks nothing
     return DescribeShareGroupOffsetsResponse(
         groups=[_describe_group_offsets(group, context) for group in request.groups]
     )
@@ -155,7 +155,7 @@ def _describe_all_visible_topics(
         for topic_id in context.time_sliced(list(begun))
         if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
-    visible = context.access.visible(
+    visible = context.access.filter_visible(
         DESCRIBE_SHARE_GROUP_OFFSETS_ALL_TOPICS, known, lambda topic: topic.name
     )
     return [

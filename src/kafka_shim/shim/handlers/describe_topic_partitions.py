@@ -58,7 +58,7 @@ def handle(
         there = {topic.name for topic in context.time_sliced(context.cluster.topics)}
         names = context.offload(_sorted_names_from_cursor, there, cursor)
         denied = []
-        allowed = context.access.visible(
+        allowed = context.access.filter_visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name
         )
     limit = min(
@@ -143,7 +143,7 @@ def _missing_topic_row(name: str, context: RequestContext) -> DescribeTopicParti
 
 
 def _authorized_operations(name: str, context: RequestContext) -> int:
-    return context.access.operations(ResourceType.TOPIC, name)
+    return context.access.authorized_operations(ResourceType.TOPIC, name)
 
 
 def _partition_row(

@@ -23,7 +23,7 @@ from kafka_shim.shim.state.transactions.transaction import Transaction
 def handle(
     request: DescribeTransactionsRequest, context: RequestContext
 ) -> DescribeTransactionsResponse:
-    context.access.check_nothing_further()  # a request may name no transactional id
+    context.access.declare_no_further_checks()  # a request may name no transactional id
     return DescribeTransactionsResponse(
         transaction_states=[
             _describe_transaction(name, context) for name in request.transactional_ids

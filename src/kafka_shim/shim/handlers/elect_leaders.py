@@ -67,7 +67,7 @@ def _check_and_elect(request: ElectLeadersRequest, context: RequestContext) -> E
     if context.facts.topics.elect_leaders_is_supported:
         error = context.access.error(ELECT_LEADERS)
     else:
-        context.access.check_nothing_further()
+        context.access.declare_no_further_checks()
         # DEVIATION: a real broker never answers if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:

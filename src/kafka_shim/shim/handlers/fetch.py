@@ -49,7 +49,7 @@ NO_LIMIT = 2**31 - 1
 
 
 def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wait[FetchResponse]:
-    context.access.check_nothing_further()  # an empty session has no topic to check
+    context.access.declare_no_further_checks()  # an empty session has no topic to check
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
     sessions = context.cluster.fetch_sessions[context.node_id]
@@ -269,7 +269,7 @@ class _Fetch:
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= CURRENT_LEADER_SINCE:
             leaders = {data.current_leader.leader_id for _, data in session_rows} - {-1}
-            brokers = self._context.brokers_with_ids(leaders)
+            brokers = self._context.live_broker_endpoints_among(leaders)
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
 

@@ -45,7 +45,7 @@ _DENIALS = {
 
 
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
-    context.access.check_nothing_further()  # a request without keys asks nothing
+    context.access.declare_no_further_checks()  # a request without keys asks nothing
     if context.version >= MANY_SINCE:
         found, key_type = [], request.key_type
         for key in request.coordinator_keys:  # with what is outside of it, a comprehension is slow
@@ -82,7 +82,7 @@ def _find_coordinator(key_type: int, key: str, context: RequestContext) -> Coord
     error = _coordinator_access_error(key_type, key, context)
     if error is NO_ERROR:
         node_id = context.cluster.coordinators.coordinator_node_id(_KEY_TYPES[key_type], key)
-        for broker_id, host, port, _ in context.brokers():
+        for broker_id, host, port, _ in context.live_broker_endpoints():
             if broker_id == node_id:
                 return Coordinator(key, node_id, host, port)
         error = ErrorCode.COORDINATOR_NOT_AVAILABLE

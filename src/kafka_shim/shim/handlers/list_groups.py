@@ -50,7 +50,7 @@ def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]
     if context.cluster.policy.bind_requirement_to_release(LIST_GROUPS).error is not ErrorCode.NONE:
         context.access.require(LIST_GROUPS)
         return groups
-    return context.access.visible(LIST_GROUPS, groups, lambda group: group.group_id)
+    return context.access.filter_visible(LIST_GROUPS, groups, lambda group: group.group_id)
 
 
 def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[Group]:

@@ -22,7 +22,7 @@ KNOWN_STATES = frozenset(state.value for state in State)
 
 
 def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTransactionsResponse:
-    context.access.check_nothing_further()  # there may be nothing to list
+    context.access.declare_no_further_checks()  # there may be nothing to list
     pattern = _compile_id_pattern(request.transactional_id_pattern)
     now_ms = context.cluster.clock.now_ms()
     matches = [
@@ -31,7 +31,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
         if _matches_request_filters(transaction, request, now_ms)
         and context.transaction_coordinator_error(transaction.transactional_id) is ErrorCode.NONE
     ]
-    visible = context.access.visible(
+    visible = context.access.filter_visible(
         LIST_TRANSACTIONS, matches, lambda transaction: transaction.transactional_id
     )
     return ListTransactionsResponse(

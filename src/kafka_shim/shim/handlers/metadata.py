@@ -50,7 +50,7 @@ def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
 
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     # brokers, cluster id and controller id are for everybody
-    context.access.check_nothing_further()
+    context.access.declare_no_further_checks()
     _check_names_and_ids(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = _describe_all_visible_topics(request, context)
@@ -63,7 +63,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> MetadataRespons
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
-            for node_id, host, port, rack in context.brokers()
+            for node_id, host, port, rack in context.live_broker_endpoints()
         ],
         cluster_id=context.cluster.cluster_id,
         controller_id=context.cluster.controller_id,
@@ -105,7 +105,7 @@ def _describe_all_visible_topics(
     request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     topics = [topic for topic in context.cluster.topics if topic.was_led]
-    visible = context.access.visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
+    visible = context.access.filter_visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
     return [_topic_row(topic, request, context) for topic in context.time_sliced(visible)]
 
 
@@ -268,7 +268,7 @@ def _leave_out_dead_nodes(response: MetadataResponsePartition, dead_nodes: Set[i
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
     if context.version < 8 or not request.include_topic_authorized_operations:
         return _unrequested_operations_value(context)
-    return context.access.operations(ResourceType.TOPIC, name)
+    return context.access.authorized_operations(ResourceType.TOPIC, name)
 
 
 def _unrequested_operations_value(context: RequestContext) -> int:
@@ -285,7 +285,7 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
         return context.facts.access.unrequested_operations_value
     if not context.access.allows(METADATA_CLUSTER_OPERATIONS):
         return 0
-    return context.access.operations(ResourceType.CLUSTER)
+    return context.access.authorized_operations(ResourceType.CLUSTER)
 
 
 def _auto_create_is_enabled(cluster: Cluster) -> bool:

@@ -160,7 +160,7 @@ def _commit_to_group(
     ):
         retention_ms = None
     error = groups.commit_offsets(
-        request.group_id, identity, context.long(commits), retention_ms=retention_ms
+        request.group_id, identity, context.time_sliced_list(commits), retention_ms=retention_ms
     )
     for commit in context.time_sliced(permitted):
         code = error

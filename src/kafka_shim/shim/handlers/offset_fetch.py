@@ -100,7 +100,7 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
 
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
-        context.access.check_nothing_further()  # a request without groups asks nothing
+        context.access.declare_no_further_checks()  # a request without groups asks nothing
         groups = context.offload(_groups_of_request, request.groups)
         responses = [
             (group, _fetch_group_offsets(group, request.require_stable, context))
@@ -331,7 +331,7 @@ def _fetch_all_visible_topics(
         for topic_id, rows in context.time_sliced(list(offsets.offsets_by_topic(group_id)))
         if (name := _topic_name_of_stored_id(topic_id, topics)) is not None
     ]
-    visible = context.access.visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
+    visible = context.access.filter_visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
 
     def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _ResponseTopic:
         indexes = context.time_sliced(partitions)

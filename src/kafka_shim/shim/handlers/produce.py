@@ -122,12 +122,12 @@ def _request_error(
     if is_transactional:
         error = context.facts.records.missing_transactional_id_error
         if request.transactional_id is None and error:
-            context.access.check_nothing_further()
+            context.access.declare_no_further_checks()
             return error
         return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS)
     if is_idempotent:
         return context.access.error(PRODUCE_IDEMPOTENT)
-    context.access.check_nothing_further()
+    context.access.declare_no_further_checks()
     return NO_ERROR
 
 
@@ -136,7 +136,7 @@ def _append_to_partitions(
 ) -> ProduceResponse:
     """Append partition by partition; each succeeds or fails on its own."""
     slices = context.access.slices
-    time_sliced = iter if slices is None else slices.over
+    time_sliced = iter if slices is None else slices.time_sliced
     facts = context.facts.records
     produced, has_nulls = [], False
     for rows in time_sliced(topics):
@@ -276,5 +276,5 @@ def _add_current_leaders(response: ProduceResponse, context: RequestContext) -> 
             leaders.add(partition.leader_id)
     if leaders:
         response.node_endpoints = [
-            NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)
+            NodeEndpoint(*broker) for broker in context.live_broker_endpoints_among(leaders)
         ]

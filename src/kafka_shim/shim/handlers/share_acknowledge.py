@@ -66,7 +66,9 @@ def _response_of_outcomes(
     return ShareAcknowledgeResponse(
         acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),
         responses=list(topics.values()),
-        node_endpoints=[NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)],
+        node_endpoints=[
+            NodeEndpoint(*broker) for broker in context.live_broker_endpoints_among(leaders)
+        ],
     )
 
 

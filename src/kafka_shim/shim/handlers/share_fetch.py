@@ -164,7 +164,7 @@ class _ShareFetch:
             row.current_leader.leader_id for topic in topics.values() for row in topic.partitions
         }
         response.node_endpoints = [
-            NodeEndpoint(*broker) for broker in context.brokers_with_ids(leaders)
+            NodeEndpoint(*broker) for broker in context.live_broker_endpoints_among(leaders)
         ]
         return response
 

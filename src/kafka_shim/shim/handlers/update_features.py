@@ -28,7 +28,7 @@ METADATA_VERSION = "metadata.version"
 
 def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFeaturesResponse:
     if not context.facts.cluster.update_features_is_supported:
-        context.access.check_nothing_further()
+        context.access.declare_no_further_checks()
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, None)
     context.access.require(UPDATE_FEATURES, message="cluster authorization failed")
     results = []

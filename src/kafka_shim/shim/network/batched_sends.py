@@ -23,7 +23,7 @@ class BatchedSends:
         self._is_scheduled = False
         self._ends_s = 0.0
 
-    def postpone(self, send: Callable[[], None]) -> bool:
+    def postpone_while_others_are_ready(self, send: Callable[[], None]) -> bool:
         """Return whether `send` is called soon, with those of other connections; if not, nobody
         else has work in this turn, as far as the event loop shows it.
         """

@@ -28,7 +28,9 @@ class CloseLog:
         self._kinds_of: dict[str, int] = {}  # by host
         self._timer: Timer | None = None
 
-    def record(self, host: str, port: int, listener: str, reason: str, principal: str) -> None:
+    def log_or_count_close(
+        self, host: str, port: int, listener: str, reason: str, principal: str
+    ) -> None:
         """Log a closing, or count it."""
         kind = self._kind_of_close(host, listener, reason)
         if kind in self._counts:
@@ -45,9 +47,9 @@ class CloseLog:
             principal=principal,
         )
         if self._timer is None:
-            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_periodic_summary)
 
-    def flush(self) -> None:
+    def log_counts_and_reset(self) -> None:
         """Log the counts, and forget all kinds."""
         if self._timer is not None:
             self._timer.cancel()
@@ -70,7 +72,7 @@ class CloseLog:
             return (host, listener, _OTHER)
         return kind
 
-    def _log_summary(self) -> None:
+    def _log_periodic_summary(self) -> None:
         self._timer = None
         self._log_counts()
         again = dict.fromkeys((kind for kind, count in self._counts.items() if count), 0)
@@ -80,7 +82,7 @@ class CloseLog:
         for host, _, _ in again:
             self._kinds_of[host] = self._kinds_of.get(host, 0) + 1
         if again:
-            self._timer = self._clock.call_later(PERIOD_MS, self._log_summary)
+            self._timer = self._clock.call_later(PERIOD_MS, self._log_periodic_summary)
 
     def _log_counts(self) -> None:
         for kind, count in self._counts.items():

@@ -15,18 +15,25 @@ from kafka_shim.shim.handlers.common.sasl_authentication import (
     failed_authentication_delay_ms,
     process_raw_sasl_message,
 )
-from kafka_shim.shim.network.certificate import identify
 from kafka_shim.shim.network.connection_host import ConnectionHost
-from kafka_shim.shim.network.large_requests import Working, is_large
-from kafka_shim.shim.network.protocols import ConnectionOwner, session_of
-from kafka_shim.shim.network.request_memory import SMALL_BYTES, LargeRequest
-from kafka_shim.shim.network.throttle_pause import ThrottlePause
+from kafka_shim.shim.network.connection_states import (
+    ConnectionEvent,
+    ConnectionState,
+    next_state,
+)
+from kafka_shim.shim.network.large_requests import LargeRequestWork, needs_time_slices
+from kafka_shim.shim.network.protocols import ConnectionOwner
+from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import Phase, Session, java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
-_READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
+# module constants: enum attribute lookup is slow on CPython 3.11
+_AUTHENTICATED = Phase.READY
+_READY = ConnectionState.READY
+_NOT_ADMITTED = ConnectionState.NOT_ADMITTED
+_TIME_SLICE_OVER = ConnectionState.TIME_SLICE_OVER
 _FLUSH_BYTES = 64 * 1024  # responses are sent at the latest above this size
 _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pending request
 
@@ -34,20 +41,9 @@ _BYTES_BEHIND_PENDING_REQUEST = 16 * 1024  # bytes that are read behind a pendin
 class Connection(asyncio.BufferedProtocol):
     """Cuts the stream into frames and handles them one at a time, as Kafka does.
 
-    Frames are handled in time slices (`_handle_queued_frames`). A connection is in one of these
-    states, and handles its next frame only in the last one:
-
-    | state | attribute | ended by |
-    |---|---|---|
-    | not admitted by the quotas | `_is_admitted` | `start` |
-    | a request waits or takes time slices | `_pending` | `_on_response_ready` and others |
-    | a failed authentication is reported later | `_failed_login_timer` | its timer, which closes |
-    | paused by a client quota | `_throttle_pause` | its timer, by `_resume_handling` |
-    | the peer does not read its responses | `_is_writable` | `resume_writing` |
-    | its time slice is over | `_scheduled_handling` | `_handle_scheduled_frames` |
-    | ready | none | |
-
-    Reading stops while a whole frame waits in one of them (`_update_reading`).
+    Frames are handled in time slices (`_handle_queued_frames`), only in the state `READY` and while
+    the peer reads its responses. `connection_states` has all states, and what ends each of them.
+    Reading stops while a whole frame waits for such an end (`_update_reading`).
     """
 
     def __init__(
@@ -69,17 +65,17 @@ class Connection(asyncio.BufferedProtocol):
             limit = self._limits.unauthenticated_frame_bytes_max
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
-        self._pending: Pending | Working | None = None
-        self._failed_login_timer: Timer | None = None  # reports a failed authentication
+        self._pending: Pending | LargeRequestWork | None = None
+        self._failure_timer: Timer | None = None  # reports a failed authentication
+        self._pause_timer: Timer | None = None  # ends the pause of a throttled client
         self._responses: list[bytes] = []  # of pipelined requests: written together
         self._response_bytes = 0
         self._transport: asyncio.Transport | None = None
         self._session: Session | None = None
+        self._state = _NOT_ADMITTED
         self._is_writable, self._is_handling = True, False
         self._scheduled_handling: asyncio.Handle | None = None  # the next time slice
-        self._throttle_pause = ThrottlePause(self._cluster.clock, self._resume_handling)
-        self._is_admitted = False  # its quotas may let it wait
-        self._large = LargeRequest(host.memory, self)
+        self._large = ArrivingRequestMemory(host.memory, self)
         self._reason = ""  # why we closed it, if we did
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
 
@@ -96,51 +92,56 @@ class Connection(asyncio.BufferedProtocol):
     def awaits_authentication(self) -> bool:
         """Whether the client has to authenticate first, and has not yet."""
         session = self._session
-        return session is not None and self._is_admitted and session.phase is not _READY
+        is_admitted = self._state is not _NOT_ADMITTED
+        return session is not None and is_admitted and session.phase is not _AUTHENTICATED
+
+    def _transition(self, event: ConnectionEvent) -> None:
+        self._state = next_state(self._state, event)
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._session = session_of(transport, self._listener, self.node_id, self._cluster)
-        error = identify(self._transport, self._session, self._cluster)
+        self._session = _new_session(transport, self._listener, self.node_id, self._cluster)
+        error = _set_principal_from_certificate(self._transport, self._session, self._cluster)
         self._write_buffer = WriteBuffer(self._transport, self._limits.write_buffer_bytes_max)
         if self._transport.get_extra_info("ssl_object") is None:
-            self._session.pieces = self._write_buffer.following_pieces
+            self._session.pieces = self._write_buffer.following_chunks
         if error:
             self.close(error)
         if self._owner is not None:
             self.start()
         elif self._host.add_connection(self):
-            self._host.quotas.admit(self)
+            self._host.quotas.admit_or_queue(self)
             self._update_reading()
         else:
             self.close("too many connections, or a broker that is stopped")
 
     def start(self) -> None:
         """Read from a connection for which its quotas have a place."""
-        self._is_admitted = True
+        self._transition(ConnectionEvent.ADMITTED)
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
         self._update_reading()
 
     def connection_lost(self, exc: Exception | None) -> None:  # noqa: ARG002 - asyncio's
         self._transport = None
         self._cancel_pending_work()
-        self._large.end(self._cluster.clock.now_ms())
+        self._transition(ConnectionEvent.CLOSED)
+        self._large.release_memory(self._cluster.clock.now_ms())
         if self._session is not None:
-            self._dispatcher.disconnected(self._session, self._reason)
+            self._dispatcher.on_disconnect(self._session, self._reason)
         if self._owner is not None:
             self._owner.on_connection_ended()
         elif self._session is not None:
-            self._host.quotas.release(self)
+            self._host.quotas.remove_connection(self)
             self._host.remove_connection(self)
 
     def _cancel_pending_work(self) -> None:
         """Cancel all timers and waits of the connection, and drop its frames."""
         self._frames.clear()
-        for pending in (self._scheduled_handling, self._failed_login_timer, self._pending):
+        timers = (self._scheduled_handling, self._failure_timer, self._pause_timer)
+        for pending in (*timers, self._pending):
             if pending is not None:
                 pending.cancel()
-        self._throttle_pause.cancel()
-        self._pending = None
+        self._pause_timer = self._pending = None
 
     def pause_writing(self) -> None:
         self._is_writable = False
@@ -148,8 +149,8 @@ class Connection(asyncio.BufferedProtocol):
 
     def resume_writing(self) -> None:
         self._is_writable = True
-        self._write_buffer.send_more()
-        if self._scheduled_handling is None:
+        self._write_buffer.send_waiting_chunks()
+        if self._state is not _TIME_SLICE_OVER:
             self._handle_queued_frames()
         self._update_reading()
 
@@ -167,8 +168,8 @@ class Connection(asyncio.BufferedProtocol):
             self.close(str(error))
             return
         if self._large.is_begun and self._frames:
-            self._large.arrived()
-        if self._scheduled_handling is None:
+            self._large.on_frame_complete()
+        if self._state is not _TIME_SLICE_OVER:
             self._handle_queued_frames()
         if self._frames or self._splitter.arriving_bytes > SMALL_BYTES or self._splitter.failure:
             self._update_reading()  # otherwise reading continues, as nothing else has changed
@@ -182,6 +183,7 @@ class Connection(asyncio.BufferedProtocol):
         """Close after the written bytes were sent; requests that are being handled end here."""
         self._cancel_pending_work()
         self._flush_responses(immediately=True)
+        self._transition(ConnectionEvent.CLOSED)
         if self._transport is not None:
             self._transport.close()
 
@@ -198,17 +200,10 @@ class Connection(asyncio.BufferedProtocol):
         is_one = len(frames) == 1 and self._dispatcher.storage is None
         ends_s = 0.0 if is_one else clock_s() + SLICE_S
         try:
-            while (
-                frames
-                and self._is_writable
-                and self._pending is None
-                and self._failed_login_timer is None
-                and self._throttle_pause.timer is None
-            ):
+            while frames and self._state is _READY and self._is_writable:
                 self._handle_frame(frames.popleft())
-                if frames and clock_s() >= ends_s:
+                if frames and self._state is _READY and clock_s() >= ends_s:
                     self._schedule_handling()
-                    break
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
         finally:
@@ -216,7 +211,7 @@ class Connection(asyncio.BufferedProtocol):
             if not (
                 is_one
                 and self._responses
-                and self._host.batched_sends.postpone(self._flush_responses)
+                and self._host.batched_sends.postpone_while_others_are_ready(self._flush_responses)
             ):
                 self._flush_responses()
             if self._large.is_begun or self._splitter.failure is not None:
@@ -226,13 +221,14 @@ class Connection(asyncio.BufferedProtocol):
 
     def _schedule_handling(self) -> None:
         """Continue after the time slices of all other connections."""
-        if self._scheduled_handling is None:
-            self._scheduled_handling = asyncio.get_running_loop().call_soon(
-                self._handle_scheduled_frames
-            )
+        self._transition(ConnectionEvent.TIME_SLICE_ENDS)
+        self._scheduled_handling = asyncio.get_running_loop().call_soon(
+            self._handle_scheduled_frames
+        )
 
     def _handle_scheduled_frames(self) -> None:
         self._scheduled_handling = None
+        self._transition(ConnectionEvent.TIME_SLICE_BEGINS)
         self._handle_queued_frames()
         self._update_reading()
 
@@ -240,45 +236,67 @@ class Connection(asyncio.BufferedProtocol):
         """Free the memory of requests, and close the connection after too large a frame."""
         if self._frames or self._pending is not None:
             return
-        self._large.responded(self.last_used_ms)
-        if self._splitter.failure is not None and self._failed_login_timer is None:
+        self._large.on_responded(self.last_used_ms)
+        is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
+        if self._splitter.failure is not None and not is_delayed:
             self.close(str(self._splitter.failure))
 
     def _handle_frame(self, frame: bytes) -> None:
         session = self._session
         assert session is not None
-        was_ready = session.phase is _READY
-        if not was_ready and session.phase is Phase.TOKENS:
+        was_authenticated = session.phase is _AUTHENTICATED
+        if not was_authenticated and session.phase is Phase.TOKENS:
             self._queue_response(process_raw_sasl_message(frame, session, self._cluster))
-        elif was_ready and is_large(frame) and self._large_requests.may_take():
+        elif (
+            was_authenticated
+            and needs_time_slices(frame)
+            and self._large_requests.can_use_time_slices()
+        ):
             self._respond_in_time_slices(frame, session)
         else:
             try:
                 self._send_or_wait(self._dispatcher.dispatch(frame, session), session)
             except TakesLong:
                 self._respond_in_time_slices(frame, session)
-        if session.phase is not _READY:
+        if session.phase is not _AUTHENTICATED:
             if session.phase is Phase.FAILED:
-                self._delay_failed_login(session)
-        elif not was_ready:
+                self._delay_failed_authentication(session)
+        elif not was_authenticated:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
 
     def _respond_in_time_slices(self, frame: bytes, session: Session) -> None:
-        self._pending = working = Working(frame, session, self._on_large_request_done)
-        self._large_requests.begin(working)
+        self._pending = working = LargeRequestWork(frame, session, self._on_large_request_done)
+        self._transition(ConnectionEvent.REQUEST_WAITS)
+        self._large_requests.start_or_queue(working)
 
     def _send_or_wait(self, response: bytes | Pending | NoResponse, session: Session) -> None:
         if type(response) is bytes:
             self._queue_response(response)
         elif isinstance(response, Pending):
             self._pending = response
+            self._transition(ConnectionEvent.REQUEST_WAITS)
             response.wait.when_done(self._on_response_ready)
         elif response is NoResponse.CLOSE:
             raise CloseConnection("a request that expects no response failed")
         if session.throttle_pause_ms:
-            self._throttle_pause.begin_if_throttled(session)
+            self._pause_if_throttled(session)
 
-    def _delay_failed_login(self, session: Session) -> None:
+    def _pause_if_throttled(self, session: Session) -> None:
+        """Enforce the pause that responses told the client (KIP-219); the last one counts."""
+        if session.throttle_pause_ms:
+            if self._pause_timer is not None:
+                self._pause_timer.cancel()
+            delay_ms, session.throttle_pause_ms = session.throttle_pause_ms, 0
+            self._pause_timer = self._cluster.clock.call_later(delay_ms, self._on_pause_over)
+        if self._pause_timer is not None:
+            self._transition(ConnectionEvent.PAUSE_BEGINS)
+
+    def _on_pause_over(self) -> None:
+        self._pause_timer = None
+        self._transition(ConnectionEvent.PAUSE_OVER)
+        self._resume_handling()
+
+    def _delay_failed_authentication(self, session: Session) -> None:
         """Report a failed authentication after a delay, and close (KIP-306)."""
         delay_ms = failed_authentication_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
@@ -286,33 +304,38 @@ class Connection(asyncio.BufferedProtocol):
         error_response = self._responses.pop()
         self._flush_responses(immediately=True)
         self._responses.append(error_response)
-        self._failed_login_timer = self._cluster.clock.call_later(
-            delay_ms, self._close_after_failed_login
+        self._transition(ConnectionEvent.AUTHENTICATION_FAILS)
+        self._failure_timer = self._cluster.clock.call_later(
+            delay_ms, self._close_after_failed_authentication
         )
 
-    def _close_after_failed_login(self) -> None:
-        self._failed_login_timer = None
+    def _close_after_failed_authentication(self) -> None:
+        self._failure_timer = None
+        self._transition(ConnectionEvent.DELAY_OVER)
         self.close("log-in failed")
 
     def _on_response_ready(self, response: object) -> None:
         """Send the response to a request that waited."""
-        pending, self._pending = self._pending, None
+        (pending, self._pending), session = (self._pending, None), self._session
         assert isinstance(pending, Pending)
+        assert session is not None
+        self._transition(ConnectionEvent.RESPONDED)
         if isinstance(response, CloseConnection):
             self.close(response.reason)
             return
         try:
-            self._queue_response(pending.frame(response))
+            self._queue_response(pending.encode_frame(response))
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
             return
-        self._throttle_pause.begin_if_throttled(self._session)
+        self._pause_if_throttled(session)
         self._resume_handling()
 
     def _on_large_request_done(self, outcome: Callable[[], bytes | Pending | NoResponse]) -> None:
         """Send the response to a large request."""
         self._pending, session = None, self._session
         assert session is not None
+        self._transition(ConnectionEvent.RESPONDED)
         try:
             self._send_or_wait(outcome(), session)
         except CloseConnection as closing:
@@ -324,14 +347,14 @@ class Connection(asyncio.BufferedProtocol):
         self._resume_handling()
 
     def _resume_handling(self) -> None:
-        """Continue after a response that had been waited for."""
+        """Continue after a response that was awaited, or after a pause."""
         if self._is_handling:
             return
         self._flush_responses()
-        if self._frames:  # not within the turn of the request that completed it
-            self._schedule_handling()
-        else:
+        if not self._frames:
             self._on_requests_drained()
+        elif self._state is _READY:  # not within the time slice of the request that completed it
+            self._schedule_handling()
         self._update_reading()
 
     def _close_with_last_bytes(self, closing: CloseConnection) -> None:
@@ -341,7 +364,7 @@ class Connection(asyncio.BufferedProtocol):
     def _queue_response(self, frame: bytes) -> None:
         self._responses.append(frame)
         self._response_bytes += len(frame)
-        if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_pieces:
+        if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_chunks:
             self._flush_responses()
 
     def _flush_responses(self, *, immediately: bool = False) -> None:
@@ -350,10 +373,11 @@ class Connection(asyncio.BufferedProtocol):
             self._write_buffer.flush()
         storage = self._dispatcher.storage
         is_held = storage is not None and storage.holds(self._flush_responses, at_once=immediately)
-        if is_held or not self._responses or self._failed_login_timer is not None:
+        is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
+        if is_held or not self._responses or is_delayed:
             return
         self._response_bytes = 0
-        if not self._write_buffer.send(
+        if not self._write_buffer.send_frames(
             self._responses
         ):  # the peer has closed: drop further answers
             self._frames.clear()
@@ -367,9 +391,11 @@ class Connection(asyncio.BufferedProtocol):
         if (
             self._frames
             or not self._is_writable
-            or not self._is_admitted
+            or self._state is _NOT_ADMITTED
             or self._splitter.failure is not None
-            or (size > SMALL_BYTES and not self._large.may_arrive(size, self.last_used_ms))
+            or (
+                size > SMALL_BYTES and not self._large.may_continue_reading(size, self.last_used_ms)
+            )
         ):
             transport.pause_reading()
         else:
@@ -383,9 +409,42 @@ class Connection(asyncio.BufferedProtocol):
         self._reason = reason
         session = self._session
         if session is not None:
-            self._host.close_log.record(
+            self._host.close_log.log_or_count_close(
                 session.host, session.port, self._listener.name, reason, session.principal
             )
         self._frames.clear()
         self._flush_responses(immediately=True)
+        self._transition(ConnectionEvent.CLOSED)
         self._transport.close()
+
+
+def _new_session(
+    transport: asyncio.BaseTransport, listener: ListenerConfig, node_id: int, cluster: Cluster
+) -> Session:
+    """Begin the session of a connection; it gets a number of its own."""
+    peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
+    local = transport.get_extra_info("sockname") or ("", 0)
+    session = Session(listener, node_id, java_ip_text(peer[0]), peer[1], local[0])
+    cluster.counters.connections += 1
+    session.number = cluster.counters.connections
+    return session
+
+
+def _set_principal_from_certificate(
+    transport: asyncio.Transport, session: Session, cluster: Cluster
+) -> str:
+    """Set the principal by the mapping rules for a verified client certificate (KIP-371).
+
+    Return the error text; empty for success.
+    """
+    tls = transport.get_extra_info("ssl_object")
+    certificate = None if tls is None else tls.getpeercert(binary_form=True)
+    if not certificate or session.listener.protocol.sasl:
+        return ""
+    from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
+
+    try:
+        session.set_principal(principal_of_certificate(certificate, cluster.principal_rules))
+    except (LookupError, ValueError) as error:
+        return str(error)
+    return ""

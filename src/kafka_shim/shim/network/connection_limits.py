@@ -3,7 +3,7 @@
 from functools import cached_property
 
 from kafka_shim.shim.network.protocols import AcceptedConnection
-from kafka_shim.shim.request.session import java_host_text
+from kafka_shim.shim.request.session import java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.rate import Rate
 
@@ -23,55 +23,55 @@ class ConnectionLimits:
 
     def max_connections(self, node_id: int, listener: str) -> int:
         """Return the maximum number of connections."""
-        return self._setting("max.connections", node_id, listener)
+        return self._listener_or_broker_limit("max.connections", node_id, listener)
 
-    def max_rate(self, node_id: int, listener: str) -> int | None:
+    def max_connection_rate(self, node_id: int, listener: str) -> int | None:
         """Return the maximum rate per second; None without a limit."""
-        rate = self._setting("max.connection.creation.rate", node_id, listener)
+        rate = self._listener_or_broker_limit("max.connection.creation.rate", node_id, listener)
         return None if rate == _UNLIMITED else rate
 
     def max_connections_of_host(self, connection: AcceptedConnection) -> int:
         """Return the maximum number for the address of a connection."""
-        overrides = self._configured(f"{_OF_HOST}.overrides", connection.node_id)
+        overrides = self._configured_value(f"{_OF_HOST}.overrides", connection.node_id)
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
             if count.isdecimal() and canonical_ip(host) == connection.host:
                 return int(count)
-        return self._setting(_OF_HOST, connection.node_id, "")
+        return self._listener_or_broker_limit(_OF_HOST, connection.node_id, "")
 
-    def max_rate_of_host(self, host: str) -> float | None:
+    def max_connection_rate_of_host(self, host: str) -> float | None:
         """Return the maximum rate per second for an address; None without a limit."""
         return self._cluster.quotas.connection_rate(host)
 
-    def new_rate(self) -> Rate:
+    def new_connection_rate(self) -> Rate:
         configs = self._cluster.configs
         seconds = configs.broker_int("quota.window.size.seconds")
         return Rate(seconds * 1000, configs.broker_int("quota.window.num"))
 
-    def is_protected(self, listener: str) -> bool:
+    def is_inter_broker_listener(self, listener: str) -> bool:
         """Whether it is the one of brokers, and not the only one: it has room while others have
         none, and does not count in the rate of all.
         """
-        return listener == self._protected
+        return listener == self._inter_broker_listener
 
     @cached_property
-    def _protected(self) -> str | None:
+    def _inter_broker_listener(self) -> str | None:
         config = self._cluster.config
         protocol = config.properties.get("security.inter.broker.protocol", "PLAINTEXT")
         name = config.properties.get("inter.broker.listener.name", protocol)
         return name.upper() if len(config.listeners) > 1 else None
 
-    def _setting(self, name: str, node_id: int, listener: str) -> int:
+    def _listener_or_broker_limit(self, name: str, node_id: int, listener: str) -> int:
         if name not in self._cluster.configs.broker_definitions:
             return _UNLIMITED
         value = None
         if listener:
-            value = self._configured(f"listener.name.{listener.lower()}.{name}", node_id)
+            value = self._configured_value(f"listener.name.{listener.lower()}.{name}", node_id)
         if value is None:
-            value = self._configured(name, node_id)
+            value = self._configured_value(name, node_id)
         return _UNLIMITED if value is None else int(value)
 
-    def _configured(self, name: str, node_id: int) -> str | None:
+    def _configured_value(self, name: str, node_id: int) -> str | None:
         """Return a broker's setting; cached, since every connection reads several."""
         configs = self._cluster.configs
         own = configs.brokers.get(node_id, {})
@@ -84,6 +84,6 @@ class ConnectionLimits:
 def canonical_ip(host: str) -> str:
     """Return an address as in sessions; other names are not resolved."""
     try:
-        return java_host_text("127.0.0.1" if host == "localhost" else host)
+        return java_ip_text("127.0.0.1" if host == "localhost" else host)
     except ValueError:
         return ""

@@ -22,7 +22,7 @@ _RATES_KEPT = 1000
 """Of addresses; beyond that, those that say nothing any more are forgotten."""
 
 
-class _Acceptor(msgspec.Struct):
+class _ListenerQueue(msgspec.Struct):
     """A listener of a broker, with its waiting connections."""
 
     waiting: deque[AcceptedConnection]
@@ -37,51 +37,51 @@ class ConnectionQuotas:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._limits = ConnectionLimits(cluster)
-        self._acceptors: dict[tuple[int, str], _Acceptor] = {}
+        self._acceptors: dict[tuple[int, str], _ListenerQueue] = {}
         self._served: dict[int, dict[AcceptedConnection, None]] = {}  # by broker
         self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
         self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
         self._rates: dict[tuple[int, str], Rate] = {}  # by broker and listener
         self._host_rates: dict[tuple[int, str], Rate] = {}
-        self._parting: dict[AcceptedConnection, Timer] = {}  # came faster than they may
+        self._closing_later: dict[AcceptedConnection, Timer] = {}  # came faster than they may
 
-    def admit(self, connection: AcceptedConnection) -> None:
+    def admit_or_queue(self, connection: AcceptedConnection) -> None:
         """Start a new connection, now or later, or close it."""
         key = connection.node_id, connection.listener_name
         acceptor = self._acceptors.get(key)
         if acceptor is None:
-            acceptor = self._acceptors[key] = _Acceptor(deque())
+            acceptor = self._acceptors[key] = _ListenerQueue(deque())
         acceptor.waiting.append(connection)
         if len(acceptor.waiting) == 1:
-            self._accept(acceptor)
+            self._accept_while_allowed(acceptor)
 
-    def release(self, connection: AcceptedConnection) -> None:
+    def remove_connection(self, connection: AcceptedConnection) -> None:
         """Remove an ended connection; others may take its place."""
         served = self._served.get(connection.node_id, {})
         if connection not in served:
-            self._stop_waiting(connection)
+            self._remove_waiting(connection)
             return
         del served[connection]
-        for counter, name in self._counters_of(connection):
+        for counter, name in self._counters_with_names(connection):
             counter[connection.node_id, name] -= 1
             if not counter[connection.node_id, name]:
                 del counter[connection.node_id, name]
-        self._accept_others(connection.node_id)
+        self._accept_waiting_of_node(connection.node_id)
 
-    def stop(self) -> None:
+    def cancel_timers(self) -> None:
         """Take in and close no more connections later."""
         timers = [acceptor.timer for acceptor in self._acceptors.values()]
-        for timer in (*timers, *self._parting.values()):
+        for timer in (*timers, *self._closing_later.values()):
             if timer is not None:
                 timer.cancel()
 
-    def retry_delayed(self) -> None:
+    def apply_changed_limits(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._acceptors}:
-            self._make_room(node_id)
-            self._accept_others(node_id)
+            self._close_excess_connection(node_id)
+            self._accept_waiting_of_node(node_id)
 
-    def _counters_of(
+    def _counters_with_names(
         self, connection: AcceptedConnection
     ) -> list[tuple[Counter[tuple[int, str]], str]]:
         """Return the counters of a served connection, and its name in them."""
@@ -91,10 +91,10 @@ class ConnectionQuotas:
             (self._hosts, connection.host),
         ]
 
-    def _stop_waiting(self, connection: AcceptedConnection) -> None:
+    def _remove_waiting(self, connection: AcceptedConnection) -> None:
         """Remove a connection that was waiting."""
-        if connection in self._parting:
-            self._parting.pop(connection).cancel()
+        if connection in self._closing_later:
+            self._closing_later.pop(connection).cancel()
             return
         acceptor = self._acceptors.get((connection.node_id, connection.listener_name))
         if acceptor is not None and connection in acceptor.waiting:
@@ -102,40 +102,40 @@ class ConnectionQuotas:
                 acceptor.is_counted = False
             acceptor.waiting.remove(connection)
 
-    def _accept_others(self, node_id: int) -> None:
+    def _accept_waiting_of_node(self, node_id: int) -> None:
         for (of_node, _), acceptor in self._acceptors.items():
             if of_node == node_id and acceptor.waiting:
-                self._accept(acceptor)
+                self._accept_while_allowed(acceptor)
 
-    def _accept(self, acceptor: _Acceptor) -> None:
+    def _accept_while_allowed(self, acceptor: _ListenerQueue) -> None:
         """Take in as many as may be."""
         while acceptor.waiting and acceptor.timer is None:
             connection = acceptor.waiting[0]
-            delay_ms = 0 if acceptor.is_counted else self._delay_ms(connection)
+            delay_ms = 0 if acceptor.is_counted else self._listener_rate_delay_ms(connection)
             acceptor.is_counted = True
             if delay_ms:
-                self._accept_later(acceptor, delay_ms)
+                self._accept_after_delay(acceptor, delay_ms)
                 return
             if not self._has_room(connection):
                 return
             acceptor.waiting.popleft()
             acceptor.is_counted = False
-            self._start_serving(connection)
+            self._serve_or_close(connection)
 
-    def _accept_later(self, acceptor: _Acceptor, delay_ms: int) -> None:
+    def _accept_after_delay(self, acceptor: _ListenerQueue, delay_ms: int) -> None:
         def due() -> None:
             acceptor.timer = None
-            self._accept(acceptor)
+            self._accept_while_allowed(acceptor)
 
         acceptor.timer = self._cluster.clock.call_later(delay_ms, due)
 
-    def _start_serving(self, connection: AcceptedConnection) -> None:
+    def _serve_or_close(self, connection: AcceptedConnection) -> None:
         """Serve a connection for which there is a place, or close it for its address."""
-        per_second = self._limits.max_rate_of_host(connection.host)
-        delay_ms = 0 if per_second is None else self._host_delay_ms(connection, per_second)
+        per_second = self._limits.max_connection_rate_of_host(connection.host)
+        delay_ms = 0 if per_second is None else self._host_rate_delay_ms(connection, per_second)
         if delay_ms:
             reason = f"more than {per_second:g} connections a second from {connection.host}"
-            self._close_later(connection, delay_ms, f"{reason} (connection_creation_rate)")
+            self._close_after_delay(connection, delay_ms, f"{reason} (connection_creation_rate)")
             return
         most = self._limits.max_connections_of_host(connection)
         if self._hosts[connection.node_id, connection.host] >= most:
@@ -144,28 +144,30 @@ class ConnectionQuotas:
             )
             return
         self._served.setdefault(connection.node_id, {})[connection] = None
-        for counter, name in self._counters_of(connection):
+        for counter, name in self._counters_with_names(connection):
             counter[connection.node_id, name] += 1
         connection.start()
-        if self._limits.is_protected(connection.listener_name):
-            self._make_room(connection.node_id)
+        if self._limits.is_inter_broker_listener(connection.listener_name):
+            self._close_excess_connection(connection.node_id)
 
-    def _close_later(self, connection: AcceptedConnection, delay_ms: int, reason: str) -> None:
+    def _close_after_delay(
+        self, connection: AcceptedConnection, delay_ms: int, reason: str
+    ) -> None:
         def due() -> None:
-            del self._parting[connection]
+            del self._closing_later[connection]
             connection.close(reason)
 
-        self._parting[connection] = self._cluster.clock.call_later(delay_ms, due)
+        self._closing_later[connection] = self._cluster.clock.call_later(delay_ms, due)
 
     def _has_room(self, connection: AcceptedConnection) -> bool:
         node_id, listener = connection.node_id, connection.listener_name
         if self._counts[node_id, listener] >= self._limits.max_connections(node_id, listener):
             return False
-        if self._limits.is_protected(listener):
+        if self._limits.is_inter_broker_listener(listener):
             return True
         return self._counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
 
-    def _make_room(self, node_id: int) -> None:
+    def _close_excess_connection(self, node_id: int) -> None:
         """Make room for the inter-broker listener: close the least
         recently used other connection.
         """
@@ -175,27 +177,27 @@ class ConnectionQuotas:
         others = [
             connection
             for connection in self._served[node_id]
-            if not self._limits.is_protected(connection.listener_name)
+            if not self._limits.is_inter_broker_listener(connection.listener_name)
         ]
         for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
-            self.release(connection)
+            self.remove_connection(connection)
             connection.close("another connection took its place (max.connections)")
 
-    def _delay_ms(self, connection: AcceptedConnection) -> int:
+    def _listener_rate_delay_ms(self, connection: AcceptedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = connection.node_id, connection.listener_name
-        names = (listener,) if self._limits.is_protected(listener) else (ANY, listener)
+        names = (listener,) if self._limits.is_inter_broker_listener(listener) else (ANY, listener)
         delay_ms = 0
         for name in names:
-            per_second = self._limits.max_rate(node_id, name)
+            per_second = self._limits.max_connection_rate(node_id, name)
             if per_second is not None:
-                rate = self._rates.setdefault((node_id, name), self._limits.new_rate())
+                rate = self._rates.setdefault((node_id, name), self._limits.new_connection_rate())
                 now_ms = self._cluster.clock.now_ms()
                 rate.record(now_ms)
                 delay_ms = max(delay_ms, rate.excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _host_delay_ms(self, connection: AcceptedConnection, per_second: float) -> int:
+    def _host_rate_delay_ms(self, connection: AcceptedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """
@@ -205,7 +207,7 @@ class ConnectionQuotas:
                 key: rate for key, rate in self._host_rates.items() if not rate.is_idle(now_ms)
             }
         key = connection.node_id, connection.host
-        rate = self._host_rates.setdefault(key, self._limits.new_rate())
+        rate = self._host_rates.setdefault(key, self._limits.new_connection_rate())
         rate.record(now_ms)
         delay_ms = rate.excess_ms(now_ms, per_second)
         if delay_ms:

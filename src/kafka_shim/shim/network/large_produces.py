@@ -26,18 +26,18 @@ _BEFORE_LENGTH = 12
 _COMPRESSION = 0x07
 
 
-def is_soon_appended(frame: bytes) -> bool:
+def is_quickly_appended(frame: bytes) -> bool:
     """Whether a Produce request surely takes a few ms only."""
     if len(frame) > BYTES_MAX:
         return False
     try:
-        partitions = records_in(frame)
-        return partitions is not None and _are_fast(frame, partitions)
+        partitions = record_ranges(frame)
+        return partitions is not None and _are_quickly_validated(frame, partitions)
     except (IndexError, struct_error, DecodeError):
         return False
 
 
-def _are_fast(frame: bytes, partitions: list[tuple[int, int]]) -> bool:
+def _are_quickly_validated(frame: bytes, partitions: list[tuple[int, int]]) -> bool:
     all_records, others = 0, 0
     for start, end in partitions:
         length, magic, attributes, timestamp, count = _BATCH.unpack_from(frame, start)
@@ -51,7 +51,7 @@ def _are_fast(frame: bytes, partitions: list[tuple[int, int]]) -> bool:
     return all_records <= RECORDS_MAX and others <= OTHERS_MAX
 
 
-def records_in(frame: bytes) -> list[tuple[int, int]] | None:
+def record_ranges(frame: bytes) -> list[tuple[int, int]] | None:
     """Return where the records of each partition begin and end.
 
     None if the partitions are many or unusual: unknown tagged fields, null arrays, an old version.
@@ -59,31 +59,31 @@ def records_in(frame: bytes) -> list[tuple[int, int]] | None:
     (version,) = _SHORT.unpack_from(frame, 2)
     if version < _FORMAT_2_SINCE:
         return None
-    place = _Place(frame, is_flexible=version >= _FLEXIBLE_SINCE)
+    place = _FrameReader(frame, is_flexible=version >= _FLEXIBLE_SINCE)
     place.pos = _CLIENT_ID_AT + _SHORT.size + max(0, *_SHORT.unpack_from(frame, _CLIENT_ID_AT))
-    place.end_fields()
-    place.skip_text()
+    place.note_tagged_fields()
+    place.skip_string()
     place.pos += _ACKS_AND_TIMEOUT_BYTES
     found: list[tuple[int, int]] = []
-    for _ in range(place.length()):
+    for _ in range(place.read_length()):
         if version < _IDS_SINCE:
-            place.skip_text()
+            place.skip_string()
         else:
             place.pos += _UUID_BYTES
-        for _ in range(place.length()):
+        for _ in range(place.read_length()):
             place.pos += _INDEX_BYTES
-            size = place.length()
+            size = place.read_length()
             found.append((place.pos, place.pos + size))
             place.pos += size
-            place.end_fields()
+            place.note_tagged_fields()
             if len(found) > PARTITIONS_MAX:
                 return None
-        place.end_fields()
-    place.end_fields()
+        place.note_tagged_fields()
+    place.note_tagged_fields()
     return found if place.pos == len(frame) and not place.is_unusual else None
 
 
-class _Place:
+class _FrameReader:
     """A place in a frame from which it is read."""
 
     def __init__(self, frame: bytes, *, is_flexible: bool) -> None:
@@ -92,7 +92,7 @@ class _Place:
         self._frame = frame
         self._is_flexible = is_flexible
 
-    def length(self) -> int:
+    def read_length(self) -> int:
         """Read the length of an array or of bytes; null counts as 0."""
         if self._is_flexible:
             length, self.pos = read_unsigned_varint(self._frame, self.pos)
@@ -101,14 +101,14 @@ class _Place:
         self.pos += _LONG.size
         return max(0, size)
 
-    def skip_text(self) -> None:
+    def skip_string(self) -> None:
         if self._is_flexible:
-            length = self.length()
+            length = self.read_length()
             self.pos += length
         else:
             self.pos += _SHORT.size + max(0, *_SHORT.unpack_from(self._frame, self.pos))
 
-    def end_fields(self) -> None:
+    def note_tagged_fields(self) -> None:
         """Read the number of tagged fields after other fields."""
         if self._is_flexible:
             self.is_unusual = self.is_unusual or self._frame[self.pos] != 0

@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Callable
 
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
-from kafka_shim.shim.network.large_produces import PRODUCE, is_soon_appended
+from kafka_shim.shim.network.large_produces import PRODUCE, is_quickly_appended
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.shim.wait import NoResponse
@@ -20,7 +20,7 @@ Outcome = Callable[[], bytes | Pending | NoResponse]
 """Returns what a request was answered, or raises why it was not."""
 
 
-class Working:
+class LargeRequestWork:
     """A large request, until it has been worked on."""
 
     def __init__(self, frame: bytes, session: Session, done: Callable[[Outcome], None]) -> None:
@@ -35,12 +35,12 @@ class Working:
         self.is_cancelled = True
         self.frame = b""
         if self.slices is not None:
-            self.slices.abandon()
+            self.slices.abandon_work()
 
 
-def is_large(frame: bytes) -> bool:
+def needs_time_slices(frame: bytes) -> bool:
     """Return whether a request is so long that it is decoded and handled in time slices."""
-    return len(frame) >= LARGE_BYTES and (frame[:2] != PRODUCE or not is_soon_appended(frame))
+    return len(frame) >= LARGE_BYTES and (frame[:2] != PRODUCE or not is_quickly_appended(frame))
 
 
 class LargeRequests:
@@ -48,12 +48,12 @@ class LargeRequests:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        dispatcher.may_use_time_slices = self.may_take
+        dispatcher.may_use_time_slices = self.can_use_time_slices
         self.at_work = 0
         self._begun = 0  # since there was none at work
-        self._waiting: deque[Working] = deque()
+        self._waiting: deque[LargeRequestWork] = deque()
 
-    def may_take(self) -> bool:
+    def can_use_time_slices(self) -> bool:
         """Whether large requests are taken.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
@@ -65,11 +65,11 @@ class LargeRequests:
             and not asyncio.get_running_loop().get_debug()
         )
 
-    def begin(self, working: Working) -> None:
+    def start_or_queue(self, working: LargeRequestWork) -> None:
         """Handle a request; `done` is called on the loop with a function that returns the response
         or raises the dispatcher's exception, unless the request is cancelled.
         """
-        if not self._may_begin():
+        if not self._has_free_slot():
             self._waiting.append(working)
             return
         self.at_work += 1
@@ -83,23 +83,23 @@ class LargeRequests:
         def end(outcome: Outcome) -> None:
             session.slices = None
             self.at_work -= 1
-            loop.call_soon(self._begin_next)
+            loop.call_soon(self._start_queued)
             if not working.is_cancelled:
                 working.done(outcome)
 
         working.slices = session.slices = TimeSlices(loop, work, end)
-        working.slices.start()
+        working.slices.start_first_slice()
 
-    def _may_begin(self) -> bool:
+    def _has_free_slot(self) -> bool:
         return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE
 
-    def _begin_next(self) -> None:
+    def _start_queued(self) -> None:
         """Begin as many waiting requests as allowed."""
         if not self.at_work:
             if self._begun >= WITHOUT_PAUSE and gc.isenabled():
                 gc.collect()
             self._begun = 0
-        while self._waiting and self._may_begin():
+        while self._waiting and self._has_free_slot():
             working = self._waiting.popleft()
             if not working.is_cancelled:
-                self.begin(working)
+                self.start_or_queue(working)

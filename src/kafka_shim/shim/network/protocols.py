@@ -1,11 +1,6 @@
 """Connections from the view of their quotas and their server."""
 
-import asyncio
 from typing import Protocol
-
-from kafka_shim.shim.config import ListenerConfig
-from kafka_shim.shim.request.session import Session, java_host_text
-from kafka_shim.shim.state.cluster import Cluster
 
 
 class AcceptedConnection(Protocol):
@@ -38,15 +33,3 @@ class ConnectionOwner(Protocol):
     """The owner of a connection, which is called when the connection has ended."""
 
     def on_connection_ended(self) -> None: ...
-
-
-def session_of(
-    transport: asyncio.BaseTransport, listener: ListenerConfig, node_id: int, cluster: Cluster
-) -> Session:
-    """Begin the session of a connection; it gets a number of its own."""
-    peer = transport.get_extra_info("peername") or ("127.0.0.1", 0)
-    local = transport.get_extra_info("sockname") or ("", 0)
-    session = Session(listener, node_id, java_host_text(peer[0]), peer[1], local[0])
-    cluster.counters.connections += 1
-    session.number = cluster.counters.connections
-    return session

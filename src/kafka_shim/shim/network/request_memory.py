@@ -6,7 +6,7 @@ SMALL_BYTES = 64 * 1024
 """Requests up to this size are always read: what a connection holds of them is bounded anyway."""
 
 
-class Reader(Protocol):
+class RequestReader(Protocol):
     """A connection that reads requests."""
 
     def on_memory_available(self) -> None: ...
@@ -21,19 +21,21 @@ class RequestMemory:
 
     def __init__(self, bytes_max: int) -> None:
         self._bytes_max = bytes_max
-        self._held: dict[Reader, tuple[int, int]] = {}  # bytes and since when, the oldest first
-        self._waiting: dict[Reader, int] = {}
+        self._held: dict[
+            RequestReader, tuple[int, int]
+        ] = {}  # bytes and since when, the oldest first
+        self._waiting: dict[RequestReader, int] = {}
         self.bytes = 0
 
-    def reserve(self, reader: Reader, size: int, now_ms: int) -> bool:
+    def reserve(self, reader: RequestReader, size: int, now_ms: int) -> bool:
         """Return whether memory was reserved; if not, the reader is called when there is some."""
         if self.bytes >= self._bytes_max:
             self._waiting[reader] = size
             return False
-        self._hold(reader, size, now_ms)
+        self._record_reservation(reader, size, now_ms)
         return True
 
-    def release(self, reader: Reader, now_ms: int) -> None:
+    def release(self, reader: RequestReader, now_ms: int) -> None:
         """Release everything that a reader holds or waits for."""
         self._waiting.pop(reader, None)
         held = self._held.pop(reader, None)
@@ -42,10 +44,10 @@ class RequestMemory:
         self.bytes -= held[0]
         while self._waiting and self.bytes < self._bytes_max:
             first = next(iter(self._waiting))
-            self._hold(first, self._waiting.pop(first), now_ms)
+            self._record_reservation(first, self._waiting.pop(first), now_ms)
             first.on_memory_available()
 
-    def oldest_blocking_reader(self, before_ms: int) -> Reader | None:
+    def oldest_blocking_reader(self, before_ms: int) -> RequestReader | None:
         """Return the oldest holder of memory since before that time, while others wait."""
         if not self._waiting:
             return None
@@ -53,39 +55,39 @@ class RequestMemory:
             return reader if since_ms < before_ms else None
         return None
 
-    def _hold(self, reader: Reader, size: int, now_ms: int) -> None:
+    def _record_reservation(self, reader: RequestReader, size: int, now_ms: int) -> None:
         held, since_ms = self._held.get(reader, (0, now_ms))
         self._held[reader] = (held + size, since_ms)
         self.bytes += size
 
 
-class LargeRequest:
+class ArrivingRequestMemory:
     """The large request of a connection: one at a time, from its first bytes to its answer."""
 
-    def __init__(self, memory: RequestMemory, reader: Reader) -> None:
+    def __init__(self, memory: RequestMemory, reader: RequestReader) -> None:
         self._memory = memory
         self._reader = reader
         self.is_begun = False
         self._is_whole = False
         self.has_memory = True
 
-    def may_arrive(self, size: int, now_ms: int) -> bool:
+    def may_continue_reading(self, size: int, now_ms: int) -> bool:
         """Whether to read on, while a frame of this size, above SMALL_BYTES, arrives."""
         if not self.is_begun:
             self.is_begun = True
             self.has_memory = self._memory.reserve(self._reader, size, now_ms)
         return self.has_memory and not self._is_whole
 
-    def arrived(self) -> None:
+    def on_frame_complete(self) -> None:
         """Record that a frame is complete."""
         self._is_whole = self.is_begun
 
-    def responded(self, now_ms: int) -> None:
+    def on_responded(self, now_ms: int) -> None:
         """Record that all complete frames are answered."""
         if self._is_whole:
-            self.end(now_ms)
+            self.release_memory(now_ms)
 
-    def end(self, now_ms: int) -> None:
+    def release_memory(self, now_ms: int) -> None:
         """Release its memory."""
         if self.is_begun:
             self.is_begun = self._is_whole = False

@@ -16,7 +16,7 @@ _SETTINGS = {
 }
 
 
-def effective_limits(cluster: Cluster) -> Limits:
+def limits_with_broker_settings(cluster: Cluster) -> Limits:
     """Return the configuration's limits, with the values of given settings."""
     overrides: dict[str, Any] = {}
     for setting, field in _SETTINGS.items():
@@ -38,7 +38,7 @@ class PendingHandshakes:
     def __len__(self) -> int:
         return len(self._pending)
 
-    def add(self, connection: ManagedConnection) -> None:
+    def add_and_close_oldest_above_limit(self, connection: ManagedConnection) -> None:
         self._pending[connection] = None
         if len(self._pending) > self._pending_max:
             oldest = next(iter(self._pending))

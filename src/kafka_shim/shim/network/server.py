@@ -20,7 +20,7 @@ from kafka_shim.shim.network.large_requests import LargeRequests
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, ReservedPort, raise_backlog
 from kafka_shim.shim.network.protocols import ManagedConnection
 from kafka_shim.shim.network.request_memory import RequestMemory
-from kafka_shim.shim.network.resource_limits import PendingHandshakes, effective_limits
+from kafka_shim.shim.network.resource_limits import PendingHandshakes, limits_with_broker_settings
 
 if TYPE_CHECKING:
     import ssl
@@ -44,7 +44,7 @@ class Server:
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
         self._reserved_ports: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
         self._connections: set[ManagedConnection] = set()
-        self._sweeper: asyncio.TimerHandle | None = None
+        self._overdue_check_timer: asyncio.TimerHandle | None = None
         self._is_stopped = False
         self._contexts: dict[str, ssl.SSLContext] = {}
         self.receive_buffer = memoryview(bytearray(_RECEIVED_BYTES_MAX))
@@ -52,7 +52,7 @@ class Server:
         self.close_log = CloseLog(self.cluster.clock)
         self.clock_s = time.perf_counter
         self.batched_sends = BatchedSends(self.clock_s)
-        self.limits = effective_limits(self.cluster)
+        self.limits = limits_with_broker_settings(self.cluster)
         self.memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = PendingHandshakes(self.limits.handshakes_max)
         self.large_requests = LargeRequests(dispatcher)
@@ -62,7 +62,7 @@ class Server:
         return self.cluster.config
 
     @property
-    def connections(self) -> int:
+    def connection_count(self) -> int:
         """The number of connected clients."""
         return len(self._connections)
 
@@ -72,24 +72,25 @@ class Server:
         try:
             for index, node_id in enumerate(self.cluster.nodes):
                 await self._open_node(
-                    node_id, [_port(listener, index) for listener in self.config.listeners]
+                    node_id,
+                    [_port_of_nth_broker(listener, index) for listener in self.config.listeners],
                 )
         except BaseException:
             await self.stop()
             raise
-        self._sweep()
+        self._close_overdue_connections()
 
     async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
         for listener, port in zip(self.config.listeners, ports, strict=True):
-            await self._open(listener, node_id, port)
+            await self._open_listener(listener, node_id, port)
 
     async def close_node(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
         await _stop_accepting(self._servers.get(node_id, []))
-        self._reserved_ports[node_id] = self._unbind(node_id)
+        self._reserved_ports[node_id] = self._close_sockets_keeping_ports(node_id)
         self.close_connections(node_id)
 
-    def is_closed(self, node_id: int) -> bool:
+    def is_node_closed(self, node_id: int) -> bool:
         return node_id in self._reserved_ports
 
     async def reopen_node(self, node_id: int, *, is_moved: bool = False) -> None:
@@ -106,14 +107,14 @@ class Server:
             if not is_moved:
                 await self._open_node(node_id, [port.port for port in reserved])
         except BaseException:
-            for port in self._unbind(node_id):
+            for port in self._close_sockets_keeping_ports(node_id):
                 port.close()
             self._reserved_ports[node_id] = [
                 ReservedPort(port.family, port.address) for port in reserved
             ]
             raise
 
-    def _unbind(self, node_id: int) -> list[ReservedPort]:
+    def _close_sockets_keeping_ports(self, node_id: int) -> list[ReservedPort]:
         """Close the listening sockets of a node, but keep their ports."""
         reserved = []
         for server in self._servers.pop(node_id, []):
@@ -122,9 +123,9 @@ class Server:
             reserved.append(ReservedPort(family, address))
         return reserved
 
-    async def _open(self, listener: ListenerConfig, node_id: int, port: int) -> None:
+    async def _open_listener(self, listener: ListenerConfig, node_id: int, port: int) -> None:
         try:
-            server = await self._listen(listener, node_id, port)
+            server = await self._bind_one_port(listener, node_id, port)
             self._servers.setdefault(node_id, []).append(server)
             raise_backlog(server)
         except OSError as error:
@@ -142,7 +143,9 @@ class Server:
         node.endpoints[listener.name] = endpoint
         self.dispatcher.cluster.state_version.note()
 
-    async def _listen(self, listener: ListenerConfig, node_id: int, port: int) -> asyncio.Server:
+    async def _bind_one_port(
+        self, listener: ListenerConfig, node_id: int, port: int
+    ) -> asyncio.Server:
         """Bind all addresses of the listener's host to one port, also if that is any free one."""
         free_port = port
         while True:
@@ -174,15 +177,15 @@ class Server:
             return lambda: Connection(self, listener, node_id)
         from kafka_shim.shim.network.tls_connection import TlsConnection  # noqa: PLC0415 - as said
 
-        context = self._tls(listener)
+        context = self._tls_context_of_listener(listener)
         return lambda: TlsConnection(self, listener, node_id, context)
 
-    def _tls(self, listener: ListenerConfig) -> "ssl.SSLContext":
+    def _tls_context_of_listener(self, listener: ListenerConfig) -> "ssl.SSLContext":
         """Return a TLS context per listener, which its nodes share."""
         if listener.name not in self._contexts:
-            from kafka_shim.shim.tls.context import server_context  # noqa: PLC0415 - as said
+            from kafka_shim.shim.tls.context import build_server_context  # noqa: PLC0415 - as said
 
-            self._contexts[listener.name] = server_context(
+            self._contexts[listener.name] = build_server_context(
                 self.config.properties, listener.name, listener.host
             )
         return self._contexts[listener.name]
@@ -190,8 +193,8 @@ class Server:
     async def stop(self) -> None:
         """Stop listening, let written answers go out, close every connection."""
         self._is_stopped = True
-        if self._sweeper is not None:
-            self._sweeper.cancel()
+        if self._overdue_check_timer is not None:
+            self._overdue_check_timer.cancel()
         servers = [server for of_node in self._servers.values() for server in of_node]
         await _stop_accepting(servers)
         for server in servers:
@@ -202,7 +205,7 @@ class Server:
         self.close_connections()
         self._servers.clear()
         self._reserved_ports.clear()
-        self.close_log.flush()
+        self.close_log.log_counts_and_reset()
         for _ in range(_LAST_TURNS):
             await asyncio.sleep(0)
 
@@ -212,11 +215,11 @@ class Server:
             if node_id in (None, connection.node_id):
                 connection.shut_down()
 
-    def reset(self) -> None:
+    def close_and_forget_connections(self) -> None:
         """Close all connections and forget them."""
         self.close_connections()
-        self.close_log.flush()
-        self.quotas.stop()
+        self.close_log.log_counts_and_reset()
+        self.quotas.cancel_timers()
         self.quotas = ConnectionQuotas(self.cluster)
 
     async def abort_connections(self, after_s: float) -> None:
@@ -231,13 +234,13 @@ class Server:
     def add_connection(self, connection: ManagedConnection) -> bool:
         """Take a connection in, unless there are too many, or its node was closed meanwhile."""
         self._connections.add(connection)
-        is_late = self._is_stopped or self.is_closed(connection.node_id)
+        is_late = self._is_stopped or self.is_node_closed(connection.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late
 
     def remove_connection(self, connection: ManagedConnection) -> None:
         self._connections.discard(connection)
 
-    def _sweep(self) -> None:
+    def _close_overdue_connections(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
 
         DEVIATION: Kafka has no limit for the log-in.
@@ -251,12 +254,14 @@ class Server:
                 and now_ms - connection.began_ms > limits.login_ms_max
             ):
                 connection.close(f"not logged in after {limits.login_ms_max // 1000} s")
-        self.quotas.retry_delayed()
+        self.quotas.apply_changed_limits()
         obstacle = self.memory.oldest_blocking_reader(now_ms - limits.obstacle_ms_max)
         if isinstance(obstacle, Connection):
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
-        self._sweeper = loop.call_later(IDLE_CHECK_MS / 1000, self._sweep)
+        self._overdue_check_timer = loop.call_later(
+            IDLE_CHECK_MS / 1000, self._close_overdue_connections
+        )
 
 
 async def _stop_accepting(servers: Sequence[asyncio.Server]) -> None:
@@ -281,6 +286,6 @@ def _bind_error_text(error: OSError) -> str:
     return text
 
 
-def _port(listener: ListenerConfig, index: int) -> int:
+def _port_of_nth_broker(listener: ListenerConfig, index: int) -> int:
     """Return the port of a listener of the cluster's nth broker; 0: any free one."""
     return 0 if listener.port == 0 else listener.port + index

@@ -10,8 +10,8 @@ from typing import cast
 from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_host import ConnectionHost
-from kafka_shim.shim.request.session import java_host_text
-from kafka_shim.shim.tls.alerts import handshake_failure, send_alert
+from kafka_shim.shim.request.session import java_ip_text
+from kafka_shim.shim.tls.alerts import handshake_failure_text, send_alert
 
 
 class TlsConnection(asyncio.Protocol):
@@ -51,17 +51,17 @@ class TlsConnection(asyncio.Protocol):
         self._transport = cast("asyncio.Transport", transport)
         self._transport.pause_reading()
         host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
-        self.host = java_host_text(host)
+        self.host = java_ip_text(host)
         if self._host.add_connection(self):
-            self._host.quotas.admit(self)
+            self._host.quotas.admit_or_queue(self)
         else:
             self.close("too many connections, or a broker that is stopped")
 
     def start(self) -> None:
         """Begin the handshake, since the quotas have a place."""
         self.began_ms = self._cluster.clock.now_ms()
-        self._host.handshakes.add(self)
-        self._handshake = asyncio.get_running_loop().create_task(self._shake_hands())
+        self._host.handshakes.add_and_close_oldest_above_limit(self)
+        self._handshake = asyncio.get_running_loop().create_task(self._perform_handshake())
 
     def data_received(self, data: bytes) -> None:
         self._early_data.append(data)
@@ -73,7 +73,7 @@ class TlsConnection(asyncio.Protocol):
         """Record the end of the connection."""
         if not self._has_ended:
             self._has_ended = True
-            self._host.quotas.release(self)
+            self._host.quotas.remove_connection(self)
             self._host.remove_connection(self)
 
     def shut_down(self) -> None:
@@ -98,7 +98,7 @@ class TlsConnection(asyncio.Protocol):
             self._log_close(reason)
             self._transport.abort()
 
-    async def _shake_hands(self) -> None:
+    async def _perform_handshake(self) -> None:
         tls: asyncio.Transport | None = None
         transport = self._transport
         assert transport is not None
@@ -113,7 +113,7 @@ class TlsConnection(asyncio.Protocol):
                     ssl_handshake_timeout=self._host.limits.login_ms_max / 1000,
                 )
         except ssl.SSLError as error:
-            self._log_close(f"tls handshake failed: {handshake_failure(error)}")
+            self._log_close(f"tls handshake failed: {handshake_failure_text(error)}")
         except OSError:
             pass  # the peer went, or was too slow
         finally:
@@ -139,6 +139,6 @@ class TlsConnection(asyncio.Protocol):
 
     def _log_close(self, reason: str) -> None:
         self._cluster.counters.closed += 1
-        self._host.close_log.record(
+        self._host.close_log.log_or_count_close(
             self.host, self._port, self._listener.name, reason, self._listener.principal
         )

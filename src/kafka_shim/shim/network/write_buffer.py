@@ -15,46 +15,48 @@ class WriteBuffer:
     def __init__(self, transport: asyncio.Transport, buffer_bytes_max: int) -> None:
         self._transport = transport
         self._high = buffer_bytes_max
-        self._pieces: deque[bytes | memoryview] = deque()  # that the transport has not been given
-        self.following_pieces: list[bytes | memoryview] = []
+        self._waiting_chunks: deque[bytes | memoryview] = (
+            deque()
+        )  # that the transport has not been given
+        self.following_chunks: list[bytes | memoryview] = []
         """The pieces that follow the frames that are sent next."""
         transport.set_write_buffer_limits(high=buffer_bytes_max)
 
-    def send(self, frames: list[bytes]) -> bool:
+    def send_frames(self, frames: list[bytes]) -> bool:
         """Send all frames with one system call, and clear the list; False if nobody gets them."""
         joined = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()
-        if self.following_pieces:
-            self._send_pieces(joined)
+        if self.following_chunks:
+            self._send_in_chunks(joined)
         elif not self._transport.is_closing():
             self._transport.write(joined)
         return not self._transport.is_closing()
 
-    def _send_pieces(self, start: bytes) -> None:
-        self._pieces.append(start)
-        self._pieces.extend(self.following_pieces)
-        self.following_pieces.clear()
+    def _send_in_chunks(self, start: bytes) -> None:
+        self._waiting_chunks.append(start)
+        self._waiting_chunks.extend(self.following_chunks)
+        self.following_chunks.clear()
         self._transport.set_write_buffer_limits(high=0)  # so that it says when all is taken
-        self.send_more()
+        self.send_waiting_chunks()
 
-    def send_more(self) -> None:
+    def send_waiting_chunks(self) -> None:
         """Send as much as the peer takes now."""
         transport = self._transport
-        while self._pieces and not transport.is_closing():
+        while self._waiting_chunks and not transport.is_closing():
             if transport.get_write_buffer_size():
                 return
-            transport.write(self._take_next_pieces())
-            if not self._pieces:
+            transport.write(self._take_next_chunks())
+            if not self._waiting_chunks:
                 transport.set_write_buffer_limits(high=self._high)
 
     def flush(self) -> None:
         """Give all pieces to the transport, which is about to be closed."""
-        while self._pieces:
-            self._transport.write(self._take_next_pieces())
+        while self._waiting_chunks:
+            self._transport.write(self._take_next_chunks())
 
-    def _take_next_pieces(self) -> bytes | memoryview:
+    def _take_next_chunks(self) -> bytes | memoryview:
         """Take the next pieces; joined they are not long."""
-        pieces = self._pieces
+        pieces = self._waiting_chunks
         first = pieces.popleft()
         left = AT_ONCE_BYTES - len(first)
         if left < 0:

@@ -32,7 +32,7 @@ def write(context: RequestContext, api: ApiKey) -> None:
     access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
     if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
-    lines, unwritten = 0, dict(access.left_out or {})
+    lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True
     for record in access.records:
         allowed = record.decision.allowed
@@ -57,7 +57,7 @@ def _allowed_all(access: Access) -> bool:
     for record in access.records:
         if not record.decision.allowed:
             return False
-    return not access.left_out
+    return not access.unrecorded_counts
 
 
 def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:

@@ -68,60 +68,60 @@ class Access(msgspec.Struct, eq=False):
     records_max: int = RECORDS_MAX
     remedy: RequestRemedy | UnsetType | None = UNSET
     """What would allow the request, once it was computed; see `request_remedy`."""
-    left_out: dict[bool, int] | None = None
+    unrecorded_counts: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
-    asked: bool = False
-    denied: Callable[[Action], bool] | None = None
+    was_consulted: bool = False
+    denied_by_fault: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
     slices: TimeSlices[Any] | None = None
     """Those of a large request: one may end wherever access is asked for."""
-    _of_cluster: dict[Operation, Decision] | None = None
+    _cluster_decisions: dict[Operation, Decision] | None = None
 
     def error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """Return NONE, or the error of a denial in the emulated release."""
         bound = self._policy.bind_requirement_to_release(requirement)
-        return NO_ERROR if self.meets(bound, name, count) else bound.error
+        return NO_ERROR if self.allows_bound(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Whether one need is met; also for rows whose denial shows no error."""
-        return self.meets(self._policy.bind_requirement_to_release(requirement), name, count)
+        return self.allows_bound(self._policy.bind_requirement_to_release(requirement), name, count)
 
-    def meets(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
+    def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Do the same for a requirement that was looked up."""
-        self.asked = True
+        self.was_consulted = True
         if self.slices is not None:
-            self.slices.check()
+            self.slices.yield_if_slice_ended()
         authorizer = self._policy.authorizer_of_node(self._node_id, bound.row)
         if authorizer is None or not bound.needs:
             return True
-        is_alone = count == 1 and self.denied is None
+        is_alone = count == 1 and self.denied_by_fault is None
         if type(authorizer) is StandardAuthorizer and bound.by_name and is_alone:
             known, actor = authorizer.known(), self.actor
             key = (bound, name, actor.principal, actor.host)
             records = known.get(key)
             if records is None:
-                records = known[key] = self._first_records(authorizer, bound, name)
+                records = known[key] = self._decide_needs_until_allowed(authorizer, bound, name)
             if len(self.records) + len(records) <= self.records_max:
                 self.records += records
             else:
-                self._keep(records)
+                self._record_decisions(records)
             return records[-1].decision.allowed
         for need in bound.needs:
-            if self._decide(authorizer, bound, need, name, count).allowed:
+            if self._decide_need(authorizer, bound, need, name, count).allowed:
                 return True
         return False
 
     def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
         """Check a row whose needs concern different resources: one name for each need, in order."""
-        self.asked = True
+        self.was_consulted = True
         bound = self._policy.bind_requirement_to_release(requirement)
         authorizer = self._policy.authorizer_of_node(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
-            self._decide(authorizer, bound, need, name, 1).allowed
+            self._decide_need(authorizer, bound, need, name, 1).allowed
             for need, name in zip(bound.needs, names, strict=False)
         )
 
@@ -137,8 +137,8 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
         """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
-        self.asked = True
-        over = iter if self.slices is None else self.slices.over
+        self.was_consulted = True
+        over = iter if self.slices is None else self.slices.time_sliced
         rows = [(name(item), item) for item in over(items)]
         if len(rows) == 1:  # as most requests have
             text, item = rows[0]
@@ -157,33 +157,33 @@ class Access(msgspec.Struct, eq=False):
         denied = [item for text, item in over(rows) if not granted[text]]
         return allowed, denied
 
-    def visible(
+    def filter_visible(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> list[Item]:
         """Return only the allowed items; a denied one is left out without an error."""
         return self.split(requirement, items, name)[0]
 
-    def operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
+    def authorized_operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
-        self.asked = True
+        self.was_consulted = True
         if self.slices is not None:
-            self.slices.check()
+            self.slices.yield_if_slice_ended()
         bits = 0
         authorizer = self._policy.authorizer_of_node(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
-            if authorizer is None or self._probe(authorizer, action).allowed:
+            if authorizer is None or self._decide_without_log(authorizer, action).allowed:
                 bits |= 1 << operation
         return bits
 
-    def check_nothing_further(self) -> None:
+    def declare_no_further_checks(self) -> None:
         """Declare that the rest of the response needs no permission."""
-        self.asked = True
+        self.was_consulted = True
 
     @property
     def has_authorizer(self) -> bool:
         """Whether there is one at all; without it every check passes and ACL APIs answer 54."""
-        self.asked = True
+        self.was_consulted = True
         return self._policy.authorizer is not None
 
     @property
@@ -192,11 +192,11 @@ class Access(msgspec.Struct, eq=False):
         return self._policy.authorizer
 
     @property
-    def known_acls(self) -> Authorizer | None:
+    def broker_authorizer(self) -> Authorizer | None:
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
         return self._policy.authorizer_of_node(self._node_id)
 
-    def _first_records(
+    def _decide_needs_until_allowed(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str
     ) -> tuple[AccessRecord, ...]:
         """Check the needs of a requirement until one is met, for this request and later ones."""
@@ -216,16 +216,16 @@ class Access(msgspec.Struct, eq=False):
                 break
         return tuple(records)
 
-    def _decide(
+    def _decide_need(
         self, authorizer: Authorizer, bound: BoundRequirement, need: Need, name: str, count: int
     ) -> Decision:
         """Check one need; for the cluster once per request, whatever the number of names."""
         of_cluster = need.resource_type is _CLUSTER
         if of_cluster:
-            if self._of_cluster is None:
-                self._of_cluster = {}
-            elif need.operation in self._of_cluster:
-                return self._of_cluster[need.operation]
+            if self._cluster_decisions is None:
+                self._cluster_decisions = {}
+            elif need.operation in self._cluster_decisions:
+                return self._cluster_decisions[need.operation]
             name = CLUSTER_NAME
         if need.any_name:
             action = Action(need.operation, need.resource_type, WILDCARD)
@@ -235,33 +235,33 @@ class Access(msgspec.Struct, eq=False):
         else:
             action = Action(need.operation, need.resource_type, name)
             decision = authorizer.authorize(self.actor, action)
-        if self.denied is not None and self.denied(action):
-            decision = self._denial(action)
-        if self._of_cluster is not None and of_cluster:
-            self._of_cluster[need.operation] = decision
+        if self.denied_by_fault is not None and self.denied_by_fault(action):
+            decision = self._deny_decision(action)
+        if self._cluster_decisions is not None and of_cluster:
+            self._cluster_decisions[need.operation] = decision
         record = AccessRecord(action, decision, count, True, need.log_if_denied, bound)  # noqa: FBT003 - faster
-        self._keep((record,))
+        self._record_decisions((record,))
         return decision
 
-    def _probe(self, authorizer: Authorizer, action: Action) -> Decision:
+    def _decide_without_log(self, authorizer: Authorizer, action: Action) -> Decision:
         """Check without logging (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
-        if self.denied is not None and self.denied(action):
-            decision = self._denial(action)
+        if self.denied_by_fault is not None and self.denied_by_fault(action):
+            decision = self._deny_decision(action)
         if len(self.records) < self.records_max:
             self.records.append(
                 AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
             )
         return decision
 
-    def _keep(self, records: Iterable[AccessRecord]) -> None:
+    def _record_decisions(self, records: Iterable[AccessRecord]) -> None:
         for record in records:
             if len(self.records) < self.records_max:
                 self.records.append(record)
             else:
-                self._count(record)
+                self._record_or_count_decision(record)
 
-    def _count(self, record: AccessRecord) -> None:
+    def _record_or_count_decision(self, record: AccessRecord) -> None:
         """Count a decision beyond `records_max`; keep it if it is one of the first denials."""
         allowed = record.decision.allowed
         if not (record.log_if_allowed if allowed else record.log_if_denied):
@@ -269,10 +269,10 @@ class Access(msgspec.Struct, eq=False):
         if not allowed and len(self.records) < 2 * self.records_max:
             self.records.append(record)
         else:
-            self.left_out = self.left_out or {}
-            self.left_out[allowed] = self.left_out.get(allowed, 0) + 1
+            self.unrecorded_counts = self.unrecorded_counts or {}
+            self.unrecorded_counts[allowed] = self.unrecorded_counts.get(allowed, 0) + 1
 
-    def _denial(self, action: Action) -> Decision:
+    def _deny_decision(self, action: Action) -> Decision:
         """Return the decision of a DENY for exactly this access."""
         acl = Acl(
             action.resource_type,

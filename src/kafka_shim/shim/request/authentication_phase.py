@@ -8,7 +8,7 @@ from kafka_shim.shim.state.cluster import Cluster
 
 _READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
 _AUTHENTICATE = Phase.AUTHENTICATE
-BEFORE_LOGIN = {
+ALLOWED_APIS_BY_PHASE = {
     Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
     Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
     Phase.TOKENS: frozenset[ApiKey](),
@@ -18,7 +18,7 @@ BEFORE_LOGIN = {
 }
 
 
-def check_request_allowed(
+def close_unless_allowed_in_phase(
     header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
 ) -> None:
     """Before a log-in allow only what leads to it; after its lifetime only another one (KIP-368).
@@ -26,7 +26,7 @@ def check_request_allowed(
     Bytes that are no request may be a raw token with a password: only their length is reported.
     """
     if session.phase is not _READY:
-        if header.api_key in BEFORE_LOGIN[session.phase]:
+        if header.api_key in ALLOWED_APIS_BY_PHASE[session.phase]:
             return
         if session.phase is _AUTHENTICATE and is_request(header):
             return  # it is answered: ILLEGAL_SASL_STATE

@@ -40,7 +40,7 @@ class RequestContext(msgspec.Struct, eq=False):
     is_rejected: bool = False
 
     @property
-    def client(self) -> tuple[str, str]:
+    def quota_client(self) -> tuple[str, str]:
         """The client for quotas: the principal's name, and the client id."""
         return self.session.principal.partition(":")[2], self.header.client_id or ""
 
@@ -53,16 +53,16 @@ class RequestContext(msgspec.Struct, eq=False):
         that was read before the loop may have changed within it.
         """
         slices = self.access.slices
-        return items if slices is None else slices.over(items)
+        return items if slices is None else slices.time_sliced(items)
 
-    def long(self, items: list[Item]) -> list[Item]:
+    def time_sliced_list(self, items: list[Item]) -> list[Item]:
         """Return a list that behaves like `in_turns` whenever it is iterated."""
         slices = self.access.slices
         if slices is None:
             return items
-        from kafka_shim.shim.request.long_arrays import LongArray  # noqa: PLC0415 - for large requests alone
+        from kafka_shim.shim.request.long_arrays import TimeSlicedList  # noqa: PLC0415 - for large requests alone
 
-        return LongArray(items, slices)
+        return TimeSlicedList(items, slices)
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Return the result of a function that uses only its arguments, never the cluster: for a
@@ -99,23 +99,29 @@ class RequestContext(msgspec.Struct, eq=False):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
-    def brokers(self) -> list[tuple[int, str, int, str | None]]:
+    def live_broker_endpoints(self) -> list[tuple[int, str, int, str | None]]:
         """Return id, host, port and rack of every live broker, for this connection's listener."""
         found = []
         for node in self.cluster.nodes.values():
             if node.is_alive:
                 host, port = node.endpoints[self.session.listener.name]
-                found.append((node.node_id, self.session.reachable(host), port, node.rack))
+                found.append((node.node_id, self.session.advertised_host(host), port, node.rack))
         return found
 
-    def registered_brokers(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
+    def registered_broker_endpoints(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
         """Return the same with a fenced flag for all brokers; stopped ones are fenced."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
-            yield node.node_id, self.session.reachable(host), port, node.rack, not node.is_alive
+            yield (
+                node.node_id,
+                self.session.advertised_host(host),
+                port,
+                node.rack,
+                not node.is_alive,
+            )
 
-    def brokers_with_ids(
+    def live_broker_endpoints_among(
         self, node_ids: Container[int]
     ) -> Iterator[tuple[int, str, int, str | None]]:
         """Return the same for some brokers, such as the leaders in a response (KIP-951)."""
-        return (row for row in self.brokers() if row[0] in node_ids)
+        return (row for row in self.live_broker_endpoints() if row[0] in node_ids)

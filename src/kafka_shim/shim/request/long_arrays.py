@@ -8,11 +8,11 @@ from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.time_slices import TimeSlices
 
-LONG = 64
+LONG_ARRAY_ITEMS = 64
 """Shorter arrays are gone through in one turn."""
 
 
-class LongArray(list[Any]):
+class TimeSlicedList(list[Any]):
     """A list whose iteration takes turns; after any element, other requests may be handled."""
 
     __slots__ = ("_slices",)
@@ -22,48 +22,50 @@ class LongArray(list[Any]):
         self._slices = slices
 
     def __iter__(self) -> Iterator[Any]:
-        return self._slices.over(super().__iter__())
+        return self._slices.time_sliced(super().__iter__())
 
     def __reversed__(self) -> Iterator[Any]:
-        return self._slices.over(super().__reversed__())
+        return self._slices.time_sliced(super().__reversed__())
 
 
-def time_sliced(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> None:
+def slice_long_arrays(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> None:
     """Replace the long arrays of a request by such lists."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
-        _replace(request, _ways(type(request).__name__), slices)
+        _replace_long_arrays(request, _array_fields_of_message(type(request).__name__), slices)
 
 
-def _replace(value: Any, ways: "tuple[_Way, ...]", slices: TimeSlices[Any]) -> None:
-    for way in ways:
-        content = getattr(value, way.attribute)
+def _replace_long_arrays(
+    value: Any, array_fields: "tuple[_ArrayField, ...]", slices: TimeSlices[Any]
+) -> None:
+    for field in array_fields:
+        content = getattr(value, field.attribute)
         if not content:
             continue
-        if way.further:
-            for row in content if way.is_array else (content,):
-                _replace(row, way.further, slices)
-        if way.is_array and len(content) >= LONG:
-            setattr(value, way.attribute, LongArray(content, slices))
+        if field.inner_fields:
+            for row in content if field.is_array else (content,):
+                _replace_long_arrays(row, field.inner_fields, slices)
+        if field.is_array and len(content) >= LONG_ARRAY_ITEMS:
+            setattr(value, field.attribute, TimeSlicedList(content, slices))
 
 
-class _Way(NamedTuple):
+class _ArrayField(NamedTuple):
     """A field that is an array, or that leads to some."""
 
     attribute: str
     is_array: bool
-    further: "tuple[_Way, ...]"
+    inner_fields: "tuple[_ArrayField, ...]"
 
 
 @cache
-def _ways(message: str) -> tuple[_Way, ...]:
-    return _ways_of(load_message_spec(message).struct)
+def _array_fields_of_message(message: str) -> tuple[_ArrayField, ...]:
+    return _array_fields_of_struct(load_message_spec(message).struct)
 
 
-def _ways_of(spec: StructSpec) -> tuple[_Way, ...]:
-    found = []
+def _array_fields_of_struct(spec: StructSpec) -> tuple[_ArrayField, ...]:
+    array_fields = []
     for field in spec.fields:
-        further = () if field.struct is None else _ways_of(field.struct)
+        further = () if field.struct is None else _array_fields_of_struct(field.struct)
         if further or field.is_array:
-            found.append(_Way(field.attribute, field.is_array, further))
-    return tuple(found)
+            array_fields.append(_ArrayField(field.attribute, field.is_array, further))
+    return tuple(array_fields)

@@ -87,26 +87,26 @@ class Session:
         """Whether it has logged in, where that is wanted."""
         return self.phase is Phase.READY
 
-    def belongs_to(self, principal: str) -> None:
+    def set_principal(self, principal: str) -> None:
         """Set the principal of the connection."""
         self.principal = principal
         self.identity = b""
         self.trace_row = None
 
-    def runs(self, software_name: str, software_version: str) -> None:
+    def set_client_software(self, software_name: str, software_version: str) -> None:
         """Set the client's software (KIP-511)."""
         self.client_software_name = software_name
         self.client_software_version = software_version
         self.trace_row = None
 
-    def reachable(self, host: str) -> str:
+    def advertised_host(self, host: str) -> str:
         """Return the address to advertise to this client; for a listener on all interfaces, the one
         that the client has already reached.
         """
         return self.local_host if host in ("0.0.0.0", "::") and self.local_host else host  # noqa: S104 - compared, not bound
 
 
-def java_host_text(host: str) -> str:
+def java_ip_text(host: str) -> str:
     """Return an IP address as Java prints it, since ACL hosts are compared as text.
 
     IPv6 is written without `::` (`0:0:0:0:0:0:0:1`), IPv4-mapped addresses as plain IPv4.

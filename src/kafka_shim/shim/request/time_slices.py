@@ -21,14 +21,14 @@ LARGE_BYTES = 16 * 1024
 """Smaller requests are answered in one turn."""
 
 
-class Loop(Protocol):
+class EventLoop(Protocol):
     """The interface of the event loop."""
 
     def call_soon(self, callback: Callable[[], object], /) -> object: ...
     def call_soon_threadsafe(self, callback: Callable[[], object], /) -> object: ...
 
 
-class AbandonedError(BaseException):
+class RequestAbandonedError(BaseException):
     """Raised in a handler at the end of a turn if its answer is no longer needed."""
 
 
@@ -39,117 +39,117 @@ class TimeSlices(Generic[Result]):
 
     def __init__(
         self,
-        loop: Loop,
+        loop: EventLoop,
         work: Callable[[], Result],
         done: Callable[[Callable[[], Result]], None],
     ) -> None:
         self._loop = loop
         self._work: Callable[[], Any] = work
-        self._done: Callable[[Callable[[], Result]], object] = done
+        self._on_done: Callable[[Callable[[], Result]], object] = done
         self._outcome: Callable[[], Result] | None = None
-        self._may_work = threading.Semaphore(0)
-        self._may_loop = threading.Semaphore(0)
-        self._is_beside = self._is_abandoned = self._is_over = False
-        self._ends_s = 0.0
+        self._worker_may_run = threading.Semaphore(0)
+        self._loop_may_run = threading.Semaphore(0)
+        self._is_offloaded = self._is_abandoned = self._is_over = False
+        self._slice_ends_s = 0.0
         self._worker: int | None = None
-        self._thread = threading.Thread(target=self._run, name="large request", daemon=True)
+        self._thread = threading.Thread(target=self._run_worker, name="large request", daemon=True)
 
-    def start(self) -> None:
+    def start_first_slice(self) -> None:
         """Take the first turn. Call it on the loop's thread."""
         full_gc_postponement.begin()
         self._thread.start()
-        self._take()
+        self._run_next_slice()
 
-    def abandon(self) -> None:
+    def abandon_work(self) -> None:
         """End the work where it can next be interrupted, with an AbandonedError."""
         self._is_abandoned = True
-        self._end()
+        self._resume_full_gc_once()
 
-    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+    def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]:
         """Give the items; a turn may end after each.
 
         Outside of a turn there is no interruption.
         """
-        if not self._is_mine():
+        if not self._is_worker_thread():
             yield from items
             return
         for item in items:
             yield item
-            self.check()
+            self.yield_if_slice_ended()
 
-    def check(self) -> None:
+    def yield_if_slice_ended(self) -> None:
         """End the turn if it has taken long enough; work beside the loop takes none."""
-        is_late = time.perf_counter() >= self._ends_s
-        if is_late and not self._is_beside and self._is_mine():
-            self._may_loop.release()
-            self._await_turn()
+        is_late = time.perf_counter() >= self._slice_ends_s
+        if is_late and not self._is_offloaded and self._is_worker_thread():
+            self._loop_may_run.release()
+            self._await_next_slice()
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Run a function that does not use the cluster while the loop continues.
 
         Outside of a turn it runs at once.
         """
-        if not self._is_mine():
+        if not self._is_worker_thread():
             return work(*arguments)
-        self._is_beside = True
-        self._may_loop.release()
+        self._is_offloaded = True
+        self._loop_may_run.release()
         try:
             return work(*arguments)
         finally:
-            self._loop.call_soon_threadsafe(self._take)
-            self._await_turn()
+            self._loop.call_soon_threadsafe(self._run_next_slice)
+            self._await_next_slice()
 
-    def _take(self) -> None:
+    def _run_next_slice(self) -> None:
         """Continue the work for a turn; called on the loop's thread, which waits meanwhile."""
-        self._may_work.release()
-        self._may_loop.acquire()
-        outcome, done = self._outcome, self._done
+        self._worker_may_run.release()
+        self._loop_may_run.acquire()
+        outcome, done = self._outcome, self._on_done
         if outcome is not None:
             self._thread.join()
-            self._end()
-            self._forget()
+            self._resume_full_gc_once()
+            self._drop_references()
             done(outcome)
-        elif not self._is_beside:
-            self._loop.call_soon(self._take)
+        elif not self._is_offloaded:
+            self._loop.call_soon(self._run_next_slice)
 
-    def _is_mine(self) -> bool:
+    def _is_worker_thread(self) -> bool:
         """Return whether the request is being handled by the current thread."""
         return threading.get_ident() == self._worker
 
-    def _forget(self) -> None:
+    def _drop_references(self) -> None:
         """Drop references to the request: its long arrays refer to these turns, and the garbage
         collector does not scan messages. Thread ids can be reused.
         """
         self._worker = self._outcome = None
-        self._work = self._done = _nothing
+        self._work = self._on_done = _ignore_arguments
 
-    def _end(self) -> None:
+    def _resume_full_gc_once(self) -> None:
         if not self._is_over:
             self._is_over = True
             full_gc_postponement.end()
 
-    def _await_turn(self) -> None:
-        self._may_work.acquire()
-        self._is_beside = False
-        self._ends_s = time.perf_counter() + SLICE_S
+    def _await_next_slice(self) -> None:
+        self._worker_may_run.acquire()
+        self._is_offloaded = False
+        self._slice_ends_s = time.perf_counter() + SLICE_S
         if self._is_abandoned:
-            raise AbandonedError
+            raise RequestAbandonedError
 
-    def _run(self) -> None:
+    def _run_worker(self) -> None:
         outcome: Callable[[], Result]
         self._worker = threading.get_ident()
         try:
-            self._await_turn()
+            self._await_next_slice()
             result = self._work()
         except BaseException as error:  # noqa: BLE001 - raised again on the loop
-            outcome = _raising(error)
+            outcome = _raise_once(error)
         else:
             outcome = lambda: result  # noqa: E731 - a name for both
         self._outcome = outcome
-        self._may_loop.release()
+        self._loop_may_run.release()
 
 
-def _raising(error: BaseException) -> Callable[[], Any]:
+def _raise_once(error: BaseException) -> Callable[[], Any]:
     errors = [error]
 
     def again() -> Any:
@@ -158,5 +158,5 @@ def _raising(error: BaseException) -> Callable[[], Any]:
     return again
 
 
-def _nothing(*_: object) -> None:
+def _ignore_arguments(*_: object) -> None:
     return None

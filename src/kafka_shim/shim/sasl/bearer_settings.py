@@ -8,24 +8,24 @@ from collections.abc import Mapping
 from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import TokenValidator
-from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokens
+from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
 from kafka_shim.shim.whole_number import whole_number
 
 _PREFIX = "sasl.oauthbearer."
 _KEYS = "jwks.endpoint.url"
 
 
-def token_validator(
+def build_token_validator(
     properties: Mapping[str, str], listener: str, facts: AccessFacts
 ) -> TokenValidator:
     """Return a validator of signed tokens if there are keys, else of
     unsecured ones; ConfigError.
     """
-    own = _of_listener(properties, listener)
+    own = _listener_settings_without_prefix(properties, listener)
     url = own.get(_KEYS, "")
     if not url:
-        return UnsecuredTokens()
-    from kafka_shim.shim.sasl.signed_token import Expected, SignedTokens  # noqa: PLC0415 - an extra
+        return UnsecuredTokenValidator()
+    from kafka_shim.shim.sasl.signed_token import ExpectedClaims, SignedTokenValidator  # noqa: PLC0415 - an extra
 
     skew = own.get("clock.skew.seconds", "30")
     if whole_number(skew) is None:
@@ -33,7 +33,7 @@ def token_validator(
             f"{_PREFIX}clock.skew.seconds is `{skew}`; expected a number of 0 or more"
         )
     audiences = own.get("expected.audience", "").split(",")
-    expected = Expected(
+    expected = ExpectedClaims(
         issuer=own.get("expected.issuer", ""),
         audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
         takes_any_audience=facts.signed_tokens_require_issuer_and_audience,
@@ -46,14 +46,16 @@ def token_validator(
             if not is_known and own.get(f"allow.unverified.{kind}", "false").lower() != "true":
                 text = f"set {_PREFIX}expected.{kind}, or {_PREFIX}allow.unverified.{kind}=true"
                 raise ConfigError(f"signed tokens could be of any {kind}: {text}")
-    return SignedTokens(url, expected)
+    return SignedTokenValidator(url, expected)
 
 
-def _of_listener(properties: Mapping[str, str], listener: str) -> dict[str, str]:
+def _listener_settings_without_prefix(
+    properties: Mapping[str, str], listener: str
+) -> dict[str, str]:
     """Return the settings without their prefix; those of the listener take precedence."""
-    found: dict[str, str] = {}
+    settings: dict[str, str] = {}
     for prefix in (_PREFIX, f"listener.name.{listener.lower()}.{_PREFIX}"):
         for key, value in properties.items():
             if key.startswith(prefix):
-                found[key.removeprefix(prefix)] = value
-    return found
+                settings[key.removeprefix(prefix)] = value
+    return settings

@@ -11,11 +11,11 @@ _FAR_S = 2**53 // 1000
 _LONG_MAX = 2**63 - 1
 
 
-class TokenRefusedError(Exception):
+class TokenRejectedError(Exception):
     """The token is invalid. The text is for the log; the client gets only the error."""
 
 
-class BearerToken(NamedTuple):
+class ValidatedToken(NamedTuple):
     """A token that is good: whose it is, and until when."""
 
     subject: str
@@ -25,12 +25,12 @@ class BearerToken(NamedTuple):
 class TokenValidator(Protocol):
     """Checks the tokens of a listener."""
 
-    def validate(self, token: str, now_ms: int) -> BearerToken:
+    def validate(self, token: str, now_ms: int) -> ValidatedToken:
         """Return a token's claims; TokenRefusedError, or CloseConnection where Kafka fails."""
         ...
 
 
-def json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, Any]:
+def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, Any]:
     """Parse a part of a token; TokenRefusedError if it is not a JSON object.
 
     `names_are_unique`: a repeated name is refused, as by jose4j; otherwise the last one counts, as
@@ -46,51 +46,51 @@ def json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, Any]:
     try:
         content = json.loads(
             raw,
-            parse_constant=_reject_constant,
+            parse_constant=_reject_nan_and_infinity,
             object_pairs_hook=unique if names_are_unique else dict,
         )
     except (ValueError, RecursionError) as error:
-        raise TokenRefusedError(f"a part is not JSON: {error}") from error
+        raise TokenRejectedError(f"a part is not JSON: {error}") from error
     if not isinstance(content, dict):
-        raise TokenRefusedError("a part is not a JSON object")
+        raise TokenRejectedError("a part is not a JSON object")
     return content
 
 
-def _reject_constant(name: str) -> NoReturn:
+def _reject_nan_and_infinity(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a number")
 
 
-def subject_of(claims: Mapping[str, Any], name: str = "sub") -> str:
+def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
     """Return the subject; TokenRefusedError if it is empty, or text that cannot be written."""
     subject = claims.get(name)
     if not isinstance(subject, str) or not subject.strip():
-        raise TokenRefusedError("its subject is missing")
+        raise TokenRejectedError("its subject is missing")
     if not is_utf8(subject):  # DEVIATION: a real broker lets it in
-        raise TokenRefusedError("its subject has half a character (a lone surrogate)")
+        raise TokenRejectedError("its subject has half a character (a lone surrogate)")
     return subject
 
 
-def check_time_range(claims: Mapping[str, Any], *names: str) -> None:
+def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
     """Raise TokenRefusedError for times that jose4j refuses: whole numbers beyond 64 bits, and
     those whose milliseconds are beyond 64 bits.
     """
     for name in names:
         time = claims.get(name)
         if isinstance(time, int) and abs(time) > _LONG_MAX:
-            raise TokenRefusedError(f"its claim {name} is beyond 64 bits")
+            raise TokenRejectedError(f"its claim {name} is beyond 64 bits")
         if name != "nbf" and isinstance(time, int | float) and abs(time) > _LONG_MAX / 1000:
-            raise TokenRefusedError(f"its claim {name} is beyond 64 bits in milliseconds")
+            raise TokenRejectedError(f"its claim {name} is beyond 64 bits in milliseconds")
 
 
-def seconds(claims: Mapping[str, Any], name: str) -> float | None:
+def numeric_time_claim(claims: Mapping[str, Any], name: str) -> float | None:
     """Return a time in seconds since 1970, with a fraction or without; None without the claim.
 
     Times beyond 285,000 years count as then: in milliseconds they would not fit into an answer.
     """
-    found = claims.get(name)
-    if found is None:
+    time = claims.get(name)
+    if time is None:
         return None
-    is_number = isinstance(found, int | float) and not isinstance(found, bool)
-    if not is_number or (isinstance(found, float) and isnan(found)):
-        raise TokenRefusedError(f"its claim {name} is not a number")
-    return float(max(-_FAR_S, min(found, _FAR_S)))
+    is_number = isinstance(time, int | float) and not isinstance(time, bool)
+    if not is_number or (isinstance(time, float) and isnan(time)):
+        raise TokenRejectedError(f"its claim {name} is not a number")
+    return float(max(-_FAR_S, min(time, _FAR_S)))

@@ -23,7 +23,7 @@ class SaslStep(msgspec.Struct, frozen=True):
     principal: str | None = None
     expires_at_ms: int | None = None
     token_id: str | None = None
-    refusal: str | None = None
+    rejection_reason: str | None = None
 
 
 class SaslExchange(Protocol):

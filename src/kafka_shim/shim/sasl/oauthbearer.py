@@ -8,7 +8,7 @@ import re
 from collections.abc import Callable
 
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.sasl.bearer_token import TokenRefusedError, TokenValidator
+from kafka_shim.shim.sasl.bearer_token import TokenRejectedError, TokenValidator
 from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslFailure, SaslStep
 
 _FIRST = re.compile(
@@ -24,23 +24,25 @@ class BearerExchange:
     def __init__(self, validator: TokenValidator, now_ms: Callable[[], int]) -> None:
         self._validator = validator
         self._now_ms = now_ms
-        self._is_refused = False
+        self._is_rejected = False
 
     def step(self, message: bytes) -> SaslStep:
-        if self._is_refused:
+        if self._is_rejected:
             raise SaslFailure(BEARER_REFUSAL)
-        who, text = _read(message)
+        who, text = _parse_client_message(message)
         try:
             token = self._validator.validate(text, self._now_ms())
-        except TokenRefusedError as error:
-            self._is_refused = True
-            return SaslStep(BEARER_REFUSAL.encode(), refusal=f"the token is refused: {error}")
+        except TokenRejectedError as error:
+            self._is_rejected = True
+            return SaslStep(
+                BEARER_REFUSAL.encode(), rejection_reason=f"the token is refused: {error}"
+            )
         if who not in ("", token.subject):
             raise SaslFailure("authentication failed: authorization id differs from the token's")
         return SaslStep(b"", f"User:{token.subject}", expires_at_ms=token.expires_ms)
 
 
-def _read(message: bytes) -> tuple[str, str]:
+def _parse_client_message(message: bytes) -> tuple[str, str]:
     """Return authorization id and token of `n,a=ID,^Aauth=Bearer TOKEN^A^A`; the last of equal
     names counts, other names are ignored extensions (KIP-342).
     """

@@ -33,7 +33,7 @@ class ScramAccount:
         self.expires_at_ms = expires_at_ms
 
 
-Lookup = Callable[[str, bool], ScramAccount | None]
+AccountLookup = Callable[[str, bool], ScramAccount | None]
 """Account by user name (or by token id, when the flag says so); None if there is none."""
 
 
@@ -45,7 +45,7 @@ class ScramExchange:
     def __init__(
         self,
         mechanism: ScramMechanism,
-        lookup: Lookup,
+        lookup: AccountLookup,
         rng: random.Random,
         nonce_check: NonceCheck = NonceCheck.WHOLE,
     ) -> None:
@@ -64,14 +64,18 @@ class ScramExchange:
             text = message.decode()
         except UnicodeDecodeError:
             raise SaslFailure("authentication failed: SCRAM message is not UTF-8") from None
-        return self._first(text) if self._account is None else self._final(text, self._account)
+        return (
+            self._respond_to_client_first(text)
+            if self._account is None
+            else self._respond_to_client_final(text, self._account)
+        )
 
-    def _first(self, text: str) -> SaslStep:
+    def _respond_to_client_first(self, text: str) -> SaslStep:
         parts = text.split(",", 2)
         if len(parts) != 3 or parts[0] != "n":
             raise SaslFailure("authentication failed: SCRAM first message is malformed")
         self._header, self._client_first_bare = f"{parts[0]},{parts[1]},", parts[2]
-        fields = _fields(parts[2])
+        fields = _parse_attributes(parts[2])
         if "n" not in fields or not fields.get("r"):
             raise SaslFailure("authentication failed: SCRAM first message lacks a name or a nonce")
         name = fields["n"].replace("=2C", ",").replace("=3D", "=")
@@ -86,16 +90,16 @@ class ScramExchange:
         self._server_first = f"r={self._nonce},s={salt},i={account.credential.iterations}"
         return SaslStep(self._server_first.encode())
 
-    def _final(self, text: str, account: ScramAccount) -> SaslStep:
+    def _respond_to_client_final(self, text: str, account: ScramAccount) -> SaslStep:
         without_proof, comma, proof_text = text.rpartition(",p=")
-        fields = _fields(without_proof)
+        fields = _parse_attributes(without_proof)
         binding = base64.b64encode(self._header.encode()).decode()
         if not comma or not self._accepts_nonce(fields.get("r", "")):
             raise SaslFailure("authentication failed: SCRAM final nonce is not the expected one")
         if fields.get("c") != binding:
             raise SaslFailure("authentication failed: SCRAM channel binding differs")
         exchange = f"{self._client_first_bare},{self._server_first},{without_proof}".encode()
-        self._check(account.credential, exchange, proof_text)
+        self._verify_client_proof(account.credential, exchange, proof_text)
         signature = hmac.digest(account.credential.server_key, exchange, self._mechanism.digest)
         reply = f"v={base64.b64encode(signature).decode()}"
         return SaslStep(reply.encode(), account.principal, account.expires_at_ms, account.token_id)
@@ -109,13 +113,15 @@ class ScramExchange:
             case NonceCheck.WHOLE:
                 return nonce == self._nonce
 
-    def _check(self, credential: ScramCredential, exchange: bytes, proof_text: str) -> None:
+    def _verify_client_proof(
+        self, credential: ScramCredential, auth_message: bytes, proof_text: str
+    ) -> None:
         try:
             proof = base64.b64decode(proof_text, validate=True)
         except (binascii.Error, ValueError):
             raise SaslFailure(INVALID) from None
         digest = self._mechanism.digest
-        signature = hmac.digest(credential.stored_key, exchange, digest)
+        signature = hmac.digest(credential.stored_key, auth_message, digest)
         if len(proof) != len(signature):
             raise SaslFailure(INVALID)
         client_key = bytes(a ^ b for a, b in zip(proof, signature, strict=True))
@@ -124,5 +130,5 @@ class ScramExchange:
             raise SaslFailure(INVALID)
 
 
-def _fields(text: str) -> dict[str, str]:
+def _parse_attributes(text: str) -> dict[str, str]:
     return dict(part.split("=", 1) for part in text.split(",") if "=" in part)

@@ -36,7 +36,7 @@ class ScramCredential(msgspec.Struct, frozen=True):
     server_key: bytes
 
 
-def credential_of(
+def credential_of_salted_password(
     mechanism: ScramMechanism, salted_password: bytes, salt: bytes, iterations: int
 ) -> ScramCredential:
     """Return the credential of a salted password, which AlterUserScramCredentials sends."""
@@ -49,9 +49,9 @@ def credential_of(
     )
 
 
-def salted_credential(
+def credential_of_password(
     mechanism: ScramMechanism, password: str, salt: bytes, iterations: int = ITERATIONS
 ) -> ScramCredential:
     """Return the credential of a password, or of a delegation token's HMAC."""
     salted = hashlib.pbkdf2_hmac(mechanism.digest, password.encode(), salt, iterations)
-    return credential_of(mechanism, salted, salt, iterations)
+    return credential_of_salted_password(mechanism, salted, salt, iterations)

@@ -17,12 +17,12 @@ import msgspec
 from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import (
-    BearerToken,
-    TokenRefusedError,
-    check_time_range,
-    json_object,
-    seconds,
-    subject_of,
+    TokenRejectedError,
+    ValidatedToken,
+    check_times_fit_in_64_bits,
+    numeric_time_claim,
+    parse_json_object,
+    required_subject,
 )
 
 try:
@@ -39,7 +39,7 @@ ALGORITHMS = [f"{letters}{bits}" for letters in KEY_TYPES for bits in (256, 384,
 _ABOUT_USE = ("alg", "use", "key_ops")
 
 
-class Expected(msgspec.Struct, frozen=True):
+class ExpectedClaims(msgspec.Struct, frozen=True):
     """What tokens must say; empty: whatever they like. `skew_s` is how wrong clocks may be.
 
     `takes_any_audience`: where none is expected, a token may name one.
@@ -53,7 +53,7 @@ class Expected(msgspec.Struct, frozen=True):
     skew_s: int = 30
 
 
-class _Known(msgspec.Struct, frozen=True):
+class _VerificationKey(msgspec.Struct, frozen=True):
     """A key, and the purpose in its entry."""
 
     key: Key
@@ -61,29 +61,29 @@ class _Known(msgspec.Struct, frozen=True):
     algorithm: str | None
 
 
-class SignedTokens:
+class SignedTokenValidator:
     """Tokens signed with one of the keys at `url`, a `file:` URL; ConfigError if it has none."""
 
-    def __init__(self, url: str, expected: Expected) -> None:
-        self._keys = _read_keys(url)
+    def __init__(self, url: str, expected: ExpectedClaims) -> None:
+        self._keys = _load_json_web_keys(url)
         self._expected = expected
 
-    def validate(self, token: str, now_ms: int) -> BearerToken:
+    def validate(self, token: str, now_ms: int) -> ValidatedToken:
         """Check signature, issuer and audience, scope, times and subject (RFC 7515, RFC 7519)."""
         try:
-            found = jws.deserialize_compact(token, self._key, algorithms=ALGORITHMS)
+            found = jws.deserialize_compact(token, self._find_key, algorithms=ALGORITHMS)
         except (JoseError, ValueError, RecursionError) as error:
-            raise TokenRefusedError(str(error)) from error
-        json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
-        claims = json_object(found.payload, names_are_unique=True)
-        _check_origin(claims, self._expected)
-        _check_scope(claims.get(self._expected.scope_claim))
-        check_time_range(claims, "exp", "iat", "nbf")
-        expires = _check_times(claims, now_ms / 1000, self._expected.skew_s)
-        subject = subject_of(claims, self._expected.subject_claim)
-        return BearerToken(subject.strip(), int(expires * 1000))
+            raise TokenRejectedError(str(error)) from error
+        parse_json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
+        claims = parse_json_object(found.payload, names_are_unique=True)
+        _check_issuer_and_audience(claims, self._expected)
+        _check_scopes_distinct(claims.get(self._expected.scope_claim))
+        check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
+        expires = _check_times_and_return_expiry(claims, now_ms / 1000, self._expected.skew_s)
+        subject = required_subject(claims, self._expected.subject_claim)
+        return ValidatedToken(subject.strip(), int(expires * 1000))
 
-    def _key(self, token: GuestProtocol) -> Key:
+    def _find_key(self, token: GuestProtocol) -> Key:
         """Return the first key with the token's key id and algorithm type."""
         header = token.headers()
         algorithm = str(header["alg"])
@@ -100,7 +100,7 @@ class SignedTokens:
         return fitting[0].key
 
 
-def _read_keys(url: str) -> list[_Known]:
+def _load_json_web_keys(url: str) -> list[_VerificationKey]:
     parts = urlsplit(url)
     if parts.scheme != "file":
         raise ConfigError(
@@ -109,7 +109,7 @@ def _read_keys(url: str) -> list[_Known]:
     path = Path(url2pathname(parts.path))
     try:
         entries = json.loads(path.read_bytes())["keys"]
-        known = [_known(entry) for entry in entries if entry.get("kty") in KEY_TYPES.values()]
+        known = [_import_key(entry) for entry in entries if entry.get("kty") in KEY_TYPES.values()]
     except OSError as error:
         raise ConfigError(f"cannot read the keys in `{path}`: {error.strerror}") from error
     except (KeyError, TypeError, AttributeError, ValueError, JoseError) as error:
@@ -119,40 +119,40 @@ def _read_keys(url: str) -> list[_Known]:
     return known
 
 
-def _known(entry: Mapping[str, Any]) -> _Known:
+def _import_key(entry: Mapping[str, Any]) -> _VerificationKey:
     bare = {name: value for name, value in entry.items() if name not in _ABOUT_USE}
-    return _Known(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
+    return _VerificationKey(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
 
 
-def _check_origin(claims: Mapping[str, Any], expected: Expected) -> None:
+def _check_issuer_and_audience(claims: Mapping[str, Any], expected: ExpectedClaims) -> None:
     """Check issuer and audience."""
     if expected.issuer and claims.get("iss") != expected.issuer:
-        raise TokenRefusedError("it has another issuer")
+        raise TokenRejectedError("it has another issuer")
     audience = claims.get("aud")
     audiences = audience if isinstance(audience, list) else [audience]
     if not expected.audiences and (audience is None or expected.takes_any_audience):
         return
     if not set(expected.audiences) & {name for name in audiences if isinstance(name, str)}:
-        raise TokenRefusedError("it is for another audience")
+        raise TokenRejectedError("it is for another audience")
 
 
-def _check_scope(scope: object) -> None:
+def _check_scopes_distinct(scope: object) -> None:
     """Check the scope: a text, or a list of distinct texts that are not
     empty; others are ignored.
     """
     scopes = [scope] if isinstance(scope, str) else scope if isinstance(scope, list) else []
     texts = [text.strip() for text in scopes if isinstance(text, str)]
     if len(texts) < len(scopes) or not all(texts) or len(set(texts)) < len(texts):
-        raise TokenRefusedError("its scopes are empty or duplicate")
+        raise TokenRejectedError("its scopes are empty or duplicate")
 
 
-def _check_times(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
+def _check_times_and_return_expiry(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     """Check the times; return when the token expires, in seconds since 1970."""
-    expires, issued, begins = (seconds(claims, name) for name in ("exp", "iat", "nbf"))
+    expires, issued, begins = (numeric_time_claim(claims, name) for name in ("exp", "iat", "nbf"))
     if expires is None or issued is None:
-        raise TokenRefusedError("its claims iat (issued at) and exp (expires) are missing")
+        raise TokenRejectedError("its claims iat (issued at) and exp (expires) are missing")
     if now_s - skew_s >= expires:
-        raise TokenRefusedError("it has expired")
+        raise TokenRejectedError("it has expired")
     if expires < issued or (begins is not None and (expires < begins or now_s + skew_s < begins)):
-        raise TokenRefusedError("it is not valid yet, or can never be")
+        raise TokenRejectedError("it is not valid yet, or can never be")
     return expires

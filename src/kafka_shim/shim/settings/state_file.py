@@ -176,12 +176,12 @@ def _faults(value: Any, keys: Keys) -> tuple[Mapping[str, Any], ...]:
         return ()
     if not isinstance(value, list):
         raise StateFileError(keys, "must be a list: [{action: {error: REQUEST_TIMED_OUT}}]")
-    from kafka_shim.shim.faults.fault import Fault, parse_fault  # noqa: PLC0415 - faults are rare
+    from kafka_shim.shim.faults.fault import Fault, parse_fault_spec  # noqa: PLC0415 - faults are rare
     from kafka_shim.shim.faults.spec import FaultError  # noqa: PLC0415 - as above
 
     for number, written in enumerate(value):
         try:
-            Fault(number, parse_fault(written))
+            Fault(number, parse_fault_spec(written))
         except FaultError as error:
             raise StateFileError(
                 keys, f"{number + 1}: {error}", _line_of_item(value, number)

@@ -466,10 +466,10 @@ def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.tls for listener in config.listeners):
         return ()
-    from kafka_shim.shim.tls.principal_mapping import parse_rules
+    from kafka_shim.shim.tls.principal_mapping import parse_mapping_rules
 
     try:
-        return parse_rules("DEFAULT" if text is None else text)
+        return parse_mapping_rules("DEFAULT" if text is None else text)
     except ValueError as error:
         raise ConfigError(str(error)) from error
 
@@ -481,10 +481,12 @@ def _token_validators(
     asked = [listener for listener in config.listeners if listener.protocol.sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
-    from kafka_shim.shim.sasl.bearer_settings import token_validator
+    from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 
     properties = config.properties
-    return {listener.name: token_validator(properties, listener.name, facts) for listener in asked}
+    return {
+        listener.name: build_token_validator(properties, listener.name, facts) for listener in asked
+    }
 
 
 def _release(config: Config) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from kafka_shim.shim.sasl.scram_credential import (
     ScramCredential,
     ScramMechanism,
-    salted_credential,
+    credential_of_password,
 )
 
 
@@ -50,7 +50,7 @@ class Users:
         if key not in self._configured and name in self._passwords:
             salt = self._random.randbytes(24)
             password = self._passwords[name]
-            self._configured[key] = salted_credential(mechanism, password, salt)
+            self._configured[key] = credential_of_password(mechanism, password, salt)
         return self._configured.get(key)
 
     def stored_names(self) -> list[str]:

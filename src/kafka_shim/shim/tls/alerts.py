@@ -9,7 +9,7 @@ from collections.abc import Callable
 from contextvars import ContextVar
 from typing import Any
 
-from kafka_shim.shim.tls.distinguished_name import subject_of
+from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 
 send_alert: ContextVar[Callable[[bytes], None]] = ContextVar("send_alert")
 """Writes to the socket of the connection whose handshake begins."""
@@ -23,7 +23,7 @@ _ALERT_RECORD, _ALERT_BYTES = 0x15, 7
 _HANDSHAKE, _CERTIFICATE = 22, 11  # types of records and of messages
 
 
-class HandshakeObject(ssl.SSLObject):
+class AlertSendingHandshake(ssl.SSLObject):
     """One end of a handshake; sends the alert if it fails."""
 
     outgoing: ssl.MemoryBIO
@@ -38,24 +38,24 @@ class HandshakeObject(ssl.SSLObject):
             error.client_certificate = self.client_certificate  # type: ignore[attr-defined]
             send = send_alert.get(None)
             if send is not None and self.outgoing.pending:
-                send(_with_java_alert(self.outgoing.read(), error.reason or ""))
+                send(_replace_by_java_alert(self.outgoing.read(), error.reason or ""))
             raise
 
 
-class AlertingContext(ssl.SSLContext):
+class JavaAlertContext(ssl.SSLContext):
     """A server's context whose handshakes send alerts, and remember the client's certificate."""
 
-    sslobject_class = HandshakeObject
+    sslobject_class = AlertSendingHandshake
 
     def wrap_bio(
         self, incoming: ssl.MemoryBIO, outgoing: ssl.MemoryBIO, *args: Any, **more: Any
     ) -> ssl.SSLObject:
         handshake = super().wrap_bio(incoming, outgoing, *args, **more)
-        assert isinstance(handshake, HandshakeObject)
+        assert isinstance(handshake, AlertSendingHandshake)
         handshake.outgoing = outgoing
         return handshake
 
-    def remember_certificates(self) -> None:
+    def record_client_certificates(self) -> None:
         """Keep the certificate that a client sends, since OpenSSL forgets a rejected one.
 
         Only CPython's debugging hook shows it. The hook of the base class gets numbers, which
@@ -63,10 +63,10 @@ class AlertingContext(ssl.SSLContext):
         """
         hook = getattr(ssl.SSLContext.__mro__[1], "_msg_callback", None)
         if hook is not None:
-            hook.__set__(self, _remember_certificate)
+            hook.__set__(self, _record_client_certificate)
 
 
-def handshake_failure(error: ssl.SSLError) -> str:
+def handshake_failure_text(error: ssl.SSLError) -> str:
     """Return why a handshake failed, and whose certificate was rejected."""
     reason = (error.reason or "unknown reason").lower().replace("_", " ")
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -75,13 +75,13 @@ def handshake_failure(error: ssl.SSLError) -> str:
     if certificate is None:
         return reason
     try:
-        return f"{reason}; the certificate's subject is `{subject_of(certificate)}`"
+        return f"{reason}; the certificate's subject is `{subject_of_certificate(certificate)}`"
     except ValueError as unreadable:
         return f"{reason}; {unreadable}"
 
 
-def _remember_certificate(
-    handshake: HandshakeObject,
+def _record_client_certificate(
+    handshake: AlertSendingHandshake,
     direction: str,
     version: int,
     content_type: int,
@@ -97,7 +97,7 @@ def _remember_certificate(
     handshake.client_certificate = message[at + 6 : at + 6 + size] or None
 
 
-def _with_java_alert(records: bytes, reason: str) -> bytes:
+def _replace_by_java_alert(records: bytes, reason: str) -> bytes:
     """Replace OpenSSL's alert by Java's.
 
     DEVIATION: TLS 1.3 encrypts alerts, so that it keeps OpenSSL's.

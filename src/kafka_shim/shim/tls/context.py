@@ -13,7 +13,7 @@ from pathlib import Path
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.tls import generated_certificates
-from kafka_shim.shim.tls.alerts import AlertingContext
+from kafka_shim.shim.tls.alerts import JavaAlertContext
 
 log = Log("shim.tls")
 
@@ -42,10 +42,10 @@ _CLIENT_AUTH = {
 }
 
 
-def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
+def build_server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
     """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
     own = _settings_of_listener(settings, listener)
-    context = AlertingContext(ssl.PROTOCOL_TLS_SERVER)
+    context = JavaAlertContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
     mode = own.get("ssl.client.auth", "none")
@@ -53,17 +53,19 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
         if not any(key.startswith("ssl.keystore.") for key in own):
-            generated_certificates.configure_server(context, own.get("shim.tls.directory"), host)
+            generated_certificates.load_generated_certificate(
+                context, own.get("shim.tls.directory"), host
+            )
         else:
-            _load_identity(context, own)
-            _load_trust(context, own)
+            _load_keystore(context, own)
+            _load_truststore(context, own)
     except (OSError, ValueError) as error:
         raise ConfigError(
-            f"listener {listener}: cannot set up TLS: {_error_text(error)}"
+            f"listener {listener}: cannot set up TLS: {_load_error_text(error)}"
         ) from error
     context.verify_mode = _CLIENT_AUTH[mode]
     if context.verify_mode != ssl.CERT_NONE:
-        context.remember_certificates()
+        context.record_client_certificates()
     _restrict_protocols_and_suites(context, own)
     ignored = sorted(own.keys() & _WITHOUT_EFFECT)
     if ignored:
@@ -71,18 +73,20 @@ def server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl
     return context
 
 
-def _restrict_protocols_and_suites(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
+def _restrict_protocols_and_suites(
+    context: ssl.SSLContext, listener_settings: Mapping[str, str]
+) -> None:
     """Enable only the protocols and cipher suites of the settings, and TLS 1.2 or later."""
-    protocols = _list_of(own.get("ssl.enabled.protocols", "")) or list(_PROTOCOLS)
+    protocols = _split_list(listener_settings.get("ssl.enabled.protocols", "")) or list(_PROTOCOLS)
     unknown = [name for name in protocols if name not in (*_PROTOCOLS, *_OLD_PROTOCOLS)]
     if unknown:
         raise ConfigError(
             f"ssl.enabled.protocols: unknown protocol `{unknown[0]}`: expected"
             f" {' or '.join(_PROTOCOLS)}"
         )
-    suites = _list_of(own.get("ssl.cipher.suites", ""))
+    suites = _split_list(listener_settings.get("ssl.cipher.suites", ""))
     newest = {suite for suite in suites if "_WITH_" not in suite}
-    older = [_openssl_name(suite) for suite in suites if "_WITH_" in suite]
+    older = [_openssl_suite_name(suite) for suite in suites if "_WITH_" in suite]
     has_suites = {"TLSv1.2": not suites or bool(older), "TLSv1.3": not suites or bool(newest)}
     enabled = [
         version for name, version in _PROTOCOLS.items() if has_suites[name] and name in protocols
@@ -95,20 +99,26 @@ def _restrict_protocols_and_suites(context: ssl.SSLContext, own: Mapping[str, st
     _set_ciphers(context, newest, older)
 
 
-def _set_ciphers(context: ssl.SSLContext, newest: set[str], older: Sequence[str]) -> None:
+def _set_ciphers(
+    context: ssl.SSLContext, tls_1_3_suites: set[str], older_suites: Sequence[str]
+) -> None:
     known = {cipher["name"] for cipher in context.get_ciphers() if cipher["name"][:4] == "TLS_"}
-    if newest - known:
-        raise ConfigError(f"ssl.cipher.suites: unknown suite `{min(newest - known)}`")
-    if newest and newest != known:
-        log.warning("all TLS 1.3 suites are enabled: they cannot be chosen", suites=sorted(newest))
-    if older:
+    if tls_1_3_suites - known:
+        raise ConfigError(f"ssl.cipher.suites: unknown suite `{min(tls_1_3_suites - known)}`")
+    if tls_1_3_suites and tls_1_3_suites != known:
+        log.warning(
+            "all TLS 1.3 suites are enabled: they cannot be chosen", suites=sorted(tls_1_3_suites)
+        )
+    if older_suites:
         try:
-            context.set_ciphers(":".join(older))
+            context.set_ciphers(":".join(older_suites))
         except ssl.SSLError:
-            raise ConfigError(f"ssl.cipher.suites: none of {', '.join(older)} is known") from None
+            raise ConfigError(
+                f"ssl.cipher.suites: none of {', '.join(older_suites)} is known"
+            ) from None
 
 
-def _openssl_name(suite: str) -> str:
+def _openssl_suite_name(suite: str) -> str:
     """Return OpenSSL's name of a suite up to TLS 1.2, such as ECDHE-RSA-AES128-GCM-SHA256."""
     match = _SUITE.fullmatch(suite)
     if match is None:
@@ -120,11 +130,11 @@ def _openssl_name(suite: str) -> str:
     return f"{exchange}AES{match['size']}-{mode}{match['hash']}"
 
 
-def _list_of(text: str) -> list[str]:
+def _split_list(text: str) -> list[str]:
     return [part.strip() for part in text.split(",") if part.strip()]
 
 
-def _error_text(error: OSError | ValueError) -> str:
+def _load_error_text(error: OSError | ValueError) -> str:
     if isinstance(error, ssl.SSLError) or not isinstance(error, OSError):
         return str(error)
     place = "" if error.filename is None else f"`{error.filename}`: "
@@ -144,48 +154,58 @@ def _settings_of_listener(settings: Mapping[str, str], listener: str) -> dict[st
     return general | special
 
 
-def _load_identity(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
-    chain = own.get("ssl.keystore.certificate.chain")
-    password = own.get("ssl.key.password") or own.get("ssl.keystore.password")
+def _load_keystore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+    chain = listener_settings.get("ssl.keystore.certificate.chain")
+    password = listener_settings.get("ssl.key.password") or listener_settings.get(
+        "ssl.keystore.password"
+    )
     if chain is not None:
-        _load_pem(context, chain + "\n" + own.get("ssl.keystore.key", ""), password)
+        _load_pem_text(
+            context, chain + "\n" + listener_settings.get("ssl.keystore.key", ""), password
+        )
         return
-    location = own.get("ssl.keystore.location", "")
+    location = listener_settings.get("ssl.keystore.location", "")
     if not location:
         raise ConfigError("ssl.keystore.location is missing: name a PEM file or a PKCS12 store")
-    if own.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
-        _load_chain(context, location, password, f"ssl.keystore.location `{location}`")
+    if listener_settings.get("ssl.keystore.type", "JKS").upper() == "PEM" or location.endswith(
+        ".pem"
+    ):
+        _load_certificate_chain(context, location, password, f"ssl.keystore.location `{location}`")
     else:
-        _load_pem(context, generated_certificates.pkcs12_to_pem(Path(location), password), None)
+        _load_pem_text(
+            context, generated_certificates.pkcs12_to_pem(Path(location), password), None
+        )
 
 
-def _load_trust(context: ssl.SSLContext, own: Mapping[str, str]) -> None:
-    text = own.get("ssl.truststore.certificates")
+def _load_truststore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
+    text = listener_settings.get("ssl.truststore.certificates")
     if text is not None:
         context.load_verify_locations(cadata=text)
         return
-    location = own.get("ssl.truststore.location")
+    location = listener_settings.get("ssl.truststore.location")
     if location is None:
         return
-    if own.get("ssl.truststore.type", "JKS").upper() == "PEM" or location.endswith(".pem"):
+    if listener_settings.get("ssl.truststore.type", "JKS").upper() == "PEM" or location.endswith(
+        ".pem"
+    ):
         context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
     else:
-        password = own.get("ssl.truststore.password")
+        password = listener_settings.get("ssl.truststore.password")
         context.load_verify_locations(
             cadata=generated_certificates.pkcs12_to_pem(Path(location), password)
         )
 
 
-def _load_pem(context: ssl.SSLContext, pem: str, password: str | None) -> None:
+def _load_pem_text(context: ssl.SSLContext, pem: str, password: str | None) -> None:
     """Load a PEM text from a temporary file, since the standard library reads only files."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "identity.pem"
         path.touch(mode=0o600)
         path.write_text(pem)
-        _load_chain(context, path, password, "the key store")
+        _load_certificate_chain(context, path, password, "the key store")
 
 
-def _load_chain(
+def _load_certificate_chain(
     context: ssl.SSLContext, path: str | Path, password: str | None, store: str
 ) -> None:
     try:

@@ -34,12 +34,12 @@ _FIELDS_UP_TO_SUBJECT = 5
 """Serial number, signature algorithm, issuer, validity, subject."""
 
 
-def subject_of(certificate: bytes) -> str:
+def subject_of_certificate(certificate: bytes) -> str:
     """Return the subject of a DER certificate, such as `CN=alice,OU=tests,O=example,C=SE`.
 
     Raise ValueError if it is malformed, or has no subject although Java demands one.
     """
-    fields = list(_elements(_first_content(_first_content(certificate))))
+    fields = list(_der_elements(_content_of_first_element(_content_of_first_element(certificate))))
     has_version = bool(fields) and fields[0][0] == _VERSION
     if has_version:
         del fields[0]
@@ -47,50 +47,50 @@ def subject_of(certificate: bytes) -> str:
         raise ValueError("malformed certificate: fields are missing")
     subject = fields[_FIELDS_UP_TO_SUBJECT - 1][1]
     extensions = [body for tag, body, _ in fields if tag == _EXTENSIONS]
-    is_named = any(map(_has_critical_name, extensions)) if extensions else has_version
+    is_named = any(map(_has_critical_alternative_name, extensions)) if extensions else has_version
     if not subject and not is_named:
         raise ValueError("the certificate has neither a subject nor a critical alternative name")
-    return rfc2253(subject)
+    return rfc2253_text(subject)
 
 
-def rfc2253(name: bytes) -> str:
+def rfc2253_text(name: bytes) -> str:
     """Return the text of a DER name's content, the most specific part first.
 
     Raise ValueError if the name is malformed.
     """
     parts = []
-    for tag, attributes, _ in _elements(name):
+    for tag, attributes, _ in _der_elements(name):
         if tag != _SET:
             raise ValueError("malformed certificate: a part of the subject is not a set")
-        parts.append("+".join(_attribute(body) for _, body, _ in _elements(attributes)))
+        parts.append("+".join(_attribute_text(body) for _, body, _ in _der_elements(attributes)))
     return ",".join(reversed(parts))
 
 
-def _attribute(body: bytes) -> str:
+def _attribute_text(body: bytes) -> str:
     try:
-        (id_tag, object_id, _), (tag, value, encoded) = _elements(body)
+        (id_tag, object_id, _), (tag, value, encoded) = _der_elements(body)
     except ValueError:
         raise ValueError("malformed certificate: an attribute is not a pair") from None
     if id_tag != _OBJECT_ID:
         raise ValueError("malformed certificate: an attribute has no object id")
-    dotted = _dotted(object_id)
+    dotted = _dotted_object_id(object_id)
     keyword = KEYWORDS.get(dotted)
     if keyword is None or tag not in _TEXT_TAGS:
         return f"{keyword or dotted}=#{encoded.hex()}"
-    return f"{keyword}={_escaped(_decoded(value))}"
+    return f"{keyword}={_escape_value(_decode_utf8_as_java(value))}"
 
 
-def _escaped(value: str) -> str:
+def _escape_value(value: str) -> str:
     text = _SPECIAL.sub(r"\\\g<0>", value).replace("\0", "\\00")
     return _OUTER_BLANKS.sub(lambda blanks: re.sub("(?s).", r"\\\g<0>", blanks[0]), text)
 
 
-def _decoded(value: bytes) -> str:
+def _decode_utf8_as_java(value: bytes) -> str:
     """Decode UTF-8 as Java does, which replaces an encoded surrogate by one character."""
     return _ENCODED_SURROGATE.sub(b"\xef\xbf\xbd", value).decode(errors="replace")
 
 
-def _dotted(object_id: bytes) -> str:
+def _dotted_object_id(object_id: bytes) -> str:
     numbers, number = [], 0
     for byte in object_id:
         number = number << 7 | byte & 0x7F
@@ -103,22 +103,22 @@ def _dotted(object_id: bytes) -> str:
     return ".".join(map(str, [first, numbers[0] - 40 * first, *numbers[1:]]))
 
 
-def _has_critical_name(extensions: bytes) -> bool:
+def _has_critical_alternative_name(extensions: bytes) -> bool:
     """Return whether there is a critical alternative name, as Java demands without a subject."""
-    for _, extension, _ in _elements(_first_content(extensions)):
-        tags = [tag for tag, _, _ in _elements(extension)]
+    for _, extension, _ in _der_elements(_content_of_first_element(extensions)):
+        tags = [tag for tag, _, _ in _der_elements(extension)]
         if tags[1:2] == [_BOOLEAN] and extension.startswith(_SUBJECT_ALTERNATIVE_NAME):
             return True
     return False
 
 
-def _first_content(data: bytes) -> bytes:
-    for _, content, _ in _elements(data):
+def _content_of_first_element(data: bytes) -> bytes:
+    for _, content, _ in _der_elements(data):
         return content
     raise ValueError("malformed certificate: an element is empty")
 
 
-def _elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
+def _der_elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
     """Yield tag, content and whole encoding of each element of DER data."""
     at = 0
     while at < len(data):

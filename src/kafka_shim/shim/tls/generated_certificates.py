@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import trustme
 
 
-def configure_server(context: ssl.SSLContext, directory: str | None, host: str) -> None:
+def load_generated_certificate(context: ssl.SSLContext, directory: str | None, host: str) -> None:
     """Give a context a certificate of the directory's authority, which it also trusts.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
@@ -31,8 +31,8 @@ def configure_server(context: ssl.SSLContext, directory: str | None, host: str) 
     names = dict.fromkeys([host, "localhost", "127.0.0.1", "::1"])
     authority.issue_cert(*names).configure_cert(context)
     authority.configure_trust(context)
-    _replace(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
-    _replace(folder / "client.pem", identity_pem(authority, "client"))
+    _replace_atomically(folder / "ca.pem", authority.cert_pem.bytes(), mode=0o644)
+    _replace_atomically(folder / "client.pem", issue_identity_pem(authority, "client"))
 
 
 def _load_or_create_authority(folder: Path) -> "trustme.CA":
@@ -47,7 +47,9 @@ def _load_or_create_authority(folder: Path) -> "trustme.CA":
     path = folder / "authority.pem"
     if not path.exists():
         authority = trustme.CA()
-        temporary = _write(path, authority.private_key_pem.bytes() + authority.cert_pem.bytes())
+        temporary = _write_private_file(
+            path, authority.private_key_pem.bytes() + authority.cert_pem.bytes()
+        )
         with contextlib.suppress(FileExistsError):  # another broker was faster
             os.link(temporary, path)
         temporary.unlink()
@@ -55,14 +57,14 @@ def _load_or_create_authority(folder: Path) -> "trustme.CA":
     return trustme.CA.from_pem(cert_bytes=pem, private_key_bytes=pem)
 
 
-def _replace(path: Path, content: bytes, mode: int = 0o600) -> None:
+def _replace_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Replace a file atomically: clients of another broker may be reading the one that exists."""
-    temporary = _write(path, content)
+    temporary = _write_private_file(path, content)
     temporary.chmod(mode)
     temporary.replace(path)
 
 
-def _write(path: Path, content: bytes) -> Path:
+def _write_private_file(path: Path, content: bytes) -> Path:
     """Write a new file next to `path` that only its owner can read; return it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(descriptor, "wb") as file:
@@ -70,7 +72,7 @@ def _write(path: Path, content: bytes) -> Path:
     return Path(name)
 
 
-def identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> bytes:
+def issue_identity_pem(authority: "trustme.CA", common_name: str, *names: str) -> bytes:
     """Return key and certificates of a new identity for clients of any language: Java needs
     a PKCS8 key, and a certificate with a name.
     """

@@ -53,7 +53,7 @@ class JavaPattern:
     def __init__(self, expression: str) -> None:
         """Raise ValueError if the expression is invalid, or has something that is not supported."""
         try:
-            self._pattern: Any = _Translation(expression).compiled()
+            self._pattern: Any = _PatternTranslation(expression).compile_for_re2_or_python()
         except re.error as error:
             raise ValueError(str(error)) from error
         except (OverflowError, RecursionError):
@@ -74,7 +74,7 @@ class JavaPattern:
         return "".join([*pieces, text[end:]])
 
 
-class _Translation:
+class _PatternTranslation:
     """The parts of an expression for RE2 and for Python; None where one of them lacks it."""
 
     def __init__(self, expression: str) -> None:
@@ -83,11 +83,11 @@ class _Translation:
         self._flags = frozenset[str]()
         self._outer: list[frozenset[str]] = []
         while self._at < len(expression):
-            self._translate_next()
+            self._translate_next_part()
         if self._outer:
             raise ValueError("missing `)`")
 
-    def compiled(self) -> Any:
+    def compile_for_re2_or_python(self) -> Any:
         """Return RE2's pattern, otherwise Python's."""
         for_python = [python for _, python in self._parts]
         python = None if None in for_python else re.compile("".join(map(str, for_python)))
@@ -102,41 +102,43 @@ class _Translation:
             raise ValueError("Unicode categories together with references or look-around")
         return python
 
-    def _translate_next(self) -> None:
+    def _translate_next_part(self) -> None:
         text, at = self._text, self._at
         character = text[at]
         self._at += 1
         if character == "\\":
-            self._translate_escape()
+            self._translate_escape_sequence()
         elif character == "[":
-            self._add(self._character_class())
+            self._add_part(self._translate_character_class())
         elif character == "(":
-            self._open_group()
+            self._translate_group_start()
         elif character == ")":
             if not self._outer:
                 raise ValueError("unmatched `)`")
             self._flags = self._outer.pop()
-            self._add(")")
+            self._add_part(")")
         elif character == ".":
-            self._add("(?s:.)" if "s" in self._flags else f"[^{_LINE_ENDS}]")
+            self._add_part("(?s:.)" if "s" in self._flags else f"[^{_LINE_ENDS}]")
         elif character == "$":
             self._parts.append((r"\z", _LAST_LINE_END))
         elif character == "{":
             count = _COUNT.match(text, at)
             if count is None:
                 raise ValueError("`{` without a number of repetitions")
-            self._add(count[0])
+            self._add_part(count[0])
             self._at = count.end()
         else:
-            self._add(character if character in "^|*+?" else self._literal(character))
+            self._add_part(
+                character if character in "^|*+?" else self._literal_with_flags(character)
+            )
 
-    def _open_group(self) -> None:
+    def _translate_group_start(self) -> None:
         text, begin = self._text, self._at - 1
         name, group = _NAMED_GROUP.match(text, begin), _GROUP.match(text, begin)
         flags = _FLAGS.match(text, begin)
         outer = self._flags
         if name is not None:
-            self._add(f"(?P<{name[1]}>")
+            self._add_part(f"(?P<{name[1]}>")
             self._at = name.end()
         elif group is not None:
             self._parts.append((group[0] if group[0] == "(?:" else None, group[0]))
@@ -148,14 +150,14 @@ class _Translation:
             self._at = flags.end()
             if flags[3] == ")":
                 return
-            self._add("(?:")
+            self._add_part("(?:")
         elif text.startswith("(?", begin):
             raise ValueError(f"`{text[begin : begin + 4]}` is not supported")
         else:
-            self._add("(")
+            self._add_part("(")
         self._outer.append(outer)
 
-    def _translate_escape(self) -> None:
+    def _translate_escape_sequence(self) -> None:
         text, at = self._text, self._at
         character = text[at : at + 1]
         reference = _BACK_REFERENCE.match(text, at)
@@ -163,7 +165,7 @@ class _Translation:
             end = text.find("\\E", at)
             end = len(text) if end < 0 else end
             for quoted in text[at + 1 : end]:
-                self._add(self._literal(quoted))
+                self._add_part(self._literal_with_flags(quoted))
             self._at = end + 2
         elif character and character in "bB":
             self._parts.append((None, f"\\{character}"))
@@ -180,10 +182,10 @@ class _Translation:
             self._parts.append((None, f"(?P={reference[1]})"))
             self._at = reference.end()
         else:
-            item, is_literal = self._escaped()
-            self._add(self._literal(item) if is_literal else f"[{item}]")
+            item, is_literal = self._escaped_character_or_class()
+            self._add_part(self._literal_with_flags(item) if is_literal else f"[{item}]")
 
-    def _escaped(self) -> tuple[str, bool]:
+    def _escaped_character_or_class(self) -> tuple[str, bool]:
         """Return the character after a backslash, or the content of the class that it stands for,
         and whether it is a character.
         """
@@ -197,14 +199,16 @@ class _Translation:
             self._at = category.end()
             name = category[1] or category[2]
             if name in _CLASSES and len(name) > 1:
-                return (_complement(name) if character == "P" else _CLASSES[name]), False
+                return (_complement_of_class(name) if character == "P" else _CLASSES[name]), False
             if _CATEGORIES.fullmatch(name) is None:
                 raise ValueError(f"the property `\\{category[0]}` is not supported")
             return f"\\{character}{{{name}}}", False
         self._at += 1
         if character.lower() in "dwshv" and character:
             return (
-                _complement(character.lower()) if character.isupper() else _CLASSES[character]
+                _complement_of_class(character.lower())
+                if character.isupper()
+                else _CLASSES[character]
             ), False
         if character in _CHARACTERS:
             return _CHARACTERS[character], True
@@ -212,7 +216,7 @@ class _Translation:
             raise ValueError(f"the escape `\\{character}` is invalid or not supported")
         return character, True
 
-    def _character_class(self) -> str:
+    def _translate_character_class(self) -> str:
         text = self._text
         is_negated = text.startswith("^", self._at)
         self._at += is_negated
@@ -224,17 +228,17 @@ class _Translation:
                 return f"[{'^' * is_negated}{''.join(items)}]"
             if character == "[" or text.startswith("&&", self._at):
                 raise ValueError("unions and intersections of classes are not supported")
-            items.append(self._class_item())
+            items.append(self._character_class_item())
         raise ValueError("missing `]`")
 
-    def _class_item(self) -> str:
-        first, is_literal = self._class_character()
+    def _character_class_item(self) -> str:
+        first, is_literal = self._next_class_character()
         if not is_literal:
             return first
         last = first
         if self._text.startswith("-", self._at) and self._text[self._at + 1 : self._at + 2] != "]":
             self._at += 1
-            last, is_literal = self._class_character()
+            last, is_literal = self._next_class_character()
             if not is_literal or last < first:
                 raise ValueError("an invalid range of characters")
         ranges = [(first, last)]
@@ -243,28 +247,30 @@ class _Translation:
                 begin, end = max(first, low), min(last, high)
                 if begin <= end:
                     ranges.append((begin.swapcase(), end.swapcase()))
-        return "".join(f"{_plain(begin)}-{_plain(end)}" for begin, end in ranges)
+        return "".join(
+            f"{_escape_punctuation(begin)}-{_escape_punctuation(end)}" for begin, end in ranges
+        )
 
-    def _class_character(self) -> tuple[str, bool]:
+    def _next_class_character(self) -> tuple[str, bool]:
         character = self._text[self._at : self._at + 1]
         self._at += 1
-        return self._escaped() if character == "\\" else (character, True)
+        return self._escaped_character_or_class() if character == "\\" else (character, True)
 
-    def _literal(self, character: str) -> str:
+    def _literal_with_flags(self, character: str) -> str:
         if "i" in self._flags and character.isascii() and character.isalpha():
             return f"[{character}{character.swapcase()}]"
-        return _plain(character)
+        return _escape_punctuation(character)
 
-    def _add(self, part: str) -> None:
+    def _add_part(self, part: str) -> None:
         """Add a part; Unicode categories are understood by RE2 only."""
         self._parts.append((part, None if r"\p{" in part.lower() else part))
 
 
-def _plain(character: str) -> str:
+def _escape_punctuation(character: str) -> str:
     return f"\\{character}" if character in string.punctuation else character
 
 
-def _complement(name: str) -> str:
+def _complement_of_class(name: str) -> str:
     """Return the content of a class with all characters that another one lacks."""
     missing, begin = [], 0
     pattern = re.compile(f"[{_CLASSES[name]}]")
@@ -274,4 +280,7 @@ def _complement(name: str) -> str:
                 missing.append((begin, code - 1))
             begin = code + 1
     missing.append((begin, 0x10FFFF))
-    return "".join(f"{_plain(chr(first))}-{_plain(chr(last))}" for first, last in missing)
+    return "".join(
+        f"{_escape_punctuation(chr(first))}-{_escape_punctuation(chr(last))}"
+        for first, last in missing
+    )

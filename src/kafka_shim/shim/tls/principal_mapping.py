@@ -11,7 +11,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.shim.tls.distinguished_name import subject_of
+from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.tls.java_patterns import JavaPattern
 
 _RULE = re.compile(
@@ -33,7 +33,7 @@ class MappingRule(msgspec.Struct, frozen=True):
     replacement: "tuple[str | int, ...] | None" = ()
     case: str = ""
 
-    def apply(self, name: str) -> str | None:
+    def mapped_name(self, name: str) -> str | None:
         """Return the principal's name; None if the rule does not match.
 
         Raise LookupError if the replacement is invalid.
@@ -43,18 +43,18 @@ class MappingRule(msgspec.Struct, frozen=True):
         if not self.pattern.matches(name):
             return None
         if self.replacement is None:
-            raise LookupError(f"the replacement of `{_shortened(self.text)}` is invalid")
-        mapped = self.pattern.replace_all(name, self._replaced)
+            raise LookupError(f"the replacement of `{_shorten_text(self.text)}` is invalid")
+        mapped = self.pattern.replace_all(name, self._replacement_text)
         if self.case == "L":
             return mapped.lower()
         return mapped.upper() if self.case == "U" else mapped
 
-    def _replaced(self, match: Any) -> str:
+    def _replacement_text(self, match: Any) -> str:
         parts = self.replacement or ()
         return "".join(part if isinstance(part, str) else match[part] or "" for part in parts)
 
 
-def parse_rules(text: str) -> tuple[MappingRule, ...]:
+def parse_mapping_rules(text: str) -> tuple[MappingRule, ...]:
     """Read the setting. As in Kafka, a rule before a line break without a comma has no effect.
 
     Raise ValueError, which names the first thing that is no rule.
@@ -66,46 +66,46 @@ def parse_rules(text: str) -> tuple[MappingRule, ...]:
         match = _RULE.match(text, at)
         if match is None:
             raise ValueError(
-                f"principal mapping rules: `{_shortened(text[at:].strip())}` does not begin with"
+                f"principal mapping rules: `{_shorten_text(text[at:].strip())}` does not begin with"
                 " `DEFAULT` or `RULE:pattern/replacement/[LU]`"
             )
         is_rule = match["default"] or match["pattern"] is not None
         if is_rule and not match.group().endswith("\n"):
-            rules.append(_rule(match))
+            rules.append(_parse_rule(match))
         at = match.end()
     return tuple(rules)
 
 
-def principal_of(certificate: bytes, rules: tuple[MappingRule, ...]) -> str:
+def principal_of_certificate(certificate: bytes, rules: tuple[MappingRule, ...]) -> str:
     """Return the principal that a DER certificate names.
 
     Raise LookupError if no rule matches, ValueError if its subject cannot be read.
     """
-    return f"User:{map_name(rules, subject_of(certificate))}"
+    return f"User:{map_name_by_first_rule(rules, subject_of_certificate(certificate))}"
 
 
-def map_name(rules: tuple[MappingRule, ...], name: str) -> str:
+def map_name_by_first_rule(rules: tuple[MappingRule, ...], name: str) -> str:
     """Return the principal's name for a certificate's; LookupError if no rule matches."""
     for rule in rules:
-        mapped = rule.apply(name)
+        mapped = rule.mapped_name(name)
         if mapped is not None:
             return mapped
-    raise LookupError(f"no principal mapping rule applies to `{_shortened(name)}`")
+    raise LookupError(f"no principal mapping rule applies to `{_shorten_text(name)}`")
 
 
-def _rule(match: re.Match[str]) -> MappingRule:
+def _parse_rule(match: re.Match[str]) -> MappingRule:
     text = match.group().strip().rstrip(",")
     if match["default"]:
         return MappingRule(text)
     try:
         pattern = JavaPattern(match["pattern"])
     except ValueError as error:
-        raise ValueError(f"principal mapping rules: in `{_shortened(text)}`: {error}") from error
-    replacement = _parsed_replacement(match["replacement"], pattern)
+        raise ValueError(f"principal mapping rules: in `{_shorten_text(text)}`: {error}") from error
+    replacement = _parse_replacement(match["replacement"], pattern)
     return MappingRule(text, pattern, replacement, match["case"])
 
 
-def _parsed_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...] | None:
+def _parse_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...] | None:
     """Return texts and numbers of groups; None if Java finds the replacement invalid.
 
     Kafka takes references to groups that do not exist literally, if there are groups at all.
@@ -123,7 +123,7 @@ def _parsed_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...
             parts.append(pattern.group_numbers[match["name"]])
         else:
             digits = match["number"]
-            used = _digits_of_group(digits, pattern.group_count)
+            used = _count_group_digits(digits, pattern.group_count)
             if not used and pattern.group_count == 0:
                 return None
             parts += [int(digits[:used]), digits[used:]] if used else [match[0]]
@@ -131,7 +131,7 @@ def _parsed_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...
     return None if is_invalid else (*parts, text[end:])
 
 
-def _digits_of_group(digits: str, group_count: int) -> int:
+def _count_group_digits(digits: str, group_count: int) -> int:
     """Return how many of the digits are the number of a group, 0 if the first is none already."""
     used = 0
     while used < len(digits) and int(digits[: used + 1]) <= group_count:
@@ -139,5 +139,5 @@ def _digits_of_group(digits: str, group_count: int) -> int:
     return used
 
 
-def _shortened(text: str) -> str:
+def _shorten_text(text: str) -> str:
     return text if len(text) <= _TEXT_MAX else f"{text[: _TEXT_MAX - 3]}..."

@@ -35,7 +35,7 @@ class InterruptedRead:
         finally:
             self._is_offloaded = False
 
-    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+    def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]:
         yield from items
 
     def _count(self) -> None:

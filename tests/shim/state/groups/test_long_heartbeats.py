@@ -9,7 +9,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.consumer_protocol_subscription import ConsumerProtocolSubscription
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.request.time_slices import AbandonedError
+from kafka_shim.shim.request.time_slices import RequestAbandonedError
 from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ConsumerHeartbeat
@@ -47,7 +47,7 @@ class Interrupted:
         self.meanwhile()
         return result
 
-    def over(self, items: Iterable[Item]) -> Iterator[Item]:
+    def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]:
         for item in items:
             yield item
             self.meanwhile()
@@ -194,9 +194,9 @@ def test_a_client_that_disconnects_leaves_the_group_unchanged() -> None:
     before = has(requests)
 
     def hang_up() -> None:
-        raise AbandonedError
+        raise RequestAbandonedError
 
-    with pytest.raises(AbandonedError):
+    with pytest.raises(RequestAbandonedError):
         requests.handle_consumer_heartbeat("g", beat("gone", "a"), Interrupted(hang_up))
     assert has(requests) == before
     requests.handle_consumer_heartbeat("g", beat("next", "a"), Interrupted())
@@ -210,12 +210,15 @@ def test_a_second_long_heartbeat_of_a_group_waits_for_the_first() -> None:
     class Waiting(Interrupted):
         def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
             waiting.append(work)
-            raise AbandonedError
+            raise RequestAbandonedError
 
     with long_heartbeats.serialize_by_group("g", Interrupted()):
         with long_heartbeats.serialize_by_group("another", Waiting()):
             assert not waiting
-        with pytest.raises(AbandonedError), long_heartbeats.serialize_by_group("g", Waiting()):
+        with (
+            pytest.raises(RequestAbandonedError),
+            long_heartbeats.serialize_by_group("g", Waiting()),
+        ):
             pass
     assert len(waiting) == 1
     with long_heartbeats.serialize_by_group("g", Waiting()):

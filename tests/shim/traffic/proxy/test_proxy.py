@@ -27,7 +27,7 @@ from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.tls.context import server_context
+from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
 from kafka_shim.shim.traffic.traces.passing_login import claimed_name
@@ -168,7 +168,9 @@ async def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
 async def test_the_proxy_has_tls_connections_to_clients_and_brokers(tmp_path: Path) -> None:
     """Clients trust the proxy's CA, the proxy trusts the brokers' CA; the trace is unencrypted."""
     certificates = {"shim.tls.directory": str(tmp_path / "broker")}
-    own = server_context({"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1")
+    own = build_server_context(
+        {"shim.tls.directory": str(tmp_path / "proxy")}, "PROXY", "127.0.0.1"
+    )
     async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:
         trust = Trust(location=str(tmp_path / "broker/ca.pem"))
         upstream = Upstream(ClientConfig(SecurityProtocol.SSL, trust=trust))

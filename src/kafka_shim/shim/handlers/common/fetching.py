@@ -211,7 +211,7 @@ def response_bytes_limit(
         limit = cluster.configs.broker_value(BYTES_MAX_SETTING, context.node_id)
         requested_bytes = min(requested_bytes, int(limit or requested_bytes))
     throttles = None if is_follower else cluster.throttles
-    quota_bytes = None if throttles is None else throttles.bytes_at_once(context.client)
+    quota_bytes = None if throttles is None else throttles.bytes_at_once(context.quota_client)
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 

@@ -56,7 +56,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         Raise RequestRejected if none can be described.
         """
         if self.protocol not in context.cluster.groups.settings.protocols:
-            context.access.check_nothing_further()
+            context.access.declare_no_further_checks()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
         allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
@@ -86,7 +86,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             return self.failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
         operations = NO_OPERATIONS
         if wants_operations:
-            operations = context.access.operations(ResourceType.GROUP, group_id)
+            operations = context.access.authorized_operations(ResourceType.GROUP, group_id)
         return self.describe(group, operations, context)
 
 

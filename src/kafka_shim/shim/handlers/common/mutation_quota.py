@@ -13,7 +13,9 @@ def check_mutation_quota(
     if throttles is None:
         return
     is_strict = context.version >= strict_since_version
-    is_allowed, wait_ms = throttles.mutate(context.client, mutation_count, is_strict=is_strict)
+    is_allowed, wait_ms = throttles.mutate(
+        context.quota_client, mutation_count, is_strict=is_strict
+    )
     context.throttle_ms = max(context.throttle_ms, wait_ms)
     if not is_allowed:
         error = ErrorCode.THROTTLING_QUOTA_EXCEEDED

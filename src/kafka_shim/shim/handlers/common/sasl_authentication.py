@@ -9,7 +9,7 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslStep
-from kafka_shim.shim.sasl.scram_credential import ScramMechanism, salted_credential
+from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.authentications import NAME_MAX, claimed_user_name
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -83,7 +83,7 @@ def _delegation_token_account(
         return None
     from kafka_shim.shim.sasl.scram import ScramAccount  # noqa: PLC0415 - see above
 
-    credential = salted_credential(kind, token.password, cluster.secrets.randbytes(24))
+    credential = credential_of_password(kind, token.password, cluster.secrets.randbytes(24))
     return ScramAccount(credential, token.owner, token_id, token.expires_ms)
 
 
@@ -112,8 +112,8 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
     if step.principal is not None:
         session.claimed_name = step.principal.removeprefix("User:")
         _record_authentication(session, cluster, mechanism, None)
-    elif step.refusal is not None:
-        _record_authentication(session, cluster, mechanism, step.refusal)
+    elif step.rejection_reason is not None:
+        _record_authentication(session, cluster, mechanism, step.rejection_reason)
     return step
 
 
@@ -143,7 +143,7 @@ def _authenticate_session(
     elif not cluster.facts.users.sessions_end_with_their_token:
         ends.clear()
     session.expires_at_ms = min(ends, default=None)
-    session.belongs_to(principal)
+    session.set_principal(principal)
     session.is_authenticated = True
     session.phase = Phase.READY
     session.token_id = step.token_id

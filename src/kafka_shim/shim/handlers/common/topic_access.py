@@ -17,7 +17,7 @@ def denied_or_unknown_topic_error(
     """
     bound = context.cluster.policy.bind_requirement_to_release(requirement)
     if bound.hidden_as is None:
-        if not context.access.meets(bound, name):
+        if not context.access.allows_bound(bound, name):
             return bound.error
         exists = context.cluster.topics.known(name) is not None
         return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

@@ -33,7 +33,7 @@ def topic_errors_by_name(
     distinct_names = list(dict.fromkeys(names))
     if None in distinct_names:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
-    context.access.check_nothing_further()  # a request may be about no topic at all
+    context.access.declare_no_further_checks()  # a request may be about no topic at all
     return {
         name: context.access.error(requirement, name) for name in distinct_names if name is not None
     }

@@ -40,7 +40,7 @@ class TimeSlices(Protocol):
     """
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item: ...
-    def over(self, items: Iterable[Item]) -> Iterator[Item]: ...
+    def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]: ...
 
 
 class MutableGroupState(Protocol):
@@ -139,7 +139,7 @@ class TimeSlicedHeartbeats:
         member = group.members[heartbeat.member_id]
         group.restart_session_timeout(member)
         group.initialize_share_states(
-            slices.over(slices.offload(group.uninitialized_partitions, member))
+            slices.time_sliced(slices.offload(group.uninitialized_partitions, member))
         )
         return response
 

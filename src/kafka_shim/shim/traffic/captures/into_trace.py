@@ -11,7 +11,7 @@ from kafka_shim.protocol.trace.entries import DERIVED
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.observing.recorder import Recorder
-from kafka_shim.shim.request.session import Session, java_host_text
+from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.captures.connection import CapturedConnection, Troubles
 from kafka_shim.shim.traffic.captures.files import CaptureError, packets
 from kafka_shim.shim.traffic.captures.frames import begins_with_request, looks_like_request
@@ -83,7 +83,7 @@ class _Client:
         client, server = ends
         name = "{}:{}".format(*server)
         listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
-        session = Session(listener, -1, java_host_text(client[0]), client[1])
+        session = Session(listener, -1, java_ip_text(client[0]), client[1])
         session.number = number
         self.connection = CapturedConnection(client, server, self._request, self._response)
         self._observed = ObservedConnection(session, recorder)

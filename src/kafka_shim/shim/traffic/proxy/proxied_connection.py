@@ -148,5 +148,5 @@ async def _run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             result.set_exception(error)
 
     slices = TimeSlices[Any](loop, lambda: slices.offload(function, *arguments), done)
-    slices.start()
+    slices.start_first_slice()
     return await result

@@ -14,7 +14,7 @@ from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
-from kafka_shim.shim.request.session import Session, java_host_text
+from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.proxy.addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
@@ -152,12 +152,12 @@ class Proxy:
         peer = writer.get_extra_info("peername")
         protocol = SecurityProtocol.PLAINTEXT if self._tls is None else SecurityProtocol.SSL
         listener = ListenerConfig(self._name, protocol, *self._listen)
-        session = Session(listener, route.node_id, java_host_text(peer[0]), peer[1])
+        session = Session(listener, route.node_id, java_ip_text(peer[0]), peer[1])
         session.number = next(self._numbers)
-        session.observed_host = java_host_text(upstream[1].get_extra_info("sockname")[0])
+        session.observed_host = java_ip_text(upstream[1].get_extra_info("sockname")[0])
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
-            session.belongs_to(f"User:{self._brokers.login.username}")
+            session.set_principal(f"User:{self._brokers.login.username}")
         connection = ProxiedConnection(
             session, self._observer, self._address_of, Limits().frame_bytes_max
         )

@@ -117,7 +117,9 @@ class ObservedConnection:
     def _note_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
         with contextlib.suppress(ProtocolError):
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            self._session.runs(message.client_software_name, message.client_software_version)
+            self._session.set_client_software(
+                message.client_software_name, message.client_software_version
+            )
 
 
 def _expects_response(header: RequestHeader, frame: bytes, at: int) -> bool:

@@ -27,7 +27,7 @@ class PassingLogin:
         if message.error_code != 0:
             self._claimed = None
         else:
-            self._session.belongs_to(f"User:{self._claimed}")
+            self._session.set_principal(f"User:{self._claimed}")
 
 
 def claimed_name(mechanism: str, token: bytes) -> str | None:

@@ -1,4 +1,4 @@
-"""An onlooker is called for every request, in the order of its hooks; without any, none is."""
+"""An interceptor is called for every request, in the order of its hooks; without any, none is."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.alter_client_quotas_request import (
     OpData,
 )
 from kafka_shim.shim.dispatching import dispatcher as dispatcher_module
-from kafka_shim.shim.dispatching.onlookers import Exchange, Handle, Onlooker
+from kafka_shim.shim.dispatching.interceptors import Exchange, Handle, Interceptor
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.observing.history import History
@@ -22,7 +22,7 @@ from tests.shim.faults.sample_requests import metadata
 from tests.shim.play import Stage
 
 
-class HookLog(Onlooker):
+class HookLog(Interceptor):
     """Notes the names of the hooks that were called."""
 
     def __init__(self) -> None:
@@ -58,56 +58,56 @@ class HookLog(Onlooker):
 
 
 def watched_stage() -> tuple[Stage, HookLog]:
-    stage, onlooker = Stage("4.3"), HookLog()
+    stage, interceptor = Stage("4.3"), HookLog()
     stage.topic("orders")
-    stage.dispatcher.onlookers.set("log", onlooker)
-    return stage, onlooker
+    stage.dispatcher.interceptors.set_interceptor("log", interceptor)
+    return stage, interceptor
 
 
 def test_hooks_are_called_in_order() -> None:
-    stage, onlooker = watched_stage()
+    stage, interceptor = watched_stage()
     stage.ask(ApiKey.METADATA, 12, metadata("orders"))
-    assert onlooker.hooks == [
+    assert interceptor.hooks == [
         "arrival User:admin", "header 3", "request METADATA", "handle", "handled 1",
         "response None", "frame True", "end 1",
     ]  # fmt: skip
 
 
 def test_cached_responses_are_observed_without_a_handler() -> None:
-    stage, onlooker = watched_stage()
+    stage, interceptor = watched_stage()
     stage.dispatcher.response_cache = ResponseCache(stage.cluster)
     for _ in range(3):
-        onlooker.hooks.clear()
+        interceptor.hooks.clear()
         stage.ask(ApiKey.METADATA, 12, metadata("orders"))
     assert stage.dispatcher.response_cache.hits == 1
-    assert "handle" not in onlooker.hooks
-    assert onlooker.hooks == [
+    assert "handle" not in interceptor.hooks
+    assert interceptor.hooks == [
         "arrival User:admin", "header 3", "request METADATA", "handled 1", "response ()",
         "frame True", "end 1",
     ]  # fmt: skip
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_onlookers_of_handlers_are_nested(when: str) -> None:
-    stage, onlooker = watched_stage()
+def test_interceptors_of_handlers_are_nested(when: str) -> None:
+    stage, interceptor = watched_stage()
     stage.dispatcher.faults.add({"action": {"disconnect": when}})
     with pytest.raises(CloseConnection):
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
     called = int(when == "after")
-    assert onlooker.hooks == [
+    assert interceptor.hooks == [
         "arrival User:admin", "header 29", "request DESCRIBE_ACLS", *["handle"] * called,
         f"handled {called}", "end 0",
     ]  # fmt: skip
 
 
-def test_a_dispatcher_without_onlookers_creates_no_exchange(
+def test_a_dispatcher_without_interceptors_creates_no_exchange(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     stage, _ = watched_stage()
     monkeypatch.setattr(dispatcher_module, "Exchange", None)
     with pytest.raises(TypeError):
         stage.ask(ApiKey.METADATA, 12, metadata("orders"))
-    stage.dispatcher.onlookers.set("log", None)
+    stage.dispatcher.interceptors.set_interceptor("log", None)
     stage.ask(ApiKey.METADATA, 12, metadata("orders"))
 
 

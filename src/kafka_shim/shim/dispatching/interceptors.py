@@ -1,7 +1,7 @@
 """The optional collaborators of the dispatcher: each overrides the hooks that it needs.
 
-Hooks are composed when an onlooker comes or goes, so a request calls only those that exist, and a
-dispatcher without onlookers calls none.
+Hooks are composed when an interceptor is added or removed: a request calls only the overridden
+ones, and a dispatcher without interceptors calls none.
 """
 
 from collections.abc import Callable
@@ -31,7 +31,7 @@ class Exchange:
     """A request and its response, as far as they exist when a hook is called.
 
     `errors` are the error codes of a cached response, which is not decoded; None for a new one.
-    `decisions` are those that were not reported by `on_end` yet; `notes` are an onlooker's own.
+    `decisions` are those that were not reported by `on_end` yet; `notes` are an interceptor's own.
     """
 
     __slots__ = (
@@ -64,14 +64,14 @@ class Exchange:
         self.errors: tuple[int, ...] | None = None
         self.decisions: list[AccessRecord] | tuple[()] = ()
         self.fault_ids: list[int] = []
-        self.notes: dict[Onlooker, Any] = {}
+        self.notes: dict[Interceptor, Any] = {}
 
 
 Handle: TypeAlias = Callable[[Exchange], Any]
 Hook: TypeAlias = Callable[[Exchange], None]
 
 
-class Onlooker:
+class Interceptor:
     """Observes requests, or changes their responses. Hooks are called in the order below."""
 
     needs_all_decisions = False
@@ -109,39 +109,39 @@ class Onlooker:
         """A connection has ended; the reason is empty if the client closed it."""
 
 
-class Onlookers:
-    """The onlookers of a dispatcher by name, and their composed hooks.
+class InterceptorChain:
+    """The interceptors of a dispatcher by name, and their composed hooks.
 
-    `handle` calls the handler of an exchange through the onlookers that override it. `always` are
-    onlookers that have no name, and do not count as present.
+    `handle` calls the handler of an exchange through the interceptors that override it. `always`
+    are interceptors that have no name, and do not count as present.
     """
 
-    def __init__(self, call_handler: Handle, *always: Onlooker) -> None:
+    def __init__(self, call_handler: Handle, *always: Interceptor) -> None:
         self._call_handler = call_handler
         self._always = always
-        self._by_name: dict[str, Onlooker] = {}
+        self._by_name: dict[str, Interceptor] = {}
         self.are_present = False
-        self._compose()
+        self._compose_hooks()
 
-    def set(self, name: str, onlooker: Onlooker | None) -> None:
-        """Add an onlooker or replace the one with this name; None removes it."""
+    def set_interceptor(self, name: str, interceptor: Interceptor | None) -> None:
+        """Add an interceptor or replace the one with this name; None removes it."""
         self._by_name.pop(name, None)
-        if onlooker is not None:
-            self._by_name[name] = onlooker
+        if interceptor is not None:
+            self._by_name[name] = interceptor
         self.are_present = bool(self._by_name)
-        self._compose()
+        self._compose_hooks()
 
-    def _compose(self) -> None:
-        onlookers = (*self._always, *self._by_name.values())
-        self.need_all_decisions = any(each.needs_all_decisions for each in onlookers)
-        self.need_handlers = any(each.needs_handlers for each in onlookers)
-        self.observe_cached_responses = any(each.observes_cached_responses for each in onlookers)
+    def _compose_hooks(self) -> None:
+        interceptors = (*self._always, *self._by_name.values())
+        self.need_all_decisions = any(each.needs_all_decisions for each in interceptors)
+        self.need_handlers = any(each.needs_handlers for each in interceptors)
+        self.observe_cached_responses = any(each.observes_cached_responses for each in interceptors)
 
         def hooks(name: str) -> tuple[Any, ...]:
             overriding = (
                 each
-                for each in onlookers
-                if getattr(type(each), name) is not getattr(Onlooker, name)
+                for each in interceptors
+                if getattr(type(each), name) is not getattr(Interceptor, name)
             )
             return tuple(getattr(each, name) for each in overriding)
 
@@ -158,7 +158,7 @@ class Onlookers:
             self.handle = partial(layer, handle=self.handle)
 
 
-class QuotaOnlooker(Onlooker):
+class QuotaInterceptor(Interceptor):
     """Counts the bytes and time of requests against client quotas, and throttles responses: they
     have the throttle time, and the connection is not read meanwhile (KIP-219).
     """
@@ -180,7 +180,7 @@ class QuotaOnlooker(Onlooker):
             return
         if not exchange.session.is_ready:
             return
-        client, busy_us = context.client, self._cluster.clock.now_us() - started_us
+        client, busy_us = context.quota_client, self._cluster.clock.now_us() - started_us
         wait_ms = throttles.count(BUSY, client, busy_us / 10_000)
         if exchange.api.key is ApiKey.PRODUCE:
             wait_ms = max(wait_ms, throttles.count(PRODUCED, client, len(exchange.frame)))
@@ -193,7 +193,7 @@ class QuotaOnlooker(Onlooker):
         if throttles is None:
             return
         if exchange.api.key is ApiKey.FETCH:
-            size, client = len(exchange.api.write(response)), context.client
+            size, client = len(exchange.api.write(response)), context.quota_client
             throttle_ms = throttles.count(FETCHED, client, size)
             context.throttle_ms = max(context.throttle_ms, throttle_ms)
             if context.throttle_ms:
@@ -205,7 +205,7 @@ class QuotaOnlooker(Onlooker):
         exchange.response = response
 
 
-class FaultOnlooker(Onlooker):
+class FaultInterceptor(Interceptor):
     """Applies injected faults; present while there are any."""
 
     needs_handlers = True
@@ -215,7 +215,9 @@ class FaultOnlooker(Onlooker):
 
     def handle(self, exchange: Exchange, handle: Handle) -> Any:
         api, context = exchange.api, exchange.context
-        faults = self._faults.matching(api.key, context, exchange.frame, exchange.body_at)
+        faults = self._faults.count_and_return_matching(
+            api.key, context, exchange.frame, exchange.body_at
+        )
         if not faults:
             return handle(exchange)
         from kafka_shim.shim.faults.fault_effects import response_with_faults  # noqa: PLC0415 - faults are rare
@@ -226,7 +228,7 @@ class FaultOnlooker(Onlooker):
         )
 
 
-class HistoryOnlooker(Onlooker):
+class HistoryInterceptor(Interceptor):
     """Notes requests in the history that the control API shows."""
 
     needs_all_decisions = True
@@ -261,7 +263,7 @@ class HistoryOnlooker(Onlooker):
             self._history.add_response_frame(entry, exchange.response_frame)
 
 
-class TraceOnlooker(Onlooker):
+class TraceInterceptor(Interceptor):
     """Records requests, decisions and responses in a trace."""
 
     needs_all_decisions = True
@@ -287,7 +289,7 @@ class TraceOnlooker(Onlooker):
         self._recorder.closed(session, reason)
 
 
-class StorageOnlooker(Onlooker):
+class StorageInterceptor(Interceptor):
     """Lets the storage know what may have to be written before responses are sent."""
 
     observes_cached_responses = False
