@@ -10,17 +10,19 @@ import random
 import secrets
 import sys
 from collections.abc import Callable, Iterable
+from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any
 
 import structlog
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from tests.oracle import peers, report
+from tests.oracle import peers, report, story_brokers
 from tests.oracle.comparing import Tally, play_both
 from tests.oracle.real_kafka import MODES, missing_tools
 from tests.oracle.shrinking import renamed, shrink
 from tests.recordings.conformance import generate
+from tests.recordings.conformance.interleaving import interleaved
 from tests.recordings.conformance.matrix.access_matrix import Matrix
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.recording import KINDS
@@ -35,14 +37,11 @@ Making = Callable[[str, int], Scenario]
 def main(arguments: list[str]) -> int:
     options = _parser().parse_args(arguments)
     structlog.configure(wrapper_class=structlog.make_filtering_bound_logger(logging.ERROR))
-    if options.keep and options.mode != "authorizer":
-        report.progress("--keep requires --mode authorizer, which the recording is made with")
-        return 2
-    missing = missing_tools()
-    if missing and not options.broker:
-        report.progress(f"a real broker needs {missing}: please install it")
+    if problem := _problem(options):
+        report.progress(problem)
         return 2
     make: Making = script if options.stateful else generate.scenario
+    make = interleaved if options.interleaved else make
     seeds = _seeds(options.seeds, options.scripts)
     if options.matrix:
         scenes = list(Matrix(parse_minor_release(options.release)).scenes())
@@ -52,13 +51,14 @@ def main(arguments: list[str]) -> int:
     if options.broker:
         opened = peers.running(options.broker, options.release)
         make = partial(_anew, make, secrets.token_hex(3))
+    elif options.interleaved:
+        opened = story_brokers.real(options.release, options.brokers, tls=options.tls)
     else:
         opened = peers.real(options.release, options.mode)
     with opened as reference:
         if options.twice:
             return _compare_with_recording(options, reference)
-        opening = peers.child if options.shim else peers.in_process
-        with opening(options.release, options.mode) as other:
+        with _shim(options) as other:
             tally = _compare(options.release, reference, other, seeds, make)
             report.result(report.as_json(tally) if options.json else report.as_text(tally))
             if options.shrink and not options.json:
@@ -66,6 +66,25 @@ def main(arguments: list[str]) -> int:
                 if options.keep:
                     _keep(options, short)
     return 0 if tally.all_equal else DIFFERENT
+
+
+def _problem(options: argparse.Namespace) -> str:
+    """Return what is wrong with the options, empty if nothing is."""
+    if options.keep and options.mode != "authorizer":
+        return "--keep requires --mode authorizer, which the recording is made with"
+    if not options.interleaved and (options.brokers > 1 or options.tls):
+        return "--brokers and --tls require --interleaved"
+    missing = missing_tools()
+    if missing and not options.broker:
+        return f"a real broker needs {missing}: please install it"
+    return ""
+
+
+def _shim(options: argparse.Namespace) -> AbstractContextManager[Peer]:
+    if options.interleaved:
+        return story_brokers.child(options.release, options.brokers, tls=options.tls)
+    opening = peers.child if options.shim else peers.in_process
+    return opening(options.release, options.mode)
 
 
 def _anew(make: Making, nonce: str, release: str, seed: int) -> Scenario:
@@ -84,6 +103,17 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument(
         "--stateful", action="store_true", help="play scripts, whose requests affect each other"
+    )
+    parser.add_argument(
+        "--interleaved",
+        action="store_true",
+        help="play stories of several principals whose permissions change between their steps",
+    )
+    parser.add_argument(
+        "--brokers", type=int, choices=(1, 2), default=1, help="brokers of --interleaved"
+    )
+    parser.add_argument(
+        "--tls", action="store_true", help="users of --interleaved connect to SASL_SSL"
     )
     parser.add_argument(
         "--matrix", action="store_true", help="play the access matrix; seeds are positions in it"

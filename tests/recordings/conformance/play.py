@@ -24,7 +24,7 @@ from tests.recordings.conformance.symbols import NO_ID, Symbols
 from tests.recordings.conformance.taking import fill
 from tests.recordings.fitting import fit
 from tests.recordings.peers.in_process import InProcess
-from tests.recordings.peers.peer import WAITS, Peer, ask, ask_root
+from tests.recordings.peers.peer import CLOSED, WAITS, Peer, ask, ask_root
 from tests.recordings.peers.topics import create, until
 
 CLIENT_ID: Final = "play"
@@ -64,6 +64,11 @@ class Play:
         for number, step in enumerate(self._scenario.steps):
             if step.user in self._later:
                 self._collect(step.user)
+            if step.after_ms:
+                self._peer.pause(step.after_ms)
+            if step.token and not self._use_token(step):
+                self._found[number] = {CLOSED: True}
+                continue
             request = self._request(step)
             if step.later:
                 self._peer.send(step.user, API_OF[step.api], step.version, request)
@@ -77,6 +82,14 @@ class Play:
 
     def clean_up(self) -> None:
         clean_up(self._scenario, self._peer)
+
+    def _use_token(self, step: Step) -> bool:
+        """Let a connection log in with a token; return whether the token was created."""
+        created = self._responses.get(step.token)
+        if created is None or not created.token_id:
+            return False
+        self._peer.use_token(step.user, created.token_id, created.hmac)
+        return True
 
     def _collect(self, user: str) -> None:
         number = self._later.pop(user)

@@ -37,7 +37,8 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     `takes` fills fields of the request from responses to labelled steps: `{"members.0.member_id":
     "join:member_id"}`. If that step is missing, or its connection was closed, the request keeps its
     own value. For a field with records, the source is only a label: the records get the producer id
-    and epoch in that step's response.
+    and epoch in that step's response. The step is sent `after_ms` later than the one before. Its
+    connection logs in with the delegation token that the step labelled `token` created.
     """
 
     user: str
@@ -48,6 +49,8 @@ class Step(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):
     label: str = ""
     takes: dict[str, str] = {}
     later: bool = False
+    after_ms: int = 0
+    token: str = ""
 
 
 class Scenario(msgspec.Struct, forbid_unknown_fields=True, omit_defaults=True):

@@ -89,7 +89,7 @@ def script(release: str, seed: int) -> Scenario:
     """Return the script of a seed; the same release and seed give the same script."""
     draw = Draw(release, seed, f"t{seed}")
     acls = [draw.acl() for _ in range(draw.number(0, 4))]
-    acls += [_everything(user, kind) for user in USERS for kind in _kinds(draw)]
+    acls += [everything(user, kind) for user in USERS for kind in _kinds(draw)]
     known = [story for story, api in STORIES.items() if draw.has(api)]
     told = []
     for number in range(draw.number(2, 4)):
@@ -118,7 +118,7 @@ def _interleaved(draw: Draw, told: list[tuple[Teller, Story]]) -> Any:
         if move is None:
             told.remove((teller, story))
         else:
-            yield _step(teller, move)
+            yield story_step(teller, move)
 
 
 def _acl_change(draw: Draw) -> Step:
@@ -141,7 +141,7 @@ def _acl_change(draw: Draw) -> Step:
     return Step(ADMIN, api.wire_name, version, generate.plain(fit(request, version)))
 
 
-def _step(teller: Teller, move: Move) -> Step:
+def story_step(teller: Teller, move: Move) -> Step:
     version = teller.version(move.api) if move.version == ANY_VERSION else move.version
     request = fit(move.request, version)
     assert generate.is_writable(request, version), (move.api, version, request)
@@ -153,6 +153,8 @@ def _step(teller: Teller, move: Move) -> Step:
         label=move.label,
         takes=dict(move.takes),
         later=move.later,
+        after_ms=move.after_ms,
+        token=move.token,
     )
 
 
@@ -161,7 +163,7 @@ def _kinds(draw: Draw) -> list[ResourceType]:
     return [kind for kind in [*kinds, ResourceType.CLUSTER] if draw.chance(_ALLOWED_SHARE)]
 
 
-def _everything(user: str, kind: ResourceType) -> AclCreation:
+def everything(user: str, kind: ResourceType) -> AclCreation:
     return AclCreation(
         resource_type=kind,
         resource_name=CLUSTER_NAME if kind is ResourceType.CLUSTER else "*",

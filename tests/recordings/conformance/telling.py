@@ -10,7 +10,10 @@ ANY_VERSION = -1
 
 
 class Move(NamedTuple):
-    """A request of a story; see `Step`. Without a version, any that the release supports."""
+    """A request of a story; see `Step`. Without a version, any that the release supports.
+
+    `directly`: no step of another story comes before it, since time counts.
+    """
 
     api: ApiKey
     request: Any
@@ -19,6 +22,9 @@ class Move(NamedTuple):
     version: int = ANY_VERSION
     user: str = ""
     later: bool = False
+    after_ms: int = 0
+    token: str = ""
+    directly: bool = False
 
 
 Story = Iterator[Move]

@@ -7,6 +7,7 @@ from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served_version
 from kafka_shim.protocol.codec.catalogue import message_classes
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import Draw
+from tests.recordings.conformance.interleaving import ALWAYS, TIMED, interleaved
 from tests.recordings.conformance.play import API_OF
 from tests.recordings.conformance.scenario import Scenario, Step
 from tests.recordings.conformance.scripts import STORIES, script
@@ -33,7 +34,7 @@ def test_consecutive_seeds_have_every_api_in_every_version(release: str) -> None
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_seeds_are_repeatable_and_all_requests_can_be_encoded(release: str) -> None:
-    for make in (generate.scenario, script):
+    for make in (generate.scenario, script, interleaved):
         for seed in (3, 4):
             scenario = make(release, seed)
             assert msgspec.json.encode(scenario) == msgspec.json.encode(make(release, seed))
@@ -54,7 +55,7 @@ def test_names_of_a_scenario_begin_with_its_prefix() -> None:
         assert name.startswith("s5")
 
 
-@pytest.mark.parametrize("story", STORIES, ids=lambda story: story.__name__)
+@pytest.mark.parametrize("story", STORIES | ALWAYS | TIMED, ids=lambda story: story.__name__)
 def test_a_story_uses_only_its_earlier_steps(story: object) -> None:
     for seed in range(5):
         told = list(story(Teller(Draw("4.3", seed), "alice", 1)))  # type: ignore[operator]

@@ -147,6 +147,36 @@ def expression_without_topics(play: ModernPlay) -> None:
         play.consumer_groups(f"then {at}", group)
 
 
+def subscribes_while_revoking(play: ModernPlay) -> None:
+    """A member changes its subscription before it has revoked partitions."""
+    if not play.has(HEARTBEAT):
+        return
+    first, second = play.topic("t", "u")
+    for suffix, change, owned in (
+        ("none", {"subscribed_topic_names": []}, None),
+        ("other", {"subscribed_topic_names": [second]}, {first: [0, 1]}),
+        ("other-revoked", {"subscribed_topic_names": [second]}, {first: [0]}),
+        ("other-nothing", {"subscribed_topic_names": [second]}, {}),
+        ("both", {"subscribed_topic_names": [first, second]}, {first: [0, 1]}),
+    ):
+        group = play.text(f"g-{suffix}")
+        play.enter(f"{suffix}: a joins", group, "a", first)
+        play.beat(f"{suffix}: a has all", group, "a", owned={first: [0, 1]})
+        play.settle()
+        play.enter(f"{suffix}: b joins", group, "b", first)
+        play.beat(f"{suffix}: a has to revoke", group, "a", owned={first: [0, 1]})
+        play.beat(f"{suffix}: a subscribes", group, "a", owned=owned, **change)
+        play.consumer_groups(f"{suffix}: changed", group)
+        play.beat(f"{suffix}: b waits", group, "b")
+        play.beat(f"{suffix}: a still has all", group, "a", owned={first: [0, 1]})
+        play.beat(f"{suffix}: a has nothing", group, "a", owned={})
+        play.beat(f"{suffix}: b gets more", group, "b", owned={})
+        play.settle()
+        play.beat(f"{suffix}: a again", group, "a", owned={})
+        play.beat(f"{suffix}: b again", group, "b")
+        play.consumer_groups(f"{suffix}: in the end", group)
+
+
 SCENARIOS = (
     subscribing_to_nothing,
     instance_of_nothing,
@@ -155,4 +185,5 @@ SCENARIOS = (
     strange_topics,
     other_expression,
     expression_without_topics,
+    subscribes_while_revoking,
 )

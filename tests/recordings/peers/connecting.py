@@ -1,5 +1,6 @@
 """Connects to real brokers that have just been started."""
 
+import ssl
 import time
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -12,9 +13,11 @@ START_SECONDS = 60
 
 
 @contextmanager
-def connected(release: str, plain: str, sasl: str, *, client_id: str = "") -> Iterator[SocketPeer]:
+def connected(
+    release: str, plain: str, sasl: str, *, client_id: str = "", tls: ssl.SSLContext | None = None
+) -> Iterator[SocketPeer]:
     """Connect to a broker at two addresses; yield it when it and its coordinators respond."""
-    peer = _answering(release, plain, sasl, client_id)
+    peer = _answering(release, plain, sasl, client_id, tls)
     try:
         warm(peer)
         yield peer
@@ -27,11 +30,13 @@ def real(kafka: RealKafka) -> AbstractContextManager[SocketPeer]:
     return connected(kafka.release, kafka.plain, kafka.sasl)
 
 
-def _answering(release: str, plain: str, sasl: str, client_id: str) -> SocketPeer:
+def _answering(
+    release: str, plain: str, sasl: str, client_id: str, tls: ssl.SSLContext | None
+) -> SocketPeer:
     deadline = time.monotonic() + START_SECONDS
     while True:
         try:
-            return SocketPeer(release, plain, sasl, client_id=client_id)
+            return SocketPeer(release, plain, sasl, client_id=client_id, tls=tls)
         except OSError:
             if time.monotonic() > deadline:
                 raise

@@ -105,6 +105,13 @@ class InProcess:
     def pause(self, milliseconds: int) -> None:
         self.stage.clock.advance(milliseconds)
 
+    def use_token(self, connection: str, token_id: str, hmac: bytes) -> None:
+        if connection not in self._sessions:
+            owner = self.stage.cluster.tokens.find_unexpired(token_id)
+            session = self._session(connection)
+            session.mechanism, session.token_id = "SCRAM-SHA-256", token_id
+            session.principal = owner.owner if owner is not None else "User:unknown"
+
     def compact(self, topic: str, roll: Callable[[], None]) -> None:
         self.stage.compact(topic)
         roll()

@@ -36,6 +36,9 @@ class Peer(Protocol):
     def now_ms(self) -> int: ...
     def pause(self, milliseconds: int) -> None: ...
 
+    def use_token(self, connection: str, token_id: str, hmac: bytes) -> None:
+        """Let this connection, if it is not open yet, log in with a delegation token."""
+
     def compact(self, topic: str, roll: Callable[[], None]) -> None:
         """Compact partition 0 of a topic; `roll` begins a new segment."""
 

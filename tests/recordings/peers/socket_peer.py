@@ -1,6 +1,7 @@
 """A broker behind sockets as a peer, with a blocking connection for each name."""
 
 import socket
+import ssl
 import time
 from collections.abc import Callable
 from typing import Any, Final
@@ -26,6 +27,7 @@ from tests.recordings.peers.peer import (
     versions,
 )
 from tests.recordings.peers.settling import Settling
+from tests.recordings.peers.token_login import token_messages
 
 READS_COMMITTED: Final = frozenset(
     {
@@ -45,10 +47,14 @@ CLEANING_SECONDS: Final = 2.5
 class Connection:
     """A connection for one request at a time."""
 
-    def __init__(self, address: str, client_id: str = "tests") -> None:
+    def __init__(
+        self, address: str, client_id: str = "tests", tls: ssl.SSLContext | None = None
+    ) -> None:
         self._client_id = client_id
         self._socket = socket.create_connection(split(address), 20)
         self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if tls is not None:
+            self._socket = tls.wrap_socket(self._socket, server_hostname=split(address)[0])
         self._correlation_id = 0
 
     def ask(self, api: ApiKey, version: int, request: Any) -> Any:
@@ -86,14 +92,29 @@ class Connection:
         return bytes(parts)
 
 
+class LoginRejectedError(Exception):
+    """A broker has rejected a delegation token."""
+
+
 class SocketPeer:
     """A broker at two addresses, `host:port`; its users log in with `NAME-secret`.
 
-    The client id is the name of the connection unless `client_id` is given.
+    The client id is the name of the connection unless `client_id` is given. Users connect with TLS
+    if `tls` is given.
     """
 
-    def __init__(self, release: str, plain: str, sasl: str, *, client_id: str = "") -> None:
+    def __init__(
+        self,
+        release: str,
+        plain: str,
+        sasl: str,
+        *,
+        client_id: str = "",
+        tls: ssl.SSLContext | None = None,
+    ) -> None:
         self.release = release
+        self._tls = tls
+        self._tokens: dict[str, tuple[str, bytes]] = {}  # token id and hmac by connection
         self._plain = plain
         self._sasl = sasl
         self._client_id = client_id
@@ -107,7 +128,10 @@ class SocketPeer:
         if api in READS_COMMITTED:
             time.sleep(COMMITTING_SECONDS)
         self._sent[connection] = api, version, request
-        opened = self._connection(connection)
+        try:
+            opened = self._connection(connection)
+        except LoginRejectedError:
+            return
         try:
             opened.tell(api, version, request)
         except ConnectionError:  # the broker has closed it
@@ -128,6 +152,9 @@ class SocketPeer:
 
     def pause(self, milliseconds: int) -> None:
         time.sleep(milliseconds / 1000)
+
+    def use_token(self, connection: str, token_id: str, hmac: bytes) -> None:
+        self._tokens[connection] = token_id, hmac
 
     def compact(self, topic: str, roll: Callable[[], None]) -> None:
         roll()
@@ -164,8 +191,11 @@ class SocketPeer:
         if name not in self._connections:
             user = name.partition("/")[0]
             address = self._sasl if user in USERS else self._plain
-            connection = Connection(address, self._client_id or name)
-            if user in USERS:
+            tls = self._tls if user in USERS else None
+            connection = Connection(address, self._client_id or name, tls)
+            if name in self._tokens:
+                self._log_in_by_token(connection, *self._tokens[name])
+            elif user in USERS:
                 self._log_in(connection, user)
             self._connections[name] = connection
         return self._connections[name]
@@ -183,3 +213,17 @@ class SocketPeer:
         request = SaslAuthenticateRequest(auth_bytes=token)
         version = min(2, versions(self.release, ApiKey.SASL_AUTHENTICATE)[-1])
         assert connection.ask(ApiKey.SASL_AUTHENTICATE, version, request).error_code == 0
+
+    def _log_in_by_token(self, connection: Connection, token_id: str, hmac: bytes) -> None:
+        handshake = SaslHandshakeRequest(mechanism="SCRAM-SHA-256")
+        assert connection.ask(ApiKey.SASL_HANDSHAKE, 1, handshake).error_code == 0
+        messages = token_messages(token_id, hmac)
+        version = min(2, versions(self.release, ApiKey.SASL_AUTHENTICATE)[-1])
+        sent = next(messages)
+        while sent:
+            request = SaslAuthenticateRequest(auth_bytes=sent)
+            response = connection.ask(ApiKey.SASL_AUTHENTICATE, version, request)
+            if response.error_code:
+                connection.close()
+                raise LoginRejectedError
+            sent = messages.send(response.auth_bytes)

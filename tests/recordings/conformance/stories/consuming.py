@@ -45,11 +45,19 @@ from tests.recordings.conformance.telling import Move, Story, Teller
 class Member:
     """Makes the moves of a classic member; `joined` is the label of its last JoinGroup."""
 
-    def __init__(self, teller: Teller, group: str, user: str, instance: str | None = None) -> None:
+    def __init__(
+        self,
+        teller: Teller,
+        group: str,
+        user: str,
+        instance: str | None = None,
+        timeout_ms: int = 30_000,
+    ) -> None:
         self._teller = teller
         self._group = group
         self.user = user
         self._instance = instance
+        self._timeout_ms = timeout_ms
         self.joined = ""
 
     def join(self, *, later: bool = False) -> Story:
@@ -59,8 +67,8 @@ class Member:
             takes = {"member_id": f"{self.joined}:member_id"} if self.joined else {}
             request = JoinGroupRequest(
                 group_id=self._group,
-                session_timeout_ms=30_000,
-                rebalance_timeout_ms=30_000,
+                session_timeout_ms=self._timeout_ms,
+                rebalance_timeout_ms=self._timeout_ms,
                 group_instance_id=self._instance,
                 protocol_type="consumer",
                 protocols=[JoinGroupRequestProtocol(name="range", metadata=subscription("t"))],

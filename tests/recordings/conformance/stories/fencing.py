@@ -40,8 +40,9 @@ MEMBERS_SINCE = 3
 class Producer:
     """Makes the moves of a transactional producer, with the last epoch that it was given."""
 
-    def __init__(self, teller: Teller, name: str, user: str = "") -> None:
+    def __init__(self, teller: Teller, name: str, user: str = "", timeout_ms: int = 60_000) -> None:
         self._teller = teller
+        self._timeout_ms = timeout_ms
         self._name = name
         self._user = user
         self.made = ""
@@ -52,7 +53,7 @@ class Producer:
         takes = self._identity() if as_known and version >= OWN_ID_SINCE else {}
         request = InitProducerIdRequest(
             transactional_id=self._name,
-            transaction_timeout_ms=60_000,
+            transaction_timeout_ms=self._timeout_ms,
             producer_id=-1,
             producer_epoch=-1,
         )

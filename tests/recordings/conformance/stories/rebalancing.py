@@ -114,13 +114,13 @@ class Modern:
         self._last = ""
         self._name = teller.draw.fresh("member")
 
-    def join(self, **subscription: object) -> Move:
+    def join(self, *, timeout_ms: int = 30_000, **subscription: object) -> Move:
         request = ConsumerGroupHeartbeatRequest(
             group_id=self._group,
             member_id=self._name,
             instance_id=self._instance,
             member_epoch=0,
-            rebalance_timeout_ms=30_000,
+            rebalance_timeout_ms=timeout_ms,
             topic_partitions=[],
         )
         return self._beat(request, subscription)

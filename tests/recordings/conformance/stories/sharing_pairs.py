@@ -112,7 +112,7 @@ def share_pair(teller: Teller) -> Story:
     second = Sharer(teller, group, topic, MEMBER_IDS[1], f"{teller.user}/{teller.number}")
     if draw.chance(0.5):
         yield produced(topic)
-        yield _setting(group, "share.auto.offset.reset", "earliest")
+        yield group_setting(group, "share.auto.offset.reset", "earliest")
     yield first.join()
     yield first.alive()
     yield second.join()
@@ -137,7 +137,7 @@ def share_pair(teller: Teller) -> Story:
     yield share_offsets(group)
 
 
-def _setting(group: str, key: str, value: str) -> Move:
+def group_setting(group: str, key: str, value: str) -> Move:
     change = incremental.AlterableConfig(name=key, config_operation=0, value=value)
     resource = incremental.AlterConfigsResource(
         resource_type=ConfigResourceType.GROUP, resource_name=group, configs=[change]

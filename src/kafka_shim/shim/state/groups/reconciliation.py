@@ -150,9 +150,13 @@ class ReconcilingMember(msgspec.Struct):
             if topic_id in subscribed_topic_ids
         }
         revoking = subtract_assignment(self.assigned, kept)
-        before = self.assigned_since_epoch
+        if not revoking:
+            return
+        before = self.assigned_since_epoch | self.revoking_since_epoch
+        if still_owns_revoking(owned, self.revoking):
+            revoking = union_of_assignments(self.revoking, revoking)
         self._set_assigned(kept, self.epoch)
-        if revoking and still_owns_revoking(owned, revoking):
+        if still_owns_revoking(owned, revoking):
             self._set_partitions_to_revoke(revoking, before)
 
     def _set_partitions_to_revoke(

@@ -35,6 +35,7 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResu
 from kafka_shim.shim.state.groups.reconciliation import (
     LEAVING,
     LEAVING_FOR_A_WHILE,
+    ReconciliationState,
     union_of_assignments,
 )
 from kafka_shim.shim.state.groups.topic_subscriptions import (
@@ -224,10 +225,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         )
         if keeps_target and self.target.awaits_computation:
             return False
-        moved = self.reconcile_member(member, owned)
-        if member.subscription != previous_subscription:
-            moved = self._revoke_unsubscribed(member, owned) or moved
-        return moved
+        assigned = member.assigned
+        resubscribes = member.subscription != previous_subscription
+        if resubscribes and member.state is ReconciliationState.UNREVOKED:
+            self._revoke_unsubscribed(member, owned)
+        self.reconcile_member(member, owned)
+        if resubscribes and member.is_reconciled(self.target.target_epoch):
+            self._revoke_unsubscribed(member, owned)
+        return member.assigned != assigned
 
     def _compute_assignments(
         self, newcomer: str | None, subscribers: list[Subscriber], counts: Mapping[bytes, int]
@@ -273,16 +278,13 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         topic_ids = self.subscriptions.subscribed_topic_ids(member)
         return {topic_id: held for topic_id, held in target.items() if topic_id in topic_ids}
 
-    def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> bool:
+    def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> None:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
-        revokes = self._facts.unsubscribed_partitions_are_revoked_immediately
-        if not (revokes and member.is_reconciled(self.target.target_epoch)):
-            return False
-        before = member.assigned
-        member.revoke_unsubscribed_topics(self.subscriptions.subscribed_topic_ids(member), owned)
-        return member.assigned != before
+        if self._facts.unsubscribed_partitions_are_revoked_immediately:
+            topic_ids = self.subscriptions.subscribed_topic_ids(member)
+            member.revoke_unsubscribed_topics(topic_ids, owned)
 
     def _resolve_due_expressions(self, heartbeat: ConsumerHeartbeat) -> None:
         """Resolve due expressions; as in Kafka, only the next heartbeat
