@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import Request
-from kafka_shim.shim.traffic.captures.export import KAFKA_PORT, export_capture
-from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.captures.capture_export import KAFKA_PORT, export_capture
+from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from kafka_shim.shim.traffic.replay.events import read_recording
 from tests.shim.traffic.captures.live import capturing, why_not
 

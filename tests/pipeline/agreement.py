@@ -11,7 +11,7 @@ from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import batches, plan
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
-from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
 from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY, REQUEST_LOG

@@ -23,7 +23,7 @@ from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.responses import NAMING_APIS, topic_ids_with_names
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
-from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from tests.shim.traffic.captures.live import capturing
 
 Names = dict[tuple[int, int], set[str]]

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
-from kafka_shim.shim.traffic.traces import viewed
+from kafka_shim.shim.traffic.traces import inspector_rows
+from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
-from kafka_shim.shim.traffic.traces.viewed import Viewed
 from tests.pipeline.real_accesses import recorded
 from tests.shim.control.inspector.page import Page, needs_browser
 from tests.shim.traffic.traces.test_derived_denials import RELEASE, written
@@ -21,7 +21,7 @@ from tests.shim.traffic.traces.test_derived_denials import RELEASE, written
 @pytest.fixture
 def server(tmp_path: Path) -> Iterator[TraceInspectorServer]:
     rows = TraceReader(written(tmp_path)).rows(with_denials=True)
-    with TraceInspectorServer(Viewed("a trace", rows)) as server:
+    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
         serving = threading.Thread(target=server.serve_forever, args=(0.01,))
         serving.start()
         yield server
@@ -76,8 +76,8 @@ def test_only_local_requests_are_answered(server: TraceInspectorServer) -> None:
 
 
 def test_only_the_first_requests_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(viewed, "REQUESTS_MAX", 3)
-    found = Viewed("t", TraceReader(written(tmp_path)).rows(with_denials=True))
+    monkeypatch.setattr(inspector_rows, "REQUESTS_MAX", 3)
+    found = InspectorRows("t", TraceReader(written(tmp_path)).rows(with_denials=True))
     assert (len(found.requests), found.last) == (3, 3)
     assert found.left_out >= len(recorded(RELEASE).exchanges) - 3
     assert {row["number"] for row in found.decisions} <= {1, 2, 3}

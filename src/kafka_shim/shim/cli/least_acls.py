@@ -15,8 +15,12 @@ from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.traffic.least_acls.attempt import Attempt, learn, prove
-from kafka_shim.shim.traffic.least_acls.printing import FORMS, printed
+from kafka_shim.shim.traffic.least_acls.printing import FORMS, print_acls_in_format
+from kafka_shim.shim.traffic.least_acls.program_runs import (
+    ProgramRun,
+    run_with_acls_only,
+    run_with_everything_allowed,
+)
 
 DESCRIPTION = """\
 Run a program against a broker that allows everything, and print the fewest and narrowest ACLs that
@@ -94,7 +98,7 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     check_principal_option("--principal", args.principal)
     config = _with_principal_on_all_listeners(config_from_arguments(args), args.principal)
     set_up_logs("error", config.log_format)
-    learned = asyncio.run(learn(config, words))
+    learned = asyncio.run(run_with_everything_allowed(config, words))
     if learned.exit_code != 0:
         _print_message(
             f"the program ended with {learned.exit_code} although everything was allowed"
@@ -103,9 +107,9 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     acls = least_acls(learned.needs, args.prefix, optional=args.optional)
     everything = least_acls(learned.needs, args.prefix, optional=True)
     optional = [acl for acl in everything if acl not in acls]
-    proof = None if args.no_proof else asyncio.run(prove(config, words, acls))
+    proof = None if args.no_proof else asyncio.run(run_with_acls_only(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}
-    text, left_out = printed(args.format, acls, optional, facts)
+    text, left_out = print_acls_in_format(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
         _print_message(
@@ -115,7 +119,7 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     return 0 if proof is None else _report_proof(proof, acls)
 
 
-def _report_proof(proof: Attempt, acls: Sequence[Acl]) -> int:
+def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
     """Report the second run and its denials; return the exit code."""
     for principal, action in proof.denied:
         _print_message(

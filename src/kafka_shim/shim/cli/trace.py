@@ -16,10 +16,10 @@ from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
 from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
 from kafka_shim.shim.cli.trace_view import add_view_arguments, serve_inspector
 from kafka_shim.shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
+from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from kafka_shim.shim.traffic.traces.summary import Summary
-from kafka_shim.shim.traffic.traces.trace_lines import line
+from kafka_shim.shim.traffic.traces.trace_lines import row_as_text_line
 from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
-from kafka_shim.shim.traffic.traces.viewed import Viewed
 
 VERBS = {
     "info": "print totals: clients, APIs, principals, denials, damage",
@@ -70,20 +70,20 @@ def _run_verb(args: argparse.Namespace) -> int:
     check_trace_exists(args.trace)
     if args.verb == "export":
         return run_export(args)
-    viewed: Viewed | None = None
+    inspector_rows: InspectorRows | None = None
     size = trace_size_in_bytes(args.trace)
     with ProgressBar("reading", size, is_shown=not _prints_rows_to_terminal(args)) as progress:
         reader = TraceReader(args.trace, progress)
         if args.verb == "view":
-            viewed = Viewed(str(args.trace), _matching_rows(reader, args))
+            inspector_rows = InspectorRows(str(args.trace), _matching_rows(reader, args))
         elif args.verb == "info":
             _print_summary(reader, as_json=args.json)
         else:
-            form = line if args.lines else json.dumps
+            form = row_as_text_line if args.lines else json.dumps
             for row in reader.rows() if args.verb == "cat" else _matching_rows(reader, args):
                 print(form(row))
     print_damaged_parts(reader.damage)
-    return 0 if viewed is None else serve_inspector(viewed, args.port)
+    return 0 if inspector_rows is None else serve_inspector(inspector_rows, args.port)
 
 
 def _prints_rows_to_terminal(args: argparse.Namespace) -> bool:
@@ -116,7 +116,7 @@ def _print_summary(reader: TraceReader, *, as_json: bool) -> None:
     summary = Summary(reader.rows(with_denials=True))
     if as_json:
         plain = {kind: dict(counter.most_common()) for kind, counter in summary.counts.items()}
-        length, slots = summary.time_line()
+        length, slots = summary.time_slots()
         slots_told = {"slot_seconds": length / 1_000_000, "slots": msgspec.to_builtins(slots)}
         whole = {"seconds": summary.seconds, "damage": len(reader.damage), **plain}
         print(json.dumps(whole | {"time_line": slots_told}, indent=2))
@@ -131,7 +131,7 @@ def _print_summary(reader: TraceReader, *, as_json: bool) -> None:
 
 
 def _time_line_chart(summary: Summary) -> Iterator[str]:
-    length, slots = summary.time_line()
+    length, slots = summary.time_slots()
     most = max(1, *(slot.requests for slot in slots))
     yield f"\ntime line: requests in {length / 1_000_000:g} s each, denials"
     for slot in slots:

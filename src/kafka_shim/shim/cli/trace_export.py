@@ -28,9 +28,13 @@ def run_export(args: argparse.Namespace) -> int:
     if args.format == "pcap":
         return _export_capture(args)
     if args.format == "protocol-log":
-        from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries as rows
+        from kafka_shim.shim.traffic.importers.protocol_log_export import (
+            exported_protocol_log_entries as rows,
+        )
     else:
-        from kafka_shim.shim.traffic.importers.request_log_export import export_rows as rows
+        from kafka_shim.shim.traffic.importers.request_log_export import (
+            exported_request_log_rows as rows,
+        )
     damage: list[Damage] = []
     if args.output is None:
         for row in rows(args.trace, damage=damage):
@@ -50,7 +54,7 @@ def _export_capture(args: argparse.Namespace) -> int:
     if args.output is None:
         raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
     try:
-        from kafka_shim.shim.traffic.captures.export import export_capture
+        from kafka_shim.shim.traffic.captures.capture_export import export_capture
     except ImportError as error:
         raise ConfigError(requires("--format pcap", "capture")) from error
     with args.output.open("wb") as file, _export_progress(args) as progress:

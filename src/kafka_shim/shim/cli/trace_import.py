@@ -20,7 +20,7 @@ from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.traffic.captures.into_trace import CaptureReport
+    from kafka_shim.shim.traffic.captures.capture_import import CaptureReport
     from kafka_shim.shim.traffic.importers.log_files import LogSource
     from kafka_shim.shim.traffic.importers.log_import import ImportReport
 
@@ -172,16 +172,16 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
 
 
 def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
-    from kafka_shim.shim.traffic.importers.log_files import log_files, log_sources
+    from kafka_shim.shim.traffic.importers.log_files import files_by_first_time, logs_in_file
 
-    files, skipped = log_files(args.sources, args.time_zone), list[str]()
+    files, skipped = files_by_first_time(args.sources, args.time_zone), list[str]()
     sizes = [file.stat().st_size for file in files if file.is_file()]
     before = [sum(sizes[:index]) for index in range(len(files))]
     with ProgressBar("reading lines", sum(sizes)) as progress:
         sources = (
             (source, _lines_with_progress(source, start, progress))
             for file, start in zip(files, before, strict=True)
-            for source in log_sources(file, skipped, is_named=file in args.sources)
+            for source in logs_in_file(file, skipped, is_named=file in args.sources)
         )
         report = _import_log_sources(args, sources)
     report.skipped = skipped
@@ -221,7 +221,7 @@ def _lines_with_progress(source: "LogSource", start: int, progress: ProgressBar)
 
 def _import_capture(args: argparse.Namespace) -> int:
     try:
-        from kafka_shim.shim.traffic.captures.into_trace import import_capture
+        from kafka_shim.shim.traffic.captures.capture_import import import_capture
     except ImportError as error:
         raise ConfigError(requires("importing a network capture", "capture")) from error
     with (

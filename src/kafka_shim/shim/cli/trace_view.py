@@ -5,7 +5,7 @@ import sys
 
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.traces.viewed import Viewed
+from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 
 
 def add_view_arguments(verb: argparse.ArgumentParser) -> None:
@@ -18,7 +18,7 @@ def add_view_arguments(verb: argparse.ArgumentParser) -> None:
     )
 
 
-def serve_inspector(trace: Viewed, port: int) -> int:
+def serve_inspector(trace: InspectorRows, port: int) -> int:
     """Print the page's address, and serve it until Ctrl-C."""
     from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
 

@@ -25,9 +25,9 @@ from kafka_shim.protocol.trace.entries import (
     Response,
 )
 from kafka_shim.protocol.trace.segments import SegmentWriter
-from kafka_shim.shim.traffic.captures.export import export_capture
-from kafka_shim.shim.traffic.captures.files import TIME_MAX_US, packets
-from kafka_shim.shim.traffic.captures.into_trace import import_capture
+from kafka_shim.shim.traffic.captures.capture_export import export_capture
+from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US, packets
+from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from tests.acl_filters import ANY_ACL
 from tests.shim.observing.test_recorder import entries
 from tests.shim.traffic.captures.live import capturing, needs_capturing
@@ -89,7 +89,7 @@ async def test_an_exported_trace_is_imported_unchanged(tmp_path: Path) -> None:
 def test_frames_larger_than_a_packet_are_exported_over_ipv6(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("kafka_shim.shim.traffic.captures.export.SEGMENT_BYTES_MAX", 1000)
+    monkeypatch.setattr("kafka_shim.shim.traffic.captures.capture_export.SEGMENT_BYTES_MAX", 1000)
     who = Connection(0, 1, 2, "PLAINTEXT", "0:0:0:0:0:0:0:1", 50_000, "User:x")
     large = heartbeat(3, 30_000)
     rows: list[Entry] = [Request(0, 0, 10, large), Response(0, 0, 20, 12, 4, heartbeat_result(3))]

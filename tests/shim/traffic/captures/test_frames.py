@@ -5,7 +5,7 @@ from itertools import pairwise
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.shim.traffic.captures.frames import FrameReader, looks_like_request
+from kafka_shim.shim.traffic.captures.frame_reader import FrameReader, looks_like_request
 from tests.shim.traffic.captures.wires import framed, heartbeat
 
 FRAMES = [heartbeat(number, number % 7) for number in range(12)]

@@ -13,9 +13,9 @@ from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Response
-from kafka_shim.shim.traffic.captures.files import CaptureError, packets
-from kafka_shim.shim.traffic.captures.into_trace import CaptureReport, import_capture
-from kafka_shim.shim.traffic.captures.packets import Segment
+from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.capture_import import CaptureReport, import_capture
+from kafka_shim.shim.traffic.captures.tcp_segments import Segment
 from tests.shim.observing.test_recorder import entries
 from tests.shim.traffic.captures.wires import (
     CLIENT,

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.shim.traffic.captures.packets import CIRCLE
-from kafka_shim.shim.traffic.captures.stream import Stream
+from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE
+from kafka_shim.shim.traffic.captures.tcp_stream import Stream
 
 
 class Heard:
@@ -58,7 +58,7 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     heard.stream.begin(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
-    assert not heard.stream.lacks
+    assert not heard.stream.has_undelivered_bytes
     assert heard.stream.retransmitted >= 3
 
 
@@ -79,8 +79,8 @@ def test_a_loss_is_reported_at_its_position(
     for sequence, data in kept:
         heard.stream.add(sequence, data)
     heard.stream.acknowledge((first + 1 + len(text)) % CIRCLE)
-    assert heard.stream.lacks is (0 in there)
-    heard.stream.give_up()
+    assert heard.stream.has_undelivered_bytes is (0 in there)
+    heard.stream.skip_all_holes()
     found = bytearray()
     for part in heard.parts:
         found += part if isinstance(part, bytes) else b"?" * part
@@ -88,7 +88,7 @@ def test_a_loss_is_reported_at_its_position(
         byte if is_there else ord("?") for byte, is_there in zip(text, there, strict=True)
     )
     assert heard.stream.lost_bytes == there.count(0)
-    assert not heard.stream.lacks
+    assert not heard.stream.has_undelivered_bytes
 
 
 def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
@@ -96,8 +96,8 @@ def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
     for sequence, data in ((1000, b"late"), (990, b"early")):
         heard.stream.note(sequence)
         heard.stream.add(sequence, data)
-    assert heard.stream.lacks
-    heard.stream.give_up()
+    assert heard.stream.has_undelivered_bytes
+    heard.stream.skip_all_holes()
     assert heard.parts == [None, b"early", 5, b"late"]
 
 
@@ -107,11 +107,11 @@ def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard.stream.add(11, b"x")
     heard.stream.end(12)
     heard.stream.acknowledge(13)
-    assert not heard.stream.lacks
+    assert not heard.stream.has_undelivered_bytes
 
 
 def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_shim.shim.traffic.captures.stream.WAITING_BYTES_MAX", 100)
+    monkeypatch.setattr("kafka_shim.shim.traffic.captures.tcp_stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
     heard.stream.begin(0)
     heard.stream.add(11, b"x" * 101)

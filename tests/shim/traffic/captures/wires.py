@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
-from kafka_shim.shim.traffic.captures.packets import Address, Segment
+from kafka_shim.shim.traffic.captures.tcp_segments import Address, Segment
 
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.9", 9092)
 START_US = 1_700_000_000_000_000
@@ -63,8 +63,8 @@ def connection(
         source, target = ends if sender == 0 else ends[::-1]
         own, other = (next_up, next_down) if sender == 0 else (next_down, next_up)
         now = START_US + len(found) * 1000
-        acked = None if flags.get("is_syn") and sender == 0 else other
-        found.append(Segment(now, source, target, own, acked, data, **flags))
+        acknowledged = None if flags.get("is_syn") and sender == 0 else other
+        found.append(Segment(now, source, target, own, acknowledged, data, **flags))
         length = len(data) + flags.get("is_syn", False) + flags.get("is_fin", False)
         if sender == 0:
             next_up = (next_up + length) % 2**32
@@ -88,13 +88,13 @@ def ethernet(segment: Segment) -> bytes:
 
 def ip4(segment: Segment) -> bytes:
     flags = segment.is_fin | segment.is_syn << 1 | segment.is_reset << 2
-    flags |= (segment.acked is not None) << 4
+    flags |= (segment.acknowledged is not None) << 4
     tcp = struct.pack(
         ">HHIIBBHHH",
         segment.source[1],
         segment.target[1],
         segment.sequence,
-        segment.acked or 0,
+        segment.acknowledged or 0,
         5 << 4,
         flags,
         1000,

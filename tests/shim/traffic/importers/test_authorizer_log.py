@@ -7,7 +7,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.traffic.importers.authorizer_log import (
     UNKNOWN_API,
-    DecisionError,
+    InvalidDecisionError,
     parse_line,
 )
 
@@ -105,7 +105,7 @@ def test_other_lines_have_no_decision(line: str) -> None:
     ],
 )
 def test_lines_that_do_not_fit_are_errors(line: str, reason: str) -> None:
-    with pytest.raises(DecisionError, match=re.escape(reason)):
+    with pytest.raises(InvalidDecisionError, match=re.escape(reason)):
         parse_line(line)
 
 

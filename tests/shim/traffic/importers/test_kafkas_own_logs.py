@@ -11,7 +11,7 @@ from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import SIZE
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
-from kafka_shim.shim.traffic.importers.request_log_export import export_rows
+from kafka_shim.shim.traffic.importers.request_log_export import exported_request_log_rows
 from tests.oracle.real_kafka import numbers
 from tests.recordings.audit.recording import GROUP, RELEASES, TRANSACTIONAL, recorded
 
@@ -77,7 +77,7 @@ def test_every_request_is_imported_and_exported_as_logged(tmp_path: Path) -> Non
     report = import_request_log(iter(lines), tmp_path)
     assert report.unread == 0
     assert report.entries == 2 * len(lines) > 20
-    rows = list(export_rows(tmp_path))
+    rows = list(exported_request_log_rows(tmp_path))
     assert len(rows) == len(lines)
     for line, row in zip(lines, rows, strict=True):
         theirs, _ = json.JSONDecoder().raw_decode(line, line.index("{"))
@@ -100,7 +100,7 @@ def test_no_values_are_lost_if_fields_had_other_names(tmp_path: Path) -> None:
     lines = EARLIER_REQUESTS.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
     assert (report.unread, report.unknown) == (0, {})
-    rows = list(export_rows(tmp_path))
+    rows = list(exported_request_log_rows(tmp_path))
     assert len(rows) == len(lines) > 20
     for line, row in zip(lines, rows, strict=True):
         theirs, _ = json.JSONDecoder().raw_decode(line, line.index("{"))
@@ -113,7 +113,7 @@ def test_share_fetches_are_read_without_their_records(tmp_path: Path) -> None:
     lines = SHARE_FETCHES.read_text().splitlines()
     report = import_request_log(iter(lines), tmp_path)
     assert (report.unread, report.unknown, report.entries) == (0, {}, 2 * len(lines))
-    for line, row in zip(lines, export_rows(tmp_path), strict=True):
+    for line, row in zip(lines, exported_request_log_rows(tmp_path), strict=True):
         theirs, _ = json.JSONDecoder().raw_decode(line, line.index("{"))
         for response in (row["response"], theirs["response"]):
             (partition,) = response["responses"][0]["partitions"]

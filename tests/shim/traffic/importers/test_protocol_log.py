@@ -10,9 +10,9 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header, read_response_header
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.traffic.importers.protocol_log_export import export_entries
+from kafka_shim.shim.traffic.importers.protocol_log_export import exported_protocol_log_entries
 from kafka_shim.shim.traffic.importers.protocol_log_import import import_protocol_log
-from kafka_shim.shim.traffic.importers.request_log_export import export_rows
+from kafka_shim.shim.traffic.importers.request_log_export import exported_request_log_rows
 from tests.shim.cli.test_trace_import import trace  # noqa: F401 -- a fixture
 from tests.shim.observing.test_recorder import entries
 
@@ -93,10 +93,10 @@ def test_an_exported_trace_is_imported_unchanged(trace: Path, tmp_path: Path) ->
     assert (
         main(["trace", "export", str(trace), "--format", "protocol-log", "--output", str(log)]) == 0
     )
-    assert len(log.read_text().splitlines()) == len(list(export_entries(trace))) == 8
+    assert len(log.read_text().splitlines()) == len(list(exported_protocol_log_entries(trace))) == 8
     words = ["trace", "import", "--input-format", "protocol-log", str(log), str(tmp_path / "again")]
     assert main(words) == 0
     kept = ("requestHeader", "request", "response")
-    assert [{key: row[key] for key in kept} for row in export_rows(tmp_path / "again")] == [
-        {key: row[key] for key in kept} for row in export_rows(trace)
-    ]
+    assert [
+        {key: row[key] for key in kept} for row in exported_request_log_rows(tmp_path / "again")
+    ] == [{key: row[key] for key in kept} for row in exported_request_log_rows(trace)]

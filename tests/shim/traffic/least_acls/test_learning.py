@@ -9,10 +9,10 @@ from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsReque
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.shim.traffic.least_acls.learning import (
+from kafka_shim.shim.traffic.least_acls.learning_authorizers import (
     LearningAuthorizer,
     ProvingAuthorizer,
-    put_in_charge,
+    install_authorizer,
 )
 from tests.shim.play import Stage
 
@@ -23,7 +23,7 @@ CREATE = CreateTopicsRequest(topics=[CreatableTopic("orders", 1, 1, [], [])], ti
 def learning() -> tuple[Stage, LearningAuthorizer]:
     stage = Stage()
     found = LearningAuthorizer(stage.cluster.policy.rules)
-    put_in_charge(stage.cluster, found)
+    install_authorizer(stage.cluster, found)
     return stage, found
 
 
@@ -57,7 +57,7 @@ def test_a_list_of_all_topics_is_optional() -> None:
 def test_the_proof_records_denials_but_not_denied_wider_alternatives() -> None:
     stage = Stage()
     proving = ProvingAuthorizer(stage.cluster.policy.rules, ())
-    put_in_charge(stage.cluster, proving)
+    install_authorizer(stage.cluster, proving)
     request = InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=1000)
     assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request, APP).error_code == 31
     assert stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP).topics[0].error_code == 29

@@ -28,11 +28,11 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     NodeEndpoint as ShareFetchEndpoint,
     ShareFetchResponse,
 )
-from kafka_shim.shim.traffic.proxy.addresses import (
-    advertised,
-    has_addresses,
+from kafka_shim.shim.traffic.proxy.response_addresses import (
+    advertised_brokers,
     is_reachable,
-    rewrite,
+    replace_broker_addresses,
+    response_contains_broker_addresses,
 )
 
 REAL = ("real", 9092)
@@ -71,17 +71,19 @@ OF_PROGRAMS = {ApiKey.STREAMS_GROUP_HEARTBEAT, ApiKey.STREAMS_GROUP_DESCRIBE}
     ],
 )
 def test_addresses_are_rewritten(api: ApiKey, response: Any) -> None:
-    assert has_addresses(api)
-    assert list(advertised(api, response)) == [(3, *REAL)]
-    assert rewrite(api, response, lambda node_id, host, port: (f"{host}-{node_id}", port + 1))
-    assert list(advertised(api, response)) == [(3, "real-3", 9093)]
+    assert response_contains_broker_addresses(api)
+    assert list(advertised_brokers(api, response)) == [(3, *REAL)]
+    assert replace_broker_addresses(
+        api, response, lambda node_id, host, port: (f"{host}-{node_id}", port + 1)
+    )
+    assert list(advertised_brokers(api, response)) == [(3, "real-3", 9093)]
 
 
 def test_a_response_without_coordinator_is_not_rewritten() -> None:
     refused = FindCoordinatorResponse(
         error_code=15, coordinators=[Coordinator("g", -1, "", -1, error_code=15)]
     )
-    assert not rewrite(ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1))
+    assert not replace_broker_addresses(ApiKey.FIND_COORDINATOR, refused, lambda *_: ("proxy", 1))
 
 
 def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
@@ -91,7 +93,7 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
         for struct in load_message_spec(f"{api.wire_name}Response").structs
         if {"host", "port"} <= {field.attribute for field in struct.fields}
     }
-    rewritten = {api for api in ApiKey if has_addresses(api)}
+    rewritten = {api for api in ApiKey if response_contains_broker_addresses(api)}
     assert found - OF_CONTROLLERS - OF_PROGRAMS == rewritten
 
 

@@ -30,7 +30,7 @@ from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
-from kafka_shim.shim.traffic.traces.passing_login import claimed_name
+from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
 from tests.shim.observing.test_recorder import entries
@@ -242,4 +242,4 @@ async def test_a_proxy_can_listen_on_ipv6(tmp_path: Path) -> None:
 async def test_user_names_are_read_from_first_sasl_messages(
     mechanism: str, token: bytes, name: str | None
 ) -> None:
-    assert claimed_name(mechanism, token) == name
+    assert user_in_first_sasl_message(mechanism, token) == name

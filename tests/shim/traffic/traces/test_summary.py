@@ -26,7 +26,7 @@ def request(after_us: int) -> dict[str, object]:
 )
 def test_the_time_line_has_few_slots_of_a_round_length(seconds: float, slot_seconds: float) -> None:
     summary = Summary([request(0), request(int(seconds * 1_000_000))])
-    length_us, slots = summary.time_line()
+    length_us, slots = summary.time_slots()
     assert length_us == slot_seconds * 1_000_000
     assert len(slots) <= SLOTS_MAX
     assert sum(slot.requests for slot in slots) == 2
@@ -36,5 +36,5 @@ def test_the_time_line_has_few_slots_of_a_round_length(seconds: float, slot_seco
 
 def test_entries_need_not_be_in_order() -> None:
     summary = Summary([request(5_000_000), request(0), request(2_500_000)])
-    _, slots = summary.time_line()
+    _, slots = summary.time_slots()
     assert [slot.start_us for slot in slots if slot.requests] == [0, 2_500_000, 5_000_000]

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.traffic.traces.trace_lines import MESSAGE_CHARACTERS, line
+from kafka_shim.shim.traffic.traces.trace_lines import MESSAGE_CHARACTERS, row_as_text_line
 
 WHO = {"time_us": 1_714_557_600_250_999, "connection": 3, "sequence": 12, "principal": "User:a"}
 REQUEST = {"entry": "request", "api": "Fetch", "version": 17}
@@ -41,10 +41,10 @@ ACCESS = {
     ],
 )
 def test_every_kind_of_entry_is_printed(row: dict[str, Any], text: str) -> None:
-    assert line(WHO | row) == f"2024-05-01 10:00:00.250     3/12  User:a  {text}"
+    assert row_as_text_line(WHO | row) == f"2024-05-01 10:00:00.250     3/12  User:a  {text}"
 
 
 def test_long_messages_are_shortened() -> None:
-    text = line(WHO | REQUEST | {"request": {"clientId": "x" * 1000}})
+    text = row_as_text_line(WHO | REQUEST | {"request": {"clientId": "x" * 1000}})
     assert text.endswith("xxx...")
     assert len(text.partition("v17 ")[2]) == MESSAGE_CHARACTERS + 3

@@ -24,7 +24,7 @@ from kafka_shim.authorizer.acl_formats.standard_acl import find_standard_acl, st
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.traffic.importers.api_names import api_of
+from kafka_shim.shim.traffic.importers.api_names import api_key_by_name
 
 UNKNOWN_API = -1
 
@@ -58,7 +58,7 @@ _CLUSTER_NAME = "kafka-cluster"
 _UNPRINTABLE = re.compile(r"[\x00-\x1f\x7f\ufffd]|Principal = | on resource = ")
 
 
-class DecisionError(ValueError):
+class InvalidDecisionError(ValueError):
     """A part of a log that should be a decision, and why it cannot be read as one."""
 
 
@@ -81,7 +81,7 @@ class LoggedDecision(msgspec.Struct, frozen=True):
     is_delimited: bool = True
 
 
-def is_relevant(text: str) -> bool:
+def may_contain_entry(text: str) -> bool:
     """Return whether a part of a log is from an authorizer, or a decision that was cut off."""
     return _RELEVANT.search(text) is not None
 
@@ -91,27 +91,30 @@ def parse_line(text: str) -> LoggedDecision | None:
 
     Raise DecisionError if it should have a decision but cannot be read.
     """
-    if not is_relevant(text) or _NO_DECISION.search(text) is not None:
+    if not may_contain_entry(text) or _NO_DECISION.search(text) is not None:
         return None
     if _AIVEN.search(text) is not None:
-        raise DecisionError(
+        raise InvalidDecisionError(
             "a log of Aiven's AivenAclAuthorizer, which is not supported: its lines have no host"
         )
     match = _LINE.fullmatch(text)
     if match is None or text.count("Principal = ") != 1:
-        raise DecisionError("not a whole decision of a known authorizer")
-    return _decision(match)
+        raise InvalidDecisionError("not a whole decision of a known authorizer")
+    return _decision_from_match(match)
 
 
-def _decision(match: re.Match[str]) -> LoggedDecision:
+def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
     is_standard = match["wording"] == "operation"
     if is_standard != (match["rule"] is not None) or (is_standard and match["request"] is None):
-        raise DecisionError("not a whole decision of a known authorizer")
-    operation, resource_type = _operation(match["operation"]), _resource_type(match["type"])
+        raise InvalidDecisionError("not a whole decision of a known authorizer")
+    operation, resource_type = (
+        _parse_operation(match["operation"]),
+        _parse_resource_type(match["type"]),
+    )
     check_decision(match["principal"], match["host"], resource_type, match["name"])
-    api = api_of(match["request"] or "")
+    api = api_key_by_name(match["request"] or "")
     if api is None and match["request"] is not None:
-        raise DecisionError(f"unknown API `{match['request']}`")
+        raise InvalidDecisionError(f"unknown API `{match['request']}`")
     return LoggedDecision(
         match["principal"],
         match["host"],
@@ -121,7 +124,7 @@ def _decision(match: re.Match[str]) -> LoggedDecision:
         match["outcome"] == "Allowed",
         UNKNOWN_API if api is None else api,
         int(match["count"] or 1),
-        _rule(match["rule"] or ""),
+        _checked_rule_text(match["rule"] or ""),
         bool(match["request"] or match["end"]),
     )
 
@@ -129,94 +132,101 @@ def _decision(match: re.Match[str]) -> LoggedDecision:
 def check_decision(principal: str, host: str, resource_type: ResourceType, name: str) -> None:
     """Raise DecisionError if the principal, the address or the resource's name is not legal."""
     if _UNPRINTABLE.search(principal) is not None:
-        raise DecisionError(f"invalid principal `{principal}`")
+        raise InvalidDecisionError(f"invalid principal `{principal}`")
     try:
         ipaddress.ip_address(host.partition("%")[0])
     except ValueError:
-        raise DecisionError(f"invalid host `{host}`: expected an IP address") from None
+        raise InvalidDecisionError(f"invalid host `{host}`: expected an IP address") from None
     is_legal = _UNPRINTABLE.search(name) is None
     if resource_type is ResourceType.TOPIC:
         is_legal = _TOPIC_NAME.fullmatch(name) is not None
     elif resource_type is ResourceType.CLUSTER:
         is_legal = name == _CLUSTER_NAME
     if not is_legal:
-        raise DecisionError(f"invalid {resource_type.name.lower()} name `{name}`")
+        raise InvalidDecisionError(f"invalid {resource_type.name.lower()} name `{name}`")
 
 
-def _operation(name: str) -> Operation:
+def _parse_operation(name: str) -> Operation:
     try:
         return parse_operation(name)
     except AclTextError:
-        raise DecisionError(f"unknown operation `{name}`") from None
+        raise InvalidDecisionError(f"unknown operation `{name}`") from None
 
 
-def _resource_type(name: str) -> ResourceType:
+def _parse_resource_type(name: str) -> ResourceType:
     try:
         return parse_resource_type(name)
     except AclTextError:
-        raise DecisionError(f"unknown resource type `{name}`") from None
+        raise InvalidDecisionError(f"unknown resource type `{name}`") from None
 
 
-def _rule(text: str) -> str:
+def _checked_rule_text(text: str) -> str:
     if not text.startswith("MatchingAcl"):
         return text
     try:
         acl = find_standard_acl(text)
     except AclTextError as error:
-        raise DecisionError(str(error)) from error
+        raise InvalidDecisionError(str(error)) from error
     brackets = "[]" if "(acl=StandardAcl[" in text else "()"
     if acl is None or text != f"MatchingAcl(acl={standard_acl(acl, brackets)})":
-        raise DecisionError(f"invalid rule `{text}`")
+        raise InvalidDecisionError(f"invalid rule `{text}`")
     return acl_rule(acl)
 
 
-def parse_cloud_event(event: dict[str, Any]) -> LoggedDecision | None:
+def parse_confluent_audit_event(event: dict[str, Any]) -> LoggedDecision | None:
     """Return the decision in an audit event of Confluent's brokers; None if it is no decision.
 
     Raise DecisionError if it should have a decision but cannot be read, or if a role decided.
     """
     kind, data = str(event.get("type", "")), event.get("data")
     if not kind.startswith("io.confluent.kafka.server/"):
-        raise DecisionError(f"CloudEvents of the type `{kind}` are not supported")
+        raise InvalidDecisionError(f"CloudEvents of the type `{kind}` are not supported")
     if not kind.endswith("/authorization") or not isinstance(data, dict):
         return None
     method = str(data.get("methodName", ""))
     if not method.startswith("kafka."):  # of the metadata service and others
         return None
     try:
-        return _confluent_decision(method.removeprefix("kafka."), data, data["authorizationInfo"])
+        return _decision_from_confluent_event(
+            method.removeprefix("kafka."), data, data["authorizationInfo"]
+        )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise DecisionError(f"an audit event without an expected field: {error!r}") from error
+        raise InvalidDecisionError(
+            f"an audit event without an expected field: {error!r}"
+        ) from error
 
 
-def _confluent_decision(
+def _decision_from_confluent_event(
     method: str, data: dict[str, Any], decision: dict[str, Any]
 ) -> LoggedDecision:
     if decision.get("rbacAuthorization"):
-        raise DecisionError("a decision of a role binding (RBAC), which is not an ACL")
-    api = api_of(method)
+        raise InvalidDecisionError("a decision of a role binding (RBAC), which is not an ACL")
+    api = api_key_by_name(method)
     if api is None:
-        raise DecisionError(f"unknown API `{method}`")
-    principal, host = str(data["authenticationInfo"]["principal"]), _confluent_host(data)
-    resource_type = _resource_type(str(decision["resourceType"]))
+        raise InvalidDecisionError(f"unknown API `{method}`")
+    principal, host = (
+        str(data["authenticationInfo"]["principal"]),
+        _client_host_in_confluent_event(data),
+    )
+    resource_type = _parse_resource_type(str(decision["resourceType"]))
     name = str(decision["resourceName"])
     check_decision(principal, host, resource_type, name)
-    operation, granted = _operation(str(decision["operation"])), decision["granted"]
+    operation, granted = _parse_operation(str(decision["operation"])), decision["granted"]
     if not isinstance(granted, bool):
-        raise DecisionError(f"invalid `granted`: {granted!r}")
+        raise InvalidDecisionError(f"invalid `granted`: {granted!r}")
     rule = "SuperUser" if decision.get("superUserAuthorization") is True else ""
     return LoggedDecision(
         principal, host, operation, resource_type, name, granted, api, count=1, rule=rule
     )
 
 
-def _confluent_host(data: dict[str, Any]) -> str:
+def _client_host_in_confluent_event(data: dict[str, Any]) -> str:
     """Return the client's address, which Confluent Platform and Confluent Cloud log differently."""
     metadata = data.get("requestMetadata") or {}
     address = metadata.get("client_address") or metadata.get("clientAddress")
     if address is None:
         addresses = data.get("clientAddress")
         if not addresses:
-            raise DecisionError("an audit event without the client's address")
+            raise InvalidDecisionError("an audit event without the client's address")
         address = addresses[0]["ip"]
     return str(address).lstrip("/")

@@ -13,7 +13,12 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.shim.traffic.importers.log_time import LogTime, LogTimeError, json_time, time_in
+from kafka_shim.shim.traffic.importers.log_time import (
+    LogTime,
+    LogTimeError,
+    json_time,
+    time_before_message,
+)
 
 ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
 TIME_CHARACTERS_MAX = 400
@@ -49,13 +54,16 @@ class LogEntry(msgspec.Struct, frozen=True):
     error: str = ""
 
 
-class LogEntries:
+class LogEntryReader:
     """Reads the entries of one log. `is_relevant` tells lines that are worth unpacking."""
 
     def __init__(
-        self, is_relevant: Callable[[str], bool], zone: tzinfo | None = None, text_start: str = ""
+        self,
+        may_contain_entry: Callable[[str], bool],
+        zone: tzinfo | None = None,
+        text_start: str = "",
     ) -> None:
-        self._is_relevant = is_relevant
+        self._is_relevant = may_contain_entry
         self._zone = zone
         self._text_start = text_start
         self._partial: dict[str, str] = {}
@@ -63,11 +71,11 @@ class LogEntries:
 
     def read(self, lines: Iterable[str]) -> Iterator[LogEntry]:
         """Yield the relevant entries of the lines."""
-        for number, text in self._joined(lines):
+        for number, text in self._joined_lines(lines):
             if self._is_relevant(text):
-                yield from self._unpacked(number, text)
+                yield from self._entries_in_text(number, text)
 
-    def _joined(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
+    def _joined_lines(self, lines: Iterable[str]) -> Iterator[tuple[int, str]]:
         """Yield lines; those of one JSON object, or of one entry that CRI split, as one."""
         first, parts, end, length = 0, list[str](), "", 0
         for self.lines, line in enumerate(lines, start=1):
@@ -82,35 +90,35 @@ class LogEntries:
             if end:
                 first, parts, length = self.lines, [line], len(line)
             else:
-                whole = self._without_cri(line)
-                if whole:
-                    yield self.lines, whole
+                whole_line = self._line_without_cri_prefix(line)
+                if whole_line:
+                    yield self.lines, whole_line
         if parts:
             yield first, "".join(parts)
         for rest in self._partial.values():
             yield self.lines, rest
 
-    def _without_cri(self, line: str) -> str:
+    def _line_without_cri_prefix(self, line: str) -> str:
         """Return the line of a container, with its parts joined; empty for a part but the last."""
         match = _CRI.match(line)
         if match is None:
             return line
         text = line[match.end() :]
-        before = self._partial.pop(match["stream"], "")
+        preceding_part = self._partial.pop(match["stream"], "")
         if match["tag"] == "P":
-            self._partial[match["stream"]] = (before or match[0]) + text.rstrip("\r\n")
+            self._partial[match["stream"]] = (preceding_part or match[0]) + text.rstrip("\r\n")
             return ""
-        return before + text if before else match[0] + text
+        return preceding_part + text if preceding_part else match[0] + text
 
-    def _unpacked(self, number: int, text: str) -> Iterator[LogEntry]:
+    def _entries_in_text(self, number: int, text: str) -> Iterator[LogEntry]:
         start = _start_of_json(text)
         if start < 0:
-            yield self._text_entry(number, text, None)
+            yield self._entry_with_time(number, text, None)
             return
         try:
-            outer = time_in(text[:start][-TIME_CHARACTERS_MAX:], self._zone)
+            outer_time = time_before_message(text[:start][-TIME_CHARACTERS_MAX:], self._zone)
         except LogTimeError:
-            outer = None
+            outer_time = None
         while start >= 0:
             try:
                 value, end = _decode(text, start)
@@ -119,31 +127,35 @@ class LogEntries:
                 yield LogEntry(number, text[start:], error=reason)
                 return
             if isinstance(value, dict) and "requestHeader" in value:  # a line of the request log
-                yield self._text_entry(number, text, outer)
+                yield self._entry_with_time(number, text, outer_time)
                 return
-            yield from self._entries_in(number, value, outer)
+            yield from self._entries_in_json_value(number, value, outer_time)
             rest = text[end:]
             start = text.find("{", end)
             if start < 0 and self._is_relevant(rest):
-                yield self._text_entry(number, rest, outer)
+                yield self._entry_with_time(number, rest, outer_time)
 
-    def _entries_in(self, number: int, value: Any, outer: LogTime | None) -> Iterator[LogEntry]:
+    def _entries_in_json_value(
+        self, number: int, value: Any, outer_time: LogTime | None
+    ) -> Iterator[LogEntry]:
         """Yield the entries in a JSON value, at any depth."""
         if isinstance(value, list):
             if len(value) == 2 and all(isinstance(part, str) for part in value):  # Loki
-                yield from self._field_entries(number, value[1], json_time(value[0]) or outer)
+                yield from self._entries_in_json_field(
+                    number, value[1], json_time(value[0]) or outer_time
+                )
                 return
             for element in value:
-                yield from self._entries_in(number, element, outer)
+                yield from self._entries_in_json_value(number, element, outer_time)
         elif isinstance(value, dict):
             try:
-                time = self._time_of(value) or outer
+                time = self._time_of_json_object(value) or outer_time
             except LogTimeError as error:
                 yield LogEntry(number, json.dumps(value), error=str(error))
                 return
-            yield from self._object_entries(number, value, time)
+            yield from self._entries_in_json_object(number, value, time)
 
-    def _object_entries(
+    def _entries_in_json_object(
         self, number: int, value: dict[str, Any], time: LogTime | None
     ) -> Iterator[LogEntry]:
         if "specversion" in value:  # a CloudEvent
@@ -153,7 +165,7 @@ class LogEntries:
         further = [name for name in value if name not in fields and isinstance(value[name], str)]
         for name in fields + further:
             if self._is_relevant(value[name]):
-                yield from self._field_entries(number, value[name], time)
+                yield from self._entries_in_json_field(number, value[name], time)
                 return
         logger = next((str(value[name]) for name in _LOGGER_FIELDS if name in value), "")
         if fields and self._is_relevant(logger):
@@ -163,34 +175,36 @@ class LogEntries:
         if not parts and self._is_relevant(json.dumps(value)):
             yield LogEntry(number, json.dumps(value), time, logger)
         for part in parts:
-            yield from self._entries_in(number, part, time)
+            yield from self._entries_in_json_value(number, part, time)
 
-    def _field_entries(self, number: int, text: str, time: LogTime | None) -> Iterator[LogEntry]:
+    def _entries_in_json_field(
+        self, number: int, text: str, time: LogTime | None
+    ) -> Iterator[LogEntry]:
         """Yield the entries in a text that JSON contains: lines of a broker, or JSON again."""
         for line in text.splitlines():
             if not self._is_relevant(line):
                 continue
             if _start_of_json(line) >= 0:
-                for entry in self._unpacked(number, line):
+                for entry in self._entries_in_text(number, line):
                     yield msgspec.structs.replace(entry, time=entry.time or time)
             else:
-                yield self._text_entry(number, f"{line}\n", time)
+                yield self._entry_with_time(number, f"{line}\n", time)
 
-    def _text_entry(self, number: int, text: str, outer: LogTime | None) -> LogEntry:
+    def _entry_with_time(self, number: int, text: str, outer_time: LogTime | None) -> LogEntry:
         """Return a line with its time: its own if that has a zone, else that of its JSON object."""
         text, is_whole = text.rstrip("\r\n"), text.endswith("\n")
         head = text.partition(self._text_start)[0] if self._text_start else text
         try:
-            own = time_in(head[:TIME_CHARACTERS_MAX], self._zone)
+            own_time = time_before_message(head[:TIME_CHARACTERS_MAX], self._zone)
         except LogTimeError as error:
-            if outer is None:
+            if outer_time is None:
                 return LogEntry(number, text, is_whole=is_whole, error=str(error))
-            own = None
-        times = [time for time in (own, outer) if time is not None]
+            own_time = None
+        times = [time for time in (own_time, outer_time) if time is not None]
         time = next((time for time in times if time.has_zone), times[0] if times else None)
         return LogEntry(number, text, time, is_whole=is_whole)
 
-    def _time_of(self, value: dict[str, Any]) -> LogTime | None:
+    def _time_of_json_object(self, value: dict[str, Any]) -> LogTime | None:
         if "timestampSeconds" in value:  # Google Cloud
             seconds, nanoseconds = value["timestampSeconds"], value.get("timestampNanos", 0)
             return json_time({"epochSecond": seconds, "nanoOfSecond": nanoseconds})

@@ -16,7 +16,7 @@ import msgspec
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_in
+from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_before_message
 
 STANDARD_INPUT = "-"
 _HEAD_BYTES = 512
@@ -33,7 +33,7 @@ class LogSource(msgspec.Struct):
     position: Callable[[], int]
 
 
-def log_files(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
+def files_by_first_time(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
     """Return the files of the paths, of folders all; the log with the earliest time is first.
 
     Raise ConfigError if a path does not exist or a folder has no files.
@@ -45,16 +45,16 @@ def log_files(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
             continue
         if not path.exists():
             raise FileNotFoundError(2, "No such file or directory", str(path))
-        inner = [name for name in sorted(path.rglob("*")) if name.is_file()]
-        if path.is_dir() and not inner:
+        archived_file = [name for name in sorted(path.rglob("*")) if name.is_file()]
+        if path.is_dir() and not archived_file:
             raise ConfigError(f"`{path}` contains no files")
-        files += inner or [path]  # a pipe
+        files += archived_file or [path]  # a pipe
     if len(files) > 1:
         files.sort(key=lambda file: _first_time_us(file, zone))
     return files
 
 
-def log_sources(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[LogSource]:
+def logs_in_file(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[LogSource]:
     """Yield the logs in a file: itself, or those in an archive.
 
     A file that is no text is added to `skipped`. Raise ConfigError if it `is_named` by the user,
@@ -63,9 +63,9 @@ def log_sources(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[L
     try:
         if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
-                yield from _sources(str(path), file, file.tell, skipped, is_named=is_named)
+                yield from _logs_in_stream(str(path), file, file.tell, skipped, is_named=is_named)
         elif hasattr(sys.stdin, "buffer"):
-            yield from _sources(
+            yield from _logs_in_stream(
                 STANDARD_INPUT, sys.stdin.buffer, lambda: 0, skipped, is_named=is_named
             )
         else:
@@ -74,21 +74,21 @@ def log_sources(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[L
         raise ConfigError(f"`{path}` is damaged: {error}") from error
 
 
-def _sources(
+def _logs_in_stream(
     name: str, file: IO[bytes], position: Callable[[], int], skipped: list[str], *, is_named: bool
 ) -> Iterator[LogSource]:
-    stream = file if isinstance(file, io.BufferedReader) else _buffered(file)
+    stream = file if isinstance(file, io.BufferedReader) else _buffered_reader(file)
     head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
-    while (unpacked := _decompressed(stream, head)) is not None:
+    while (unpacked := _decompressed_or_none(stream, head)) is not None:
         stream = unpacked
         head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
     if head[_TAR] == b"ustar":
         with tarfile.open(fileobj=stream, mode="r|") as archive:
             for member in archive:
-                inner = archive.extractfile(member) if member.isfile() else None
-                if inner is not None:
-                    yield from _sources(
-                        f"{name}:{member.name}", inner, position, skipped, is_named=False
+                archived_file = archive.extractfile(member) if member.isfile() else None
+                if archived_file is not None:
+                    yield from _logs_in_stream(
+                        f"{name}:{member.name}", archived_file, position, skipped, is_named=False
                     )
         return
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
@@ -102,25 +102,25 @@ def _sources(
     text.detach()
 
 
-def _decompressed(stream: io.BufferedReader, head: bytes) -> io.BufferedReader | None:
+def _decompressed_or_none(stream: io.BufferedReader, head: bytes) -> io.BufferedReader | None:
     """Return the content of a compressed stream; None if it is not compressed."""
     if head.startswith(b"\x1f\x8b"):
-        return _buffered(gzip.GzipFile(fileobj=stream))
+        return _buffered_reader(gzip.GzipFile(fileobj=stream))
     if head.startswith(b"\x28\xb5\x2f\xfd"):
         try:
             import zstandard  # noqa: PLC0415 - from an extra
         except ImportError as error:
             raise ConfigError(requires("reading zstd", "compression")) from error
         reader = zstandard.ZstdDecompressor().stream_reader(stream, read_across_frames=True)
-        return _buffered(reader)
+        return _buffered_reader(reader)
     if head.startswith(b"BZh"):
-        return _buffered(bz2.BZ2File(stream))
+        return _buffered_reader(bz2.BZ2File(stream))
     if head.startswith(b"\xfd7zXZ\0"):
-        return _buffered(lzma.LZMAFile(stream))
+        return _buffered_reader(lzma.LZMAFile(stream))
     return None
 
 
-def _buffered(file: object) -> io.BufferedReader:
+def _buffered_reader(file: object) -> io.BufferedReader:
     return io.BufferedReader(cast("io.RawIOBase", file), 1 << 16)
 
 
@@ -128,10 +128,10 @@ def _first_time_us(path: Path, zone: tzinfo | None) -> int:
     """Return the first time in a log; 0 if it has none."""
     if str(path) == STANDARD_INPUT:
         return 0
-    for source in log_sources(path, [], is_named=False):
+    for source in logs_in_file(path, [], is_named=False):
         for line in islice(source.lines, _LINES_BEFORE_A_TIME):
             try:
-                time = time_in(line, zone)
+                time = time_before_message(line, zone)
             except LogTimeError:
                 continue
             if time is not None:

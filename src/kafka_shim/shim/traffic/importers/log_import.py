@@ -11,8 +11,8 @@ import msgspec
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
 from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.shim.traffic.importers import authorizer_log, request_log
-from kafka_shim.shim.traffic.importers.authorizer_log import DecisionError, LoggedDecision
-from kafka_shim.shim.traffic.importers.log_entries import LogEntries, LogEntry
+from kafka_shim.shim.traffic.importers.authorizer_log import InvalidDecisionError, LoggedDecision
+from kafka_shim.shim.traffic.importers.log_entries import LogEntry, LogEntryReader
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError
 from kafka_shim.shim.traffic.importers.request_log import LoggedRequest
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
@@ -78,11 +78,11 @@ class LogImport(ABC):
     def _time_us(self, entry: LogEntry, last_us: int | None) -> int:
         """Return an entry's time, or that of the one before. Raise DecisionError without one."""
         if entry.error:
-            raise DecisionError(entry.error)
+            raise InvalidDecisionError(entry.error)
         if entry.time is not None:
             return entry.time.us
         if last_us is None:
-            raise DecisionError("no date and time in it, and none in an entry before it")
+            raise InvalidDecisionError("no date and time in it, and none in an entry before it")
         return last_us
 
 
@@ -93,31 +93,31 @@ class AuthorizerLogImport(LogImport):
         super().__init__(folder, "audit-log", zone)
 
     def read(self, lines: Iterable[str], source: str = "") -> None:
-        entries = LogEntries(authorizer_log.is_relevant, self._zone, "Principal")
+        entries = LogEntryReader(authorizer_log.may_contain_entry, self._zone, "Principal")
         last_us, has_ends = None, False
         for entry in entries.read(lines):
             try:
-                decision = _decision(entry)
+                decision = _decision_or_none(entry)
                 if decision is None:
                     continue
                 last_us = self._time_us(entry, last_us)
-                _check_is_whole(decision, entry, has_ends=has_ends)
-            except DecisionError as error:
+                _check_name_is_complete(decision, entry, has_ends=has_ends)
+            except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
             has_ends |= decision.is_delimited and decision.api_key == authorizer_log.UNKNOWN_API
-            self._write(decision, last_us)
+            self._write_entry(decision, last_us)
         self.report.lines += entries.lines
 
-    def _write(self, decision: LoggedDecision, at_us: int) -> None:
-        number = self._writer.number((decision.principal, decision.host))
+    def _write_entry(self, decision: LoggedDecision, at_us: int) -> None:
+        number = self._writer.connection_number((decision.principal, decision.host))
         connection = Connection(
             0, number, -1, "", decision.host, 0, decision.principal, access_source=AUDIT
         )
         self._writer.add(
             Access(
-                self._writer.in_block(connection),
-                self._writer.sequence(number),
+                self._writer.connection_in_block(connection),
+                self._writer.next_sequence(number),
                 at_us,
                 decision.api_key,
                 0,
@@ -132,21 +132,21 @@ class AuthorizerLogImport(LogImport):
         self.report.entries += 1
 
 
-def _check_is_whole(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
+def _check_name_is_complete(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
     """Raise DecisionError if the name may be cut off.
 
     `has_ends` tells that the log's layout puts something after the name.
     """
     if not decision.is_delimited and (has_ends or not entry.is_whole):
-        raise DecisionError(f"the line may be cut off in `{decision.resource_name}`")
+        raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
 
 
-def _decision(entry: LogEntry) -> LoggedDecision | None:
+def _decision_or_none(entry: LogEntry) -> LoggedDecision | None:
     if entry.wrapped is not None:
-        return authorizer_log.parse_cloud_event(entry.wrapped)
+        return authorizer_log.parse_confluent_audit_event(entry.wrapped)
     if entry.error:
-        raise DecisionError(entry.error)
-    if entry.logger and not authorizer_log.is_relevant(entry.text):
+        raise InvalidDecisionError(entry.error)
+    if entry.logger and not authorizer_log.may_contain_entry(entry.text):
         return authorizer_log.parse_line(f"{entry.text} ({entry.logger})")
     return authorizer_log.parse_line(entry.text)
 
@@ -158,23 +158,23 @@ class RequestLogImport(LogImport):
         super().__init__(folder, "request-log", zone)
 
     def read(self, lines: Iterable[str], source: str = "") -> None:
-        entries = LogEntries(request_log.is_relevant, self._zone, "{")
+        entries = LogEntryReader(request_log.may_contain_entry, self._zone, "{")
         last_us = None
         for entry in entries.read(lines):
             try:
-                request = _request(entry)
+                request = _request_or_none(entry)
                 if request is None:
                     continue
                 last_us = self._time_us(entry, request.time_us or last_us)
-            except (JsonMessageError, DecisionError) as error:
+            except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
-            self._write(request, last_us)
+            self._write_entry(request, last_us)
         self.report.lines += entries.lines
 
-    def _write(self, request: LoggedRequest, at_us: int) -> None:
+    def _write_entry(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
-        number = self._writer.number(request.connection)
+        number = self._writer.connection_number(request.connection)
         connection = Connection(
             0,
             number,
@@ -188,8 +188,8 @@ class RequestLogImport(LogImport):
             request.software_version,
             DERIVED,
         )
-        index = self._writer.in_block(connection)
-        sequence = self._writer.sequence(number)
+        index = self._writer.connection_in_block(connection)
+        sequence = self._writer.next_sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
         frame, _ = redact_request_frame(request.request, key)
@@ -201,9 +201,9 @@ class RequestLogImport(LogImport):
             self.report.entries += 1
 
 
-def _request(entry: LogEntry) -> LoggedRequest | None:
+def _request_or_none(entry: LogEntry) -> LoggedRequest | None:
     if entry.error:
-        raise DecisionError(entry.error)
+        raise InvalidDecisionError(entry.error)
     return request_log.parse_request(entry.text)
 
 

@@ -46,13 +46,15 @@ _UNITS = ((1e11, 1_000_000), (1e14, 1_000), (1e17, 1))
 """An epoch number below the first is in units of so many microseconds; above all, nanoseconds."""
 
 
-def time_in(text: str, zone: tzinfo | None = None) -> LogTime | None:
+def time_before_message(text: str, zone: tzinfo | None = None) -> LogTime | None:
     """Return the time in the text before a message; None if it has none.
 
     Of several times, the last one with a zone counts, else the last one. `zone` is that of times
     without one (default: UTC). Raise LogTimeError if there is a time that cannot be read.
     """
-    moments = [_moment(match, zone) for pattern in _FORMATS for match in pattern.finditer(text)]
+    moments = [
+        _time_from_match(match, zone) for pattern in _FORMATS for match in pattern.finditer(text)
+    ]
     if moments:
         return next((time for time in reversed(moments) if time.has_zone), moments[-1])
     epoch = _EPOCH.match(text)
@@ -85,19 +87,19 @@ def json_time(value: Any, zone: tzinfo | None = None) -> LogTime | None:
     if isinstance(value, int | float):
         return epoch_time(value)
     if isinstance(value, str):
-        return epoch_time(int(value)) if value.isdecimal() else time_in(value, zone)
+        return epoch_time(int(value)) if value.isdecimal() else time_before_message(value, zone)
     return None
 
 
-def _moment(match: re.Match[str], zone: tzinfo | None) -> LogTime:
+def _time_from_match(match: re.Match[str], zone: tzinfo | None) -> LogTime:
     groups = match.groupdict()
-    offset, has_zone = _zone(groups["zone"], groups["zone_name"], zone)
+    offset, has_zone = _time_zone_and_is_explicit(groups["zone"], groups["zone_name"], zone)
     try:
         moment = datetime(
             int(groups["year"]),
-            _month(groups),
+            _month_number(groups),
             int(groups["day"]),
-            _hour(int(groups["hour"]), groups.get("half")),
+            _hour_of_day(int(groups["hour"]), groups.get("half")),
             int(groups["minute"]),
             int(groups["second"]),
             tzinfo=offset,
@@ -108,7 +110,7 @@ def _moment(match: re.Match[str], zone: tzinfo | None) -> LogTime:
     return LogTime(int(moment.timestamp()) * 1_000_000 + int(fraction), has_zone)
 
 
-def _month(groups: dict[str, str]) -> int:
+def _month_number(groups: dict[str, str]) -> int:
     if groups.get("month") is not None:
         return int(groups["month"])
     name = groups["month_name"].lower()
@@ -117,11 +119,13 @@ def _month(groups: dict[str, str]) -> int:
     return _MONTHS.index(name) + 1
 
 
-def _hour(hour: int, half: str | None) -> int:
-    return hour if half is None else hour % 12 + 12 * (half == "PM")
+def _hour_of_day(hour: int, am_pm: str | None) -> int:
+    return hour if am_pm is None else hour % 12 + 12 * (am_pm == "PM")
 
 
-def _zone(offset: str | None, name: str | None, default: tzinfo | None) -> tuple[tzinfo, bool]:
+def _time_zone_and_is_explicit(
+    offset: str | None, name: str | None, default: tzinfo | None
+) -> tuple[tzinfo, bool]:
     if offset == "Z" or name in _UTC_NAMES:
         return UTC, True
     if offset is not None:

@@ -24,57 +24,59 @@ def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
     Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
     """
     try:
-        return _Reading(message_classes(name), unknown).struct(
+        return _JsonMessageReader(message_classes(name), unknown).read_struct(
             load_message_spec(name).struct, content, name
         )
     except (TypeError, AttributeError, KeyError) as error:
         raise JsonMessageError(f"{name}: {error}") from error
 
 
-class _Reading:
+class _JsonMessageReader:
     """One message: the classes of its structs, and its unknown fields."""
 
     def __init__(self, types: Mapping[str, Any], unknown: set[str]) -> None:
         self._types = types
         self._unknown = unknown
 
-    def struct(self, spec: StructSpec, content: Any, where: str) -> Any:
+    def read_struct(self, spec: StructSpec, content: Any, path: str) -> Any:
         if not isinstance(content, dict):
-            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not an object")
+            raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not an object")
         values = {}
-        left = dict(content)
+        remaining_fields = dict(content)
         for field in spec.fields:
             name = lower_camel_case(field.name)
-            place = f"{where}.{name}"
-            earlier = EARLIER.get(place, name)
+            field_path = f"{path}.{name}"
+            earlier_name = EARLIER.get(field_path, name)
             if field.kind == "records":
-                for key in (name, f"{name}{SIZE}", f"{earlier}{SIZE}"):
-                    left.pop(key, None)
+                for key in (name, f"{name}{SIZE}", f"{earlier_name}{SIZE}"):
+                    remaining_fields.pop(key, None)
                 if field.nullable.high < field.versions.high:  # ShareFetch: null in version 0 only
                     values[field.attribute] = b""
-            elif name in left or earlier in left:
-                found = left.pop(name if name in left else earlier)
-                values[field.attribute] = self._content(field, found, place)
-        self._unknown.update(f"{where}.{key}" for key in left)
+            elif name in remaining_fields or earlier_name in remaining_fields:
+                field_content = remaining_fields.pop(
+                    name if name in remaining_fields else earlier_name
+                )
+                values[field.attribute] = self._field_value(field, field_content, field_path)
+        self._unknown.update(f"{path}.{key}" for key in remaining_fields)
         return self._types[spec.name](**values)
 
-    def _content(self, field: FieldSpec, content: Any, where: str) -> Any:
+    def _field_value(self, field: FieldSpec, content: Any, path: str) -> Any:
         if content is None:
             return None
         if field.is_array:
             if not isinstance(content, list):
-                raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not a list")
-            return [self._one(field, row, where) for row in content]
-        return self._one(field, content, where)
+                raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not a list")
+            return [self._single_value(field, row, path) for row in content]
+        return self._single_value(field, content, path)
 
-    def _one(self, field: FieldSpec, content: Any, where: str) -> Any:
+    def _single_value(self, field: FieldSpec, content: Any, path: str) -> Any:
         if field.struct is not None:
-            return None if content is None else self.struct(field.struct, content, where)
+            return None if content is None else self.read_struct(field.struct, content, path)
         try:
             if field.kind == "uuid":
                 return base64.urlsafe_b64decode(f"{content}==")
             if field.kind == "bytes":
                 return base64.b64decode(content)
         except (binascii.Error, TypeError, ValueError) as error:
-            raise JsonMessageError(f"{where}: `{str(content)[:40]}` is not base64") from error
+            raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not base64") from error
         return content

@@ -21,8 +21,8 @@ from kafka_shim.protocol.codec.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.shim.traffic.importers.api_names import api_of
-from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_in
+from kafka_shim.shim.traffic.importers.api_names import api_key_by_name
+from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_before_message
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
 
 ENTRY_CHARACTERS_MAX = 64 * 1024 * 1024
@@ -46,19 +46,19 @@ class LoggedEntry(msgspec.Struct, frozen=True):
     unknown: frozenset[str]
 
 
-def entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
+def logged_entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
     """Yield every entry, or the number of a line and why the entry cannot be read."""
-    for number, text in _candidates(lines):
+    for number, text in _possible_entry_texts(lines):
         try:
-            found = _entry(number, text)
+            entry = _parse_entry(number, text)
         except (JsonMessageError, ProtocolError, LogTimeError) as error:
             yield number, str(error)
             continue
-        if found is not None:
-            yield found
+        if entry is not None:
+            yield entry
 
 
-def _candidates(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
+def _possible_entry_texts(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
     """Yield texts that may be an entry, with the number of their first line."""
     first, parts, length = 0, list[str](), 0
     for number, line in enumerate(lines, start=1):
@@ -76,31 +76,31 @@ def _candidates(lines: Iterator[str]) -> Iterator[tuple[int, str]]:
         yield first, "".join(parts)
 
 
-def _entry(number: int, text: str) -> LoggedEntry | None:
+def _parse_entry(number: int, text: str) -> LoggedEntry | None:
     if '"header' not in text.replace("\\", ""):
         return None
     try:
         content, _ = _decode(text, text.index("{"))
     except ValueError as error:
         raise JsonMessageError(f"no whole entry begins here: {error}") from error
-    content = _unpacked(content)
+    content = _unwrapped_entry(content)
     if content is None:
         return None
     session = _SESSION.search(text)
     try:
-        header, frame, unknown = _frame(content)
+        header, frame, unknown = _encode_frame(content)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         if isinstance(error, JsonMessageError):
             raise
         raise JsonMessageError(f"not an entry of the protocol log: {error!r}") from error
     is_request = content["header"]["type"] == "REQUEST"
     name = "" if session is None else session[1]
-    time = time_in(text[:60])
+    time = time_before_message(text[:60])
     time_us = None if time is None else time.us
     return LoggedEntry(number, time_us, name, is_request, header, frame, unknown)
 
 
-def _unpacked(content: Any) -> dict[str, Any] | None:
+def _unwrapped_entry(content: Any) -> dict[str, Any] | None:
     """Return the entry itself, or the one in a text of a JSON log line."""
     if not isinstance(content, dict):
         return None
@@ -117,9 +117,9 @@ def _unpacked(content: Any) -> dict[str, Any] | None:
     return None
 
 
-def _frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str]]:
+def _encode_frame(content: dict[str, Any]) -> tuple[RequestHeader, bytes, frozenset[str]]:
     head, payload = content["header"], content.get("payload")
-    api = api_of(str(head["apiKey"]))
+    api = api_key_by_name(str(head["apiKey"]))
     if api is None:
         raise JsonMessageError(f"unknown API `{head['apiKey']}`")
     version, correlation_id = int(head["apiVersion"]), int(head["correlationId"])

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.segments import Damage
-from kafka_shim.shim.traffic.importers.request_log_export import export_rows
+from kafka_shim.shim.traffic.importers.request_log_export import exported_request_log_rows
 
 _WITHHELD = frozenset(
     {
@@ -21,19 +21,19 @@ _WITHHELD = frozenset(
 """What carries credentials: kroxylicious leaves its payload out."""
 
 
-def export_entries(
+def exported_protocol_log_entries(
     trace: Path,
     progress: Callable[[int], None] = lambda _: None,
     damage: list[Damage] | None = None,
 ) -> Iterator[dict[str, Any]]:
     """Yield each request that has a response, followed by the response."""
-    for row in export_rows(trace, progress, damage):
-        yield _entry(row, "REQUEST", row["request"])
+    for row in exported_request_log_rows(trace, progress, damage):
+        yield _log_entry(row, "REQUEST", row["request"])
         if row.get("response") is not None:
-            yield _entry(row, "RESPONSE", row["response"])
+            yield _log_entry(row, "RESPONSE", row["response"])
 
 
-def _entry(row: dict[str, Any], kind: str, payload: Any) -> dict[str, Any]:
+def _log_entry(row: dict[str, Any], kind: str, payload: Any) -> dict[str, Any]:
     head = row["requestHeader"]
     header = {
         "type": kind,
@@ -43,8 +43,8 @@ def _entry(row: dict[str, Any], kind: str, payload: Any) -> dict[str, Any]:
     }
     if kind == "REQUEST":
         header["clientId"] = head["clientId"]
-    withheld = head["requestApiKey"] in _WITHHELD
-    entry: dict[str, Any] = {"header": header, "payload": None if withheld else payload}
-    if withheld:
+    has_withheld_payload = head["requestApiKey"] in _WITHHELD
+    entry: dict[str, Any] = {"header": header, "payload": None if has_withheld_payload else payload}
+    if has_withheld_payload:
         entry["payloadWithheld"] = "credential-bearing API"
     return entry | {"sessionId": row["connection"]}

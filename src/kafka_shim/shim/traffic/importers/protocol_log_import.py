@@ -7,15 +7,15 @@ from pathlib import Path
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
 from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.shim.traffic.importers.log_import import ImportReport
-from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, entries
+from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, logged_entries
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 
 def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
     """Import requests and responses by session; without sessions, a client id is a connection."""
     report = ImportReport()
-    with closing(_Pairing(folder)) as pairing:
-        for entry in entries(_counted(lines, report)):
+    with closing(_RequestResponseMatcher(folder)) as pairing:
+        for entry in logged_entries(_counted_lines(lines, report)):
             if isinstance(entry, tuple):
                 report.add_unread("", *entry)
             elif pairing.add(entry):
@@ -27,57 +27,57 @@ def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
     return report
 
 
-def _counted(lines: Iterator[str], report: ImportReport) -> Iterator[str]:
+def _counted_lines(lines: Iterator[str], report: ImportReport) -> Iterator[str]:
     for line in lines:
         report.lines += 1
         yield line
 
 
-class _Pairing:
+class _RequestResponseMatcher:
     """Matches responses with requests by session, correlation id and API."""
 
     def __init__(self, folder: Path) -> None:
         self._writer = TraceWriter(folder, "protocol-log")
-        self._waiting: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
+        self._unanswered_requests: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._now_us = 0  # time of the last line that has one
 
     def add(self, entry: LoggedEntry) -> bool:
         """Add an entry; return False for a response without a request."""
         self._now_us = max(self._now_us, entry.time_us or 0)
         header = entry.header
-        waiting = self._waiting.setdefault(
+        unanswered = self._unanswered_requests.setdefault(
             (entry.session, header.correlation_id, header.api_key), []
         )
         if entry.is_request:
-            number = self._writer.number((entry.session, header.client_id))
-            sequence = self._writer.sequence(number)
-            waiting.append((number, sequence))
-            self._request(number, sequence, entry)
+            number = self._writer.connection_number((entry.session, header.client_id))
+            sequence = self._writer.next_sequence(number)
+            unanswered.append((number, sequence))
+            self._write_request(number, sequence, entry)
             return True
-        if not waiting:
+        if not unanswered:
             return False
-        self._response(*waiting.pop(0), entry)
+        self._write_response(*unanswered.pop(0), entry)
         return True
 
     def close(self) -> None:
         self._writer.close()
 
-    def _request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+    def _write_request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         frame, _ = redact_request_frame(entry.frame, entry.header.api_key)
-        place = self._place(number)
-        self._writer.add(Request(place, sequence, self._now_us, frame, redacted=True))
+        connection_number = self._connection_in_block(number)
+        self._writer.add(Request(connection_number, sequence, self._now_us, frame, redacted=True))
 
-    def _response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+    def _write_response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
         frame, _ = redact_response_frame(entry.frame, key, version)
-        place = self._place(number)
+        connection_number = self._connection_in_block(number)
         self._writer.add(
-            Response(place, sequence, self._now_us, key, version, frame, redacted=True)
+            Response(connection_number, sequence, self._now_us, key, version, frame, redacted=True)
         )
 
-    def _place(self, number: int) -> int:
+    def _connection_in_block(self, number: int) -> int:
         """Return the connection's number; the log has neither principal
         nor address of the client.
         """
-        who = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", access_source=DERIVED)
-        return self._writer.in_block(who)
+        connection = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", access_source=DERIVED)
+        return self._writer.connection_in_block(connection)

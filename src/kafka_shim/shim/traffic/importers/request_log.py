@@ -44,7 +44,7 @@ class LoggedRequest(msgspec.Struct, frozen=True):
     time_us: int
 
 
-def is_relevant(text: str) -> bool:
+def may_contain_entry(text: str) -> bool:
     """Return whether a part of a log may have a request."""
     return "requestHeader" in text
 
@@ -56,25 +56,25 @@ def parse_request(line: str) -> LoggedRequest | None:
         return None
     try:
         content, _ = json.JSONDecoder().raw_decode(line, start)
-        return _request(content)
+        return _parse_logged_request(content)
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         if isinstance(error, JsonMessageError):
             raise
         raise JsonMessageError(f"not a line of the request log: {error!r}") from error
 
 
-def _request(content: dict[str, Any]) -> LoggedRequest:
+def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
     head = content["requestHeader"]
     key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
     header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
     software = content.get("clientInformation") or {}
-    host, port = _peer(str(content.get("connection", "")))
+    host, port = _client_address(str(content.get("connection", "")))
     unknown: set[str] = set()
     try:
         name = api_name(key)
         request = message_from_json(f"{name}Request", content["request"], unknown)
         frame = write_request_header(header) + codecs.write_request(request, version)
-        response = _response(f"{name}Response", content.get("response"), header, unknown)
+        response = _encode_response(f"{name}Response", content.get("response"), header, unknown)
     except ProtocolError as error:
         raise JsonMessageError(str(error)) from error
     return LoggedRequest(
@@ -95,14 +95,16 @@ def _request(content: dict[str, Any]) -> LoggedRequest:
     )
 
 
-def _response(name: str, content: Any, header: RequestHeader, unknown: set[str]) -> bytes | None:
+def _encode_response(
+    name: str, content: Any, header: RequestHeader, unknown: set[str]
+) -> bytes | None:
     if not isinstance(content, dict):
         return None
     return write_response_frame(header, message_from_json(name, content, unknown))
 
 
-def _peer(connection: str) -> tuple[str, int]:
+def _client_address(connection: str) -> tuple[str, int]:
     """Return the client's part of `server:port-client:port-index` (4.x adds a processor number)."""
-    _, _, rest = connection.partition("-")
-    found = _CONNECTION.fullmatch(rest)
-    return ("", 0) if found is None else (found["host"], int(found["port"]))
+    _, _, client_part = connection.partition("-")
+    match = _CONNECTION.fullmatch(client_part)
+    return ("", 0) if match is None else (match["host"], int(match["port"]))

@@ -14,7 +14,7 @@ from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import message_json
 
 
-def export_rows(
+def exported_request_log_rows(
     trace: Path,
     progress: Callable[[int], None] = lambda _: None,
     damage: list[Damage] | None = None,
@@ -23,27 +23,29 @@ def export_rows(
 
     `progress` is called with the number of bytes read; unreadable parts are added to `damage`.
     """
-    waiting: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
+    unanswered_requests: dict[tuple[str, int, int], tuple[Connection, Request]] = {}
     for block in read_trace(trace, progress):
         if isinstance(block, Damage):
             if damage is not None:
                 damage.append(block)
             continue
         writer = Path(block.path).stem.rpartition("-")[0]
-        people = {who.number: who for who in block.body.connections}
+        connections = {connection.number: connection for connection in block.body.connections}
         for entry in block.body.entries:
-            who = people[entry.connection]
-            key = (writer, who.writer_connection, entry.sequence)
+            connection = connections[entry.connection]
+            key = (writer, connection.writer_connection, entry.sequence)
             if isinstance(entry, Request):
-                waiting[key] = who, entry
-            elif isinstance(entry, Response) and key in waiting:
-                _, request = waiting.pop(key)
-                yield from _row(who, request, entry)
-    for who, request in waiting.values():
-        yield from _row(who, request, None)
+                unanswered_requests[key] = connection, entry
+            elif isinstance(entry, Response) and key in unanswered_requests:
+                _, request = unanswered_requests.pop(key)
+                yield from _request_log_row(connection, request, entry)
+    for connection, request in unanswered_requests.values():
+        yield from _request_log_row(connection, request, None)
 
 
-def _row(peer: Connection, request: Request, response: Response | None) -> Iterator[dict[str, Any]]:
+def _request_log_row(
+    connection: Connection, request: Request, response: Response | None
+) -> Iterator[dict[str, Any]]:
     try:
         header, at = read_request_header(request.frame)
         message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
@@ -51,31 +53,32 @@ def _row(peer: Connection, request: Request, response: Response | None) -> Itera
         return
     row = {
         "isForwarded": False,
-        "requestHeader": _header(header),
+        "requestHeader": _header_fields(header),
         "request": message_json(message, header.api_version),
     }
     if response is not None:
         try:
             key, version = response.api_key, response.api_version
-            answer, version = read_response_frame(key, version, response.frame)
-            row["response"] = message_json(answer, version)
+            response_message, version = read_response_frame(key, version, response.frame)
+            row["response"] = message_json(response_message, version)
         except ProtocolError:
             row["response"] = None
         row["totalTimeMs"] = (response.time_us - request.time_us) / 1000
+    server, client = f"node-{connection.node_id}:0", f"{connection.host}:{connection.port}"
     yield row | {
-        "connection": f"node-{peer.node_id}:0-{peer.host}:{peer.port}-{peer.writer_connection}",
-        "securityProtocol": peer.listener,
-        "principal": peer.principal,
-        "listener": peer.listener,
+        "connection": f"{server}-{client}-{connection.writer_connection}",
+        "securityProtocol": connection.listener,
+        "principal": connection.principal,
+        "listener": connection.listener,
         "clientInformation": {
-            "softwareName": peer.software_name,
-            "softwareVersion": peer.software_version,
+            "softwareName": connection.software_name,
+            "softwareVersion": connection.software_version,
         },
         "timeUs": request.time_us,
     }
 
 
-def _header(header: RequestHeader) -> dict[str, Any]:
+def _header_fields(header: RequestHeader) -> dict[str, Any]:
     return {
         "requestApiKey": header.api_key,
         "requestApiVersion": header.api_version,

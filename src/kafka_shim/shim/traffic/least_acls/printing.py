@@ -13,24 +13,24 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
 
 
-def _commands(acls: list[Acl]) -> str:
+def _kafka_acls_commands(acls: list[Acl]) -> str:
     return write_commands(acls, bootstrap="HOST:PORT")
 
 
-def _text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
-    text = _commands(acls) or "# no ACL is needed\n"
+def _as_text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
+    text = _kafka_acls_commands(acls) or "# no ACL is needed\n"
     if optional:
         text += "\n# optional: without these, responses contain less:\n"
-        text += "".join(f"# {line}\n" for line in _commands(optional).splitlines())
+        text += "".join(f"# {line}\n" for line in _kafka_acls_commands(optional).splitlines())
     return text
 
 
-def _json(acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]) -> str:
-    found = {"acls": to_objects(acls), "optional": to_objects(optional), **facts}
-    return json.dumps(found, indent=2) + "\n"
+def _as_json(acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]) -> str:
+    objects = {"acls": to_objects(acls), "optional": to_objects(optional), **facts}
+    return json.dumps(objects, indent=2) + "\n"
 
 
-def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
+def _as_yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
     import yaml  # noqa: PLC0415 - it takes a while to import
 
     text = str(yaml.safe_dump({"acls": to_rules(acls)}, sort_keys=False))
@@ -42,9 +42,9 @@ def _yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> st
 
 
 _WITH_OPTIONAL: dict[str, Callable[[list[Acl], list[Acl], Mapping[str, Any]], str]] = {
-    "text": _text,
-    "json": _json,
-    "yaml": _yaml,
+    "text": _as_text,
+    "json": _as_json,
+    "yaml": _as_yaml,
 }
 """How to print the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
 
@@ -52,16 +52,16 @@ FORMS = tuple(dict.fromkeys((*_WITH_OPTIONAL, *FORMATS)))
 """All forms: our own, which tell the optional ones apart, and those of any ACLs."""
 
 
-def printed(
-    form: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
+def print_acls_in_format(
+    format_name: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
 ) -> tuple[str, int]:
     """Return the text, and the number of optional ACLs that the format cannot contain.
 
     Raise ConfigError if the format cannot express one of the ACLs.
     """
-    if form in _WITH_OPTIONAL:
-        return _WITH_OPTIONAL[form](acls, optional, facts), 0
+    if format_name in _WITH_OPTIONAL:
+        return _WITH_OPTIONAL[format_name](acls, optional, facts), 0
     try:
-        return write(acls, form), len(optional)
+        return write(acls, format_name), len(optional)
     except AclTextError as error:
-        raise ConfigError(f"--format {form}: {error}") from error
+        raise ConfigError(f"--format {format_name}: {error}") from error

@@ -11,8 +11,12 @@ from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
-from kafka_shim.shim.traffic.proxy.addresses import Rewrite, has_addresses, rewrite
-from kafka_shim.shim.traffic.traces.observed import ObservedConnection, Observer
+from kafka_shim.shim.traffic.proxy.response_addresses import (
+    AddressReplacement,
+    replace_broker_addresses,
+    response_contains_broker_addresses,
+)
+from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection, Observer
 
 log = Log("shim.proxy")
 
@@ -28,7 +32,7 @@ class ProxiedConnection:
         self,
         session: Session,
         observer: Observer,
-        address_of: Rewrite,
+        address_of: AddressReplacement,
         frame_bytes_max: int,
     ) -> None:
         self._session = session
@@ -36,7 +40,7 @@ class ProxiedConnection:
         self._address_of = address_of
         self._requests = FrameSplitter(frame_bytes_max)
         self._responses = FrameSplitter(frame_bytes_max)
-        self._is_client_gone = False
+        self._client_has_left = False
 
     async def forward_until_closed(
         self,
@@ -47,28 +51,36 @@ class ProxiedConnection:
 
         The broker still answers requests of a client that has left, for the trace.
         """
-        over = asyncio.create_task(
-            self._pump(client[0], broker[1], self.request, self._requests, is_response=False)
+        client_to_broker = asyncio.create_task(
+            self._forward_direction(
+                client[0], broker[1], self.request, self._requests, is_response=False
+            )
         )
-        back = asyncio.create_task(
-            self._pump(broker[0], client[1], self.response, self._responses, is_response=True)
+        broker_to_client = asyncio.create_task(
+            self._forward_direction(
+                broker[0], client[1], self.response, self._responses, is_response=True
+            )
         )
         try:
-            await asyncio.wait({over, back}, return_when=asyncio.FIRST_COMPLETED)
-            if self._observed.is_owed:
-                self._is_client_gone = True
-                await asyncio.wait({back}, timeout=LAST_ANSWERS_S)
+            await asyncio.wait(
+                {client_to_broker, broker_to_client}, return_when=asyncio.FIRST_COMPLETED
+            )
+            if self._observed.has_outstanding_responses:
+                self._client_has_left = True
+                await asyncio.wait({broker_to_client}, timeout=LAST_ANSWERS_S)
         finally:
-            over.cancel()
-            back.cancel()
+            client_to_broker.cancel()
+            broker_to_client.cancel()
             for writer in (client[1], broker[1]):
                 writer.close()
             self._observed.closed()
-        for outcome in await asyncio.gather(over, back, return_exceptions=True):
+        for outcome in await asyncio.gather(
+            client_to_broker, broker_to_client, return_exceptions=True
+        ):
             if isinstance(outcome, Exception):
                 log.error("link broke: a bug of the proxy", exc_info=outcome)
 
-    async def _pump(
+    async def _forward_direction(
         self,
         source: asyncio.StreamReader,
         target: asyncio.StreamWriter,
@@ -79,13 +91,13 @@ class ProxiedConnection:
     ) -> None:
         try:
             while data := await source.read(CHUNK_BYTES):
-                passed: list[bytes] = []
+                frames: list[bytes] = []
                 try:
                     for frame in splitter.feed(data):
-                        passed.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
+                        frames.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
-                    goes_on = await self._forward_frame(passed, target, is_response=is_response)
-                if not goes_on:
+                    is_open = await self._forward_frame(frames, target, is_response=is_response)
+                if not is_open:
                     return
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
@@ -96,7 +108,7 @@ class ProxiedConnection:
         """Write frames; return whether to continue. Responses are read
         even without their client.
         """
-        if not (is_response and self._is_client_gone):
+        if not (is_response and self._client_has_left):
             try:
                 for frame in frames:
                     target.write(len(frame).to_bytes(4, "big") + frame)
@@ -104,8 +116,10 @@ class ProxiedConnection:
             except ConnectionError:
                 if not is_response:
                     raise
-                self._is_client_gone = True
-        return not (is_response and self._is_client_gone) or self._observed.is_owed
+                self._client_has_left = True
+        return (
+            not (is_response and self._client_has_left) or self._observed.has_outstanding_responses
+        )
 
     async def request(self, frame: bytes) -> bytes:
         """Record a request, which is forwarded unchanged."""
@@ -115,22 +129,22 @@ class ProxiedConnection:
     async def response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
         header = self._observed.response(frame)
-        if header is None or not has_addresses(header.api_key):
+        if header is None or not response_contains_broker_addresses(header.api_key):
             return frame
-        run = _run_in_thread if len(frame) >= LARGE_BYTES else _run_inline
+        run = _run_in_thread if len(frame) >= LARGE_BYTES else _run_on_event_loop
         key, version = header.api_key, header.api_version
         try:
             _, at = read_response_header(key, version, frame)
             message = await run(codecs.read_response, key, version, frame, at)
         except ProtocolError:
             return frame
-        if rewrite(key, message, self._address_of):
+        if replace_broker_addresses(key, message, self._address_of):
             body: bytes = await run(codecs.write_response, key, version, message)
             return frame[:at] + body
         return frame
 
 
-async def _run_inline(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _run_on_event_loop(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 

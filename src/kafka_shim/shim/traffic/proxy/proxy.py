@@ -15,10 +15,10 @@ from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
 from kafka_shim.shim.request.session import Session, java_ip_text
-from kafka_shim.shim.traffic.proxy.addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
+from kafka_shim.shim.traffic.proxy.response_addresses import is_reachable
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
-from kafka_shim.shim.traffic.traces.observed import Observer
+from kafka_shim.shim.traffic.traces.connection_observer import Observer
 
 log = Log("shim.proxy")
 
@@ -71,9 +71,9 @@ class Proxy:
             self._bootstrap = self._listen_for(_Route(-1, self._upstream), self._listen[1])
         except OSError as error:
             raise UnavailableError(
-                f"cannot listen on {_text(self._listen)}: {_reason(error)}"
+                f"cannot listen on {_address_text(self._listen)}: {_connection_error_reason(error)}"
             ) from error
-        return _text(self._bootstrap)
+        return _address_text(self._bootstrap)
 
     async def stop(self) -> None:
         """Close listeners, links and the observer."""
@@ -84,7 +84,7 @@ class Proxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._observer.close()
 
-    def _address_of(self, node_id: int, host: str, port: int) -> Address:
+    def _proxy_address(self, node_id: int, host: str, port: int) -> Address:
         """Return the proxy's address for a broker; there is one listener for each broker id.
 
         An address that no client can reach, and those of more than BROKERS_MAX brokers, stay as
@@ -103,7 +103,11 @@ class Proxy:
                 route.local = self._listen_for(route, 0)
             except OSError as error:
                 del self._routes[node_id]
-                log.warning("cannot listen for a broker", broker=broker, reason=_reason(error))
+                log.warning(
+                    "cannot listen for a broker",
+                    broker=broker,
+                    reason=_connection_error_reason(error),
+                )
                 return broker
         route.broker = broker
         return route.local
@@ -121,11 +125,11 @@ class Proxy:
         """Bind immediately, so that the address is known; accept connections soon after."""
         family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
         bound = socket.create_server((self._listen[0], port), family=family)
-        self._track_task(self._serve(bound, route))
+        self._track_task(self._accept_connections(bound, route))
         host, actual = bound.getsockname()[:2]
         return host, actual
 
-    async def _serve(self, bound: socket.socket, route: "_Route") -> None:
+    async def _accept_connections(self, bound: socket.socket, route: "_Route") -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             connection = self._track_task(self._proxy_connection(route, reader, writer))
             with contextlib.suppress(asyncio.CancelledError):
@@ -146,7 +150,11 @@ class Proxy:
         try:
             upstream = await self._brokers.open(*route.broker)
         except (OSError, LoginError) as error:
-            log.warning("broker not reached", broker=_text(route.broker), reason=_reason(error))
+            log.warning(
+                "broker not reached",
+                broker=_address_text(route.broker),
+                reason=_connection_error_reason(error),
+            )
             writer.close()
             return
         peer = writer.get_extra_info("peername")
@@ -159,7 +167,7 @@ class Proxy:
             session.mechanism = self._brokers.login.mechanism
             session.set_principal(f"User:{self._brokers.login.username}")
         connection = ProxiedConnection(
-            session, self._observer, self._address_of, Limits().frame_bytes_max
+            session, self._observer, self._proxy_address, Limits().frame_bytes_max
         )
         await connection.forward_until_closed((reader, writer), upstream)
 
@@ -170,12 +178,12 @@ class Proxy:
         return task
 
 
-def _text(address: Address) -> str:
+def _address_text(address: Address) -> str:
     host, port = address
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
-def _reason(error: Exception) -> str:
+def _connection_error_reason(error: Exception) -> str:
     """Return the system's error text instead of asyncio's, which has the address in it."""
     if isinstance(error, ConnectionError) and error.errno:
         return os.strerror(error.errno)

@@ -30,13 +30,13 @@ class Upstream:
             async with asyncio.timeout(CONNECT_SECONDS):
                 streams = await asyncio.open_connection(host, port, ssl=self._context)
                 if self.login is not None:
-                    await _log_in(streams, self.login)
+                    await _authenticate_streams(streams, self.login)
                 return streams
         except TimeoutError as error:
             raise OSError("no response in time") from error
 
 
-async def _log_in(streams: Streams, login: Login) -> None:
+async def _authenticate_streams(streams: Streams, login: Login) -> None:
     reader, writer = streams
     exchange = login_frames(login)
     try:

@@ -9,7 +9,10 @@ from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
-from kafka_shim.shim.traffic.proxy.addresses import advertised, has_addresses
+from kafka_shim.shim.traffic.proxy.response_addresses import (
+    advertised_brokers,
+    response_contains_broker_addresses,
+)
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event
 from kafka_shim.shim.traffic.replay.fields import paired_rows
 from kafka_shim.shim.traffic.replay.id_mapping import GroupLeaderExchanges, IdMapping
@@ -195,8 +198,8 @@ class RecordedToTargetMapping:
     def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
         """Learn from two responses; return whether another member leads the group."""
         header, message = _decode_request(request)
-        if has_addresses(header.api_key):
-            for node_id, host, port in advertised(header.api_key, actual):
+        if response_contains_broker_addresses(header.api_key):
+            for node_id, host, port in advertised_brokers(header.api_key, actual):
                 offset_pairs = self._broker_addresses.get((event.listener, node_id))
                 self._address_changes += offset_pairs != (host, port)
                 self._broker_addresses[event.listener, node_id] = host, port

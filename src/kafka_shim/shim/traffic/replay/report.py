@@ -221,10 +221,10 @@ class ReplayRecorder:
         self._writer.close()
 
     def _connection_in_block(self, event: Event) -> int:
-        number = self._writer.number(event.connection_id)
+        number = self._writer.connection_number(event.connection_id)
         description = (event.node_id, event.listener, event.host, event.port, event.principal)
         connection = Connection(0, number, *description, access_source=DERIVED)
-        return self._writer.in_block(connection)
+        return self._writer.connection_in_block(connection)
 
 
 def _now_us() -> int:

@@ -21,7 +21,7 @@ class Denial(NamedTuple):
     """A denied access; if the response is ambiguous, with the others that may have been denied."""
 
     action: Action
-    instead: tuple[Action, ...]
+    alternatives: tuple[Action, ...]
 
 
 class DerivedDenials:
@@ -32,7 +32,7 @@ class DerivedDenials:
         self._plans: dict[_Key, Plan] = {}
         self._names: dict[bytes, str] = {}
 
-    def request(self, connection: int, entry: Request) -> None:
+    def plan_request(self, connection: int, entry: Request) -> None:
         try:
             header, at = read_request_header(entry.frame)
             message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
@@ -42,24 +42,24 @@ class DerivedDenials:
         if plan.needs:
             self._plans[connection, entry.sequence] = plan
 
-    def response(self, connection: int, entry: Response) -> Iterator[Denial]:
+    def denials_in_response(self, connection: int, entry: Response) -> Iterator[Denial]:
         """Yield the denials that a response shows."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:
             return
-        answer = read_response_or_none(entry)
-        if answer is None:
+        message = read_response_or_none(entry)
+        if message is None:
             return
         if entry.api_key in NAMING_APIS:
-            self._names.update(topic_ids_with_names(answer))
+            self._names.update(topic_ids_with_names(message))
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version
         known = Known(self._names)
-        responded = evidence_from_response(
-            key, version, plan, answer, release=self._release, known=known
+        evidence = evidence_from_response(
+            key, version, plan, message, release=self._release, known=known
         )
         for need in plan.needs:
-            instead = responded.denied_instead(need)
-            if instead or responded.decision(need) is False:
-                yield Denial(need.narrowest, tuple(other.narrowest for other in instead))
+            alternatives = evidence.denied_instead(need)
+            if alternatives or evidence.decision(need) is False:
+                yield Denial(need.narrowest, tuple(other.narrowest for other in alternatives))

@@ -21,7 +21,7 @@ _SLOTS_US = tuple(
 )
 
 
-class Slot(msgspec.Struct):
+class TimeSlot(msgspec.Struct):
     """An interval of the time line that begins `start_us` microseconds after the first entry."""
 
     start_us: int
@@ -38,9 +38,9 @@ class Summary:
         )
         self.first_us: int | None = None
         self.last_us = 0
-        self._grains: dict[int, Slot] = {}
+        self._grains: dict[int, TimeSlot] = {}
         for row in rows:
-            self._count(row)
+            self._count_row(row)
 
     @property
     def seconds(self) -> float:
@@ -51,25 +51,25 @@ class Summary:
     def _span_us(self) -> int:
         return 0 if self.first_us is None else self.last_us - self.first_us
 
-    def time_line(self) -> tuple[int, list[Slot]]:
+    def time_slots(self) -> tuple[int, list[TimeSlot]]:
         """Return the length of the intervals in microseconds, and at most SLOTS_MAX of them."""
         span, first_us = self._span_us, self.first_us or 0
         length = next(
             (slot_us for slot_us in _SLOTS_US if span < slot_us * SLOTS_MAX), _SLOTS_US[-1]
         )
-        slots = [Slot(start) for start in range(0, span + 1, length)]
+        slots = [TimeSlot(start) for start in range(0, span + 1, length)]
         for grain in self._grains.values():
             place = slots[(grain.start_us - first_us) // length]
             place.requests += grain.requests
             place.denials += grain.denials
         return length, slots
 
-    def _count(self, row: dict[str, Any]) -> None:
+    def _count_row(self, row: dict[str, Any]) -> None:
         counts = self.counts
         time_us = row["time_us"]
         self.first_us = time_us if self.first_us is None else min(self.first_us, time_us)
         self.last_us = max(self.last_us, time_us)
-        grain = self._grains.setdefault(time_us // _GRAIN_US, Slot(time_us))
+        grain = self._grains.setdefault(time_us // _GRAIN_US, TimeSlot(time_us))
         grain.start_us = min(grain.start_us, time_us)
         counts["entries"][row["entry"]] += 1
         if row["entry"] == "request":

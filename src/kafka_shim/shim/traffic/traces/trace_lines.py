@@ -13,7 +13,7 @@ MESSAGE_CHARACTERS = 160
 _ARROWS = {"request": "->", "response": "<-"}
 
 
-def line(row: dict[str, Any]) -> str:
+def row_as_text_line(row: dict[str, Any]) -> str:
     """Return time (UTC), `connection/sequence`, principal, and `->` a
     request or `<-` a response.
     """
@@ -21,10 +21,10 @@ def line(row: dict[str, Any]) -> str:
         " ", timespec="milliseconds"
     )
     place = f"{row['connection']}/{row['sequence']}"
-    return f"{time[:23]}  {place:>7}  {printable(row['principal'])}  {printable(_what(row))}"
+    return f"{time[:23]}  {place:>7}  {printable(row['principal'])}  {printable(_entry_text(row))}"
 
 
-def _what(row: dict[str, Any]) -> str:
+def _entry_text(row: dict[str, Any]) -> str:
     kind = row["entry"]
     if kind == "closed":
         return f"closed: {row['reason']}" if row["reason"] else "closed"
@@ -34,14 +34,14 @@ def _what(row: dict[str, Any]) -> str:
         resource = f"{row['resource_type']}:{row['resource_name']}"
         times = f" x{row['count']}" if row["count"] > 1 else ""
         return f"{outcome} {row['operation']} {resource}{times} for {api} by {row['rule']}"
-    return f"{_ARROWS[kind]} {api} {_errors(row)}{_message(row, kind)}"
+    return f"{_ARROWS[kind]} {api} {_errors_text(row)}{_message_text(row, kind)}"
 
 
-def _errors(row: dict[str, Any]) -> str:
+def _errors_text(row: dict[str, Any]) -> str:
     return "".join(f"{error_name_with_code(code)} " for code in row.get("error_codes", ()))
 
 
-def _message(row: dict[str, Any], kind: str) -> str:
+def _message_text(row: dict[str, Any], kind: str) -> str:
     if "undecoded" in row:
         return f"cannot be decoded: {row['undecoded']}"
     text = json.dumps(row[kind])

@@ -52,21 +52,23 @@ class TraceReader:
             people = {who.number: who for who in block.body.connections}
             for entry in block.body.entries:
                 connection = people[entry.connection]
-                who = _who(connection, entry)
-                yield who | _what(entry)
+                who = _connection_fields(connection, entry)
+                yield who | _entry_fields(entry)
                 if with_denials and connection.access_source == DERIVED:
-                    yield from (who | row for row in _denials(derived, connection, entry))
+                    yield from (
+                        who | row for row in _derived_denial_rows(derived, connection, entry)
+                    )
 
 
-def _denials(
+def _derived_denial_rows(
     derived: DerivedDenials, connection: Connection, entry: Entry
 ) -> Iterator[dict[str, Any]]:
     if isinstance(entry, Request):
-        derived.request(connection.writer_connection, entry)
+        derived.plan_request(connection.writer_connection, entry)
     elif isinstance(entry, Response):
-        for action, instead in derived.response(connection.writer_connection, entry):
+        for action, instead in derived.denials_in_response(connection.writer_connection, entry):
             others = " or ".join(other.operation.name for other in instead)
-            yield _access(
+            yield _access_fields(
                 Access(
                     *(entry.connection, entry.sequence, entry.time_us),
                     *(entry.api_key, entry.api_version),
@@ -79,7 +81,7 @@ def _denials(
             )
 
 
-def _who(connection: Connection, entry: Entry) -> dict[str, Any]:
+def _connection_fields(connection: Connection, entry: Entry) -> dict[str, Any]:
     return {
         "time_us": entry.time_us,
         "connection": connection.writer_connection,
@@ -95,25 +97,25 @@ def _who(connection: Connection, entry: Entry) -> dict[str, Any]:
     }
 
 
-def _what(entry: Entry) -> dict[str, Any]:
+def _entry_fields(entry: Entry) -> dict[str, Any]:
     match entry:
         case Request():
-            return {"entry": "request", "redacted": entry.redacted} | _request(entry.frame)
+            return {"entry": "request", "redacted": entry.redacted} | _request_fields(entry.frame)
         case Response():
-            return {"entry": "response", "redacted": entry.redacted} | _response(entry)
+            return {"entry": "response", "redacted": entry.redacted} | _response_fields(entry)
         case Access():
-            return _access(entry)
+            return _access_fields(entry)
         case ConnectionClosed():
             return {"entry": "closed", "reason": entry.reason}
 
 
-def _access(entry: Access) -> dict[str, Any]:
+def _access_fields(entry: Access) -> dict[str, Any]:
     return {
         "entry": "access",
         "api": api_name_or_key(entry.api_key),
         "version": entry.api_version,
-        "operation": _name(Operation, entry.operation),
-        "resource_type": _name(ResourceType, entry.resource_type),
+        "operation": _enum_name_or_code(Operation, entry.operation),
+        "resource_type": _enum_name_or_code(ResourceType, entry.resource_type),
         "resource_name": entry.resource_name,
         "allowed": entry.allowed,
         "rule": entry.rule,
@@ -121,7 +123,7 @@ def _access(entry: Access) -> dict[str, Any]:
     }
 
 
-def _name(kind: type[IntEnum], code: int) -> str:
+def _enum_name_or_code(kind: type[IntEnum], code: int) -> str:
     """Return the name of a code, or the code itself if it is unknown."""
     try:
         return kind(code).name
@@ -129,7 +131,7 @@ def _name(kind: type[IntEnum], code: int) -> str:
         return str(code)
 
 
-def _request(frame: bytes) -> dict[str, Any]:
+def _request_fields(frame: bytes) -> dict[str, Any]:
     try:
         header, at = read_request_header(frame)
     except ProtocolError as error:
@@ -147,7 +149,7 @@ def _request(frame: bytes) -> dict[str, Any]:
     return found | {"request": message_json(message, header.api_version)}
 
 
-def _response(entry: Response) -> dict[str, Any]:
+def _response_fields(entry: Response) -> dict[str, Any]:
     found: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
     try:
         message, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)

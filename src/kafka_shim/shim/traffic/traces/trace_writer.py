@@ -20,16 +20,16 @@ class TraceWriter:
         self._in_block: dict[Connection, int] = {}
         self._entries: list[Entry] = []
 
-    def number(self, key: object) -> int:
+    def connection_number(self, key: object) -> int:
         """Return a connection's number among all."""
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
-    def sequence(self, connection: int) -> int:
+    def next_sequence(self, connection: int) -> int:
         """Return the sequence number of the next request on a connection."""
         self._sequences[connection] = self._sequences.get(connection, -1) + 1
         return self._sequences[connection]
 
-    def in_block(self, connection: Connection) -> int:
+    def connection_in_block(self, connection: Connection) -> int:
         """Return the number of a connection with this description in this block."""
         return self._in_block.setdefault(connection, len(self._in_block))
 
@@ -42,8 +42,8 @@ class TraceWriter:
     def flush(self) -> None:
         """Write the added entries as a block."""
         if self._entries:
-            people = [msgspec.structs.replace(who, number=n) for who, n in self._in_block.items()]
-            self._segments.write(BlockBody(people, self._entries))
+            connections = [msgspec.structs.replace(c, number=n) for c, n in self._in_block.items()]
+            self._segments.write(BlockBody(connections, self._entries))
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:

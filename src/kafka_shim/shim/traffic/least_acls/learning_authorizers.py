@@ -21,18 +21,20 @@ ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
 TURNED_DOWN = Decision(allowed=False, because=Because.DEFAULT_DENY)
 
 
-class AttentiveAuthorizer(StandardAuthorizer):
+class RequirementTrackingAuthorizer(StandardAuthorizer):
     """Knows the requirement of each check; checks without a requirement are probes."""
 
     def __init__(self, rules: AclRules, acls: Iterable[Acl] = ()) -> None:
         super().__init__(rules=rules, store=AclStore(acls))
         self._bound: BoundRequirement | None = None
 
-    def begin(self, bound: BoundRequirement) -> None:
+    def begin_requirement(self, bound: BoundRequirement) -> None:
         """Begin the checks of a requirement."""
         self._bound = bound if bound.needs else None
 
-    def position(self, action: Action) -> tuple[BoundRequirement | None, bool]:
+    def requirement_and_is_last_alternative(
+        self, action: Action
+    ) -> tuple[BoundRequirement | None, bool]:
         """Return the requirement of a check, and whether it is its last alternative.
 
         The requirement is None for a probe: authorized operations (KIP-430), on which nothing
@@ -48,41 +50,41 @@ class AttentiveAuthorizer(StandardAuthorizer):
         return bound, kind == kinds[-1]
 
 
-class LearningAuthorizer(AttentiveAuthorizer):
+class LearningAuthorizer(RequirementTrackingAuthorizer):
     """Allows everything, and collects the distinct checks in their order."""
 
     def __init__(self, rules: AclRules) -> None:
         super().__init__(rules)
         self.needs: dict[CheckedNeed, None] = {}
-        self._asked: list[Action] = []
+        self._checked_actions: list[Action] = []
 
-    def begin(self, bound: BoundRequirement) -> None:
-        super().begin(bound)
-        self._asked = []
+    def begin_requirement(self, bound: BoundRequirement) -> None:
+        super().begin_requirement(bound)
+        self._checked_actions = []
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._response(actor, action, any_name=False)
+        return self._record_check(actor, action, any_name=False)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._response(actor, Action(operation, resource_type, WILDCARD), any_name=True)
+        return self._record_check(actor, Action(operation, resource_type, WILDCARD), any_name=True)
 
-    def _response(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
-        bound, is_last = self.position(action)
+    def _record_check(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
+        bound, is_last = self.requirement_and_is_last_alternative(action)
         if bound is None:
             return ALLOWED
-        self._asked.append(action)
+        self._checked_actions.append(action)
         if not is_last:
             return TURNED_DOWN
-        asked = tuple(self._asked)
+        checked_actions = tuple(self._checked_actions)
         is_optional = not bound.denial_is_error
-        need = CheckedNeed(actor.principal, bound.row.id, asked, any_name, is_optional)
+        need = CheckedNeed(actor.principal, bound.row.id, checked_actions, any_name, is_optional)
         self.needs[need] = None
         return ALLOWED
 
 
-class ProvingAuthorizer(AttentiveAuthorizer):
+class ProvingAuthorizer(RequirementTrackingAuthorizer):
     """Decides with its ACLs, and collects the denials that are visible as errors."""
 
     def __init__(self, rules: AclRules, acls: Iterable[Acl]) -> None:
@@ -90,22 +92,22 @@ class ProvingAuthorizer(AttentiveAuthorizer):
         self.denied: dict[tuple[str, Action], None] = {}
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._noted(actor, action, super().authorize(actor, action))
+        return self._record_denial(actor, action, super().authorize(actor, action))
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
         decision = super().authorize_by_resource_type(actor, operation, resource_type)
-        return self._noted(actor, Action(operation, resource_type, WILDCARD), decision)
+        return self._record_denial(actor, Action(operation, resource_type, WILDCARD), decision)
 
-    def _noted(self, actor: Actor, action: Action, decision: Decision) -> Decision:
-        bound, is_last = self.position(action)
+    def _record_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
+        bound, is_last = self.requirement_and_is_last_alternative(action)
         if bound is not None and is_last and not decision.allowed and bound.denial_is_error:
             self.denied[actor.principal, action] = None
         return decision
 
 
-def put_in_charge(cluster: Cluster, authorizer: AttentiveAuthorizer) -> None:
+def install_authorizer(cluster: Cluster, authorizer: RequirementTrackingAuthorizer) -> None:
     """Make it the cluster's authorizer; to be called before the first connection."""
     cluster.policy = AuthorizationPolicy(cluster.release, authorizer, cluster.policy.rules)
-    cluster.policy.on_bound = authorizer.begin
+    cluster.policy.on_bound = authorizer.begin_requirement

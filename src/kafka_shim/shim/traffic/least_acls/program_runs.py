@@ -13,16 +13,16 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.signals import Relay
-from kafka_shim.shim.traffic.least_acls.learning import (
+from kafka_shim.shim.traffic.least_acls.learning_authorizers import (
     LearningAuthorizer,
     ProvingAuthorizer,
-    put_in_charge,
+    install_authorizer,
 )
 
 PLACEHOLDER = "{bootstrap}"
 
 
-class Attempt(msgspec.Struct, frozen=True):
+class ProgramRun(msgspec.Struct, frozen=True):
     """The result of a run: the checks of a run that allowed everything, the denials of another.
 
     `denied` are the denials that were visible as errors.
@@ -33,40 +33,42 @@ class Attempt(msgspec.Struct, frozen=True):
     denied: tuple[tuple[str, Action], ...] = ()
 
 
-async def learn(config: Config, words: Sequence[str]) -> Attempt:
+async def run_with_everything_allowed(config: Config, argv: Sequence[str]) -> ProgramRun:
     """Run the program with everything allowed."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     learning = LearningAuthorizer(broker.cluster.policy.rules)
-    put_in_charge(broker.cluster, learning)
-    exit_code = await _run(broker, words)
-    return Attempt(exit_code, needs=tuple(learning.needs))
+    install_authorizer(broker.cluster, learning)
+    exit_code = await _run_program(broker, argv)
+    return ProgramRun(exit_code, needs=tuple(learning.needs))
 
 
-async def prove(config: Config, words: Sequence[str], acls: Sequence[Acl]) -> Attempt:
+async def run_with_acls_only(
+    config: Config, argv: Sequence[str], acls: Sequence[Acl]
+) -> ProgramRun:
     """Run the program with these ACLs only, and without super users."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     proving = ProvingAuthorizer(broker.cluster.policy.rules, acls)
-    put_in_charge(broker.cluster, proving)
-    exit_code = await _run(broker, words)
-    return Attempt(exit_code, denied=tuple(proving.denied))
+    install_authorizer(broker.cluster, proving)
+    exit_code = await _run_program(broker, argv)
+    return ProgramRun(exit_code, denied=tuple(proving.denied))
 
 
-async def _run(broker: Broker, words: Sequence[str]) -> int:
+async def _run_program(broker: Broker, argv: Sequence[str]) -> int:
     """Run the program and return its exit code; its output goes to standard error."""
     await broker.start()
     relay = Relay()
     try:
         bootstrap = broker.bootstrap_servers()
-        given = [word.replace(PLACEHOLDER, bootstrap) for word in words]
+        argv_with_address = [word.replace(PLACEHOLDER, bootstrap) for word in argv]
         try:
             child = await asyncio.create_subprocess_exec(
-                *given,
+                *argv_with_address,
                 env=os.environ | broker.environment(),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sys.stderr,
             )
         except OSError as error:
-            raise ConfigError(f"cannot start `{given[0]}`: {error.strerror}") from error
+            raise ConfigError(f"cannot start `{argv_with_address[0]}`: {error.strerror}") from error
         relay.to(child)
         code = await child.wait()
     finally:

@@ -45,31 +45,31 @@ def packets(file: BinaryIO) -> Iterator[Packet]:
     file.seek(0)
     try:
         if magic == _PNG_MAGIC:
-            yield from _pcapng(file)
+            yield from _packets_of_pcapng(file)
             return
         for order in ("<", ">"):
             ticks = _TICKS.get(Struct(f"{order}I").unpack(magic)[0])
             if ticks is not None:
-                yield from _classic(file, order, ticks)
+                yield from _packets_of_classic_pcap(file, order, ticks)
                 return
     except struct_error as error:
         raise CaptureError(f"it is damaged before byte {file.tell()}: {error}") from error
     raise CaptureError("not a network capture (neither pcap nor pcapng)")
 
 
-def _classic(file: BinaryIO, order: str, ticks: int) -> Iterator[Packet]:
-    (link_type,) = Struct(f"{order}20xI").unpack(_exactly(file, 24))
+def _packets_of_classic_pcap(file: BinaryIO, order: str, ticks: int) -> Iterator[Packet]:
+    (link_type,) = Struct(f"{order}20xI").unpack(_read_exactly(file, 24))
     head = Struct(f"{order}IIII")
     while start := file.read(head.size):
-        start += _exactly(file, head.size - len(start))
+        start += _read_exactly(file, head.size - len(start))
         seconds, parts, captured, _ = head.unpack(start)
         if captured > _BYTES_MAX:
             raise CaptureError(f"a packet before byte {file.tell()} claims {captured} bytes")
         time_us = seconds * 1_000_000 + parts * 1_000_000 // ticks
-        yield Packet(time_us, link_type & 0xFFFF, _exactly(file, captured))
+        yield Packet(time_us, link_type & 0xFFFF, _read_exactly(file, captured))
 
 
-def _exactly(file: BinaryIO, count: int) -> bytes:
+def _read_exactly(file: BinaryIO, count: int) -> bytes:
     data = file.read(count)
     if len(data) < count:
         raise CaptureError(f"it is cut off at byte {file.tell()}, within a packet")
@@ -87,28 +87,28 @@ class _Interface(msgspec.Struct):
         return ticks * 1_000_000 // self.ticks_per_second + self.offset_s * 1_000_000
 
 
-def _pcapng(file: BinaryIO) -> Iterator[Packet]:
+def _packets_of_pcapng(file: BinaryIO) -> Iterator[Packet]:
     order, interfaces = "<", list[_Interface]()
     while head := file.read(8):
-        head += _exactly(file, 8 - len(head))
+        head += _read_exactly(file, 8 - len(head))
         if head[:4] == _PNG_MAGIC:
-            mark = _exactly(file, 4)
+            mark = _read_exactly(file, 4)
             order = "<" if int.from_bytes(mark, "little") == _BYTE_ORDER else ">"
             if Struct(f"{order}I").unpack(mark)[0] != _BYTE_ORDER:
                 raise CaptureError("a section of pcapng has no byte order")
             interfaces = []
             head += mark
-        kind, size = Struct(f"{order}II").unpack_from(head)
+        block_type, size = Struct(f"{order}II").unpack_from(head)
         if not len(head) + 4 <= size <= _BYTES_MAX:
             raise CaptureError(f"a block before byte {file.tell()} claims {size} bytes")
-        rest = _exactly(file, size - len(head))
-        if kind == _INTERFACE:
-            interfaces.append(_interface(order, rest))
-        elif kind in (_ENHANCED, _SIMPLE):
-            yield _packet(kind, order, rest, interfaces)
+        block_body = _read_exactly(file, size - len(head))
+        if block_type == _INTERFACE:
+            interfaces.append(_parse_interface(order, block_body))
+        elif block_type in (_ENHANCED, _SIMPLE):
+            yield _parse_packet_block(block_type, order, block_body, interfaces)
 
 
-def _interface(order: str, body: bytes) -> _Interface:
+def _parse_interface(order: str, body: bytes) -> _Interface:
     found = _Interface(Struct(f"{order}H").unpack_from(body)[0])
     at = 8
     while at + 4 <= len(body) - 4:
@@ -124,9 +124,11 @@ def _interface(order: str, body: bytes) -> _Interface:
     return found
 
 
-def _packet(kind: int, order: str, body: bytes, interfaces: list[_Interface]) -> Packet:
+def _parse_packet_block(
+    block_type: int, order: str, body: bytes, interfaces: list[_Interface]
+) -> Packet:
     number = high = low = 0
-    if kind == _ENHANCED:
+    if block_type == _ENHANCED:
         number, high, low, captured, _ = Struct(f"{order}5I").unpack_from(body)
         data = body[20 : 20 + captured]
     else:

@@ -14,7 +14,7 @@ from dpkt.sll2 import SLL2
 from dpkt.tcp import TCP, TH_ACK, TH_FIN, TH_RST, TH_SYN
 from dpkt.utils import inet_to_str
 
-from kafka_shim.shim.traffic.captures.files import Packet
+from kafka_shim.shim.traffic.captures.capture_files import Packet
 
 Address: TypeAlias = tuple[str, int]
 """IP address as text, and port."""
@@ -31,7 +31,7 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
     source: Address
     target: Address
     sequence: int
-    acked: int | None
+    acknowledged: int | None
     data: bytes = b""
     is_syn: bool = False
     is_fin: bool = False
@@ -43,16 +43,16 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
         return (self.sequence + self.is_syn) % CIRCLE
 
 
-def _raw(data: bytes) -> Any:
+def _decode_ip_packet(data: bytes) -> Any:
     return IP6(data) if data[0] >> 4 == 6 else IP(data)
 
 
 _LINKS: dict[int, Callable[[bytes], Any]] = {
     0: Loopback,  # BSD
     1: Ethernet,
-    12: _raw,
-    14: _raw,
-    101: _raw,
+    12: _decode_ip_packet,
+    14: _decode_ip_packet,
+    101: _decode_ip_packet,
     108: Loopback,  # OpenBSD
     113: SLL,  # Linux, `-i any`
     228: IP,
@@ -62,7 +62,7 @@ _LINKS: dict[int, Callable[[bytes], Any]] = {
 """How packets of a link type are read, by libpcap's LINKTYPE numbers."""
 
 
-def segment(packet: Packet) -> Segment | str:
+def tcp_segment_or_reason(packet: Packet) -> Segment | str:
     """Return the TCP segment in a packet, or the reason why there is none."""
     link = _LINKS.get(packet.link_type)
     if link is None:
@@ -77,10 +77,10 @@ def segment(packet: Packet) -> Segment | str:
         return "IP fragment"
     if not isinstance(found.data, TCP):
         return "not TCP"
-    return _segment(packet.time_us, found)
+    return _segment_from_ip_packet(packet.time_us, found)
 
 
-def _segment(time_us: int, packet: Any) -> Segment:
+def _segment_from_ip_packet(time_us: int, packet: Any) -> Segment:
     tcp = packet.data
     return Segment(
         time_us,

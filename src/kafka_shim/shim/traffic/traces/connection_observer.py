@@ -12,7 +12,7 @@ from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
-from kafka_shim.shim.traffic.traces.passing_login import PassingLogin
+from kafka_shim.shim.traffic.traces.sasl_principal import SaslPrincipalTracker
 
 _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
@@ -34,7 +34,7 @@ class Observer(Protocol):
     def close(self) -> None: ...
 
 
-class _Outstanding(NamedTuple):
+class _OutstandingRequest(NamedTuple):
     """A request without a response so far."""
 
     header: RequestHeader
@@ -47,8 +47,8 @@ class ObservedConnection:
     def __init__(self, session: Session, observer: Observer) -> None:
         self._session = session
         self._observer = observer
-        self._login = PassingLogin(session)
-        self._outstanding: deque[_Outstanding] = deque()
+        self._login = SaslPrincipalTracker(session)
+        self._outstanding: deque[_OutstandingRequest] = deque()
         self._not_a_request = ""
         self._raw_tokens = False  # after SaslHandshake version 0 frames are bare SASL
 
@@ -66,19 +66,19 @@ class ObservedConnection:
         sequence = self._observer.request(self._session, header, frame)
         self._observer.catch_up()
         if _expects_response(header, frame, at):
-            self._outstanding.append(_Outstanding(header, sequence))
+            self._outstanding.append(_OutstandingRequest(header, sequence))
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 message = codecs.read_request(header.api_key, header.api_version, frame, at)
                 self._login.request(header.api_key, message)
         elif header.api_key == ApiKey.API_VERSIONS:
-            self._note_software(header, frame, at)
+            self._set_client_software(header, frame, at)
 
     def response(self, frame: bytes) -> RequestHeader | None:
         """Record a response; return the header of its request, or None if that was not observed."""
         if self._raw_tokens:
             return None
-        found = self._take_outstanding(frame[:4])
+        found = self._remove_outstanding_request(frame[:4])
         if found is None:
             return None
         header, sequence = found
@@ -90,7 +90,7 @@ class ObservedConnection:
         return header
 
     @property
-    def is_owed(self) -> bool:
+    def has_outstanding_responses(self) -> bool:
         """Return whether responses are outstanding."""
         return bool(self._outstanding)
 
@@ -98,7 +98,7 @@ class ObservedConnection:
         """Record the end of the connection."""
         self._observer.closed(self._session, self._not_a_request)
 
-    def _take_outstanding(self, correlation_id: bytes) -> _Outstanding | None:
+    def _remove_outstanding_request(self, correlation_id: bytes) -> _OutstandingRequest | None:
         """Return the request with this id; earlier ones will not be answered."""
         number = int.from_bytes(correlation_id, "big", signed=True)
         if not any(request.header.correlation_id == number for request in self._outstanding):
@@ -114,7 +114,7 @@ class ObservedConnection:
             self._raw_tokens = True
         self._login.response(key, message)
 
-    def _note_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
+    def _set_client_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
         with contextlib.suppress(ProtocolError):
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
             self._session.set_client_software(

@@ -6,7 +6,7 @@ docs/decisions/0001-captures.md says why no library is used.
 import heapq
 from collections.abc import Callable, Iterable
 
-from kafka_shim.shim.traffic.captures.packets import CIRCLE
+from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE
 
 WAITING_BYTES_MAX = 64 * 1024 * 1024
 """So much after a hole is kept in the hope that it will be filled."""
@@ -20,120 +20,124 @@ class Stream:
     """
 
     def __init__(
-        self, deliver: Callable[[bytes], None], lose: Callable[[int | None], None]
+        self, deliver: Callable[[bytes], None], on_hole: Callable[[int | None], None]
     ) -> None:
         self._deliver = deliver
-        self._lose = lose
+        self._on_hole = on_hole
         self._base: int | None = None  # the sequence number at position 0
-        self._began = False  # the beginning is known, or was given up
+        self._has_start = False  # the beginning is known, or was given up
         self._next = 0  # the position of the byte to deliver next
         self._lowest: int | None = None  # lowest position of the sender until then
         self._acked = 0  # the receiver has everything before this position
         self._end: int | None = None  # the end, after a FIN
-        self._waiting: list[tuple[int, bytes]] = []
-        self._waiting_bytes = 0
+        self._undelivered_segments: list[tuple[int, bytes]] = []
+        self._undelivered_bytes = 0
         self.out_of_order = 0
         self.retransmitted = 0
         self.lost_bytes = 0
 
     @property
-    def lacks(self) -> bool:
+    def has_undelivered_bytes(self) -> bool:
         """Whether the receiver has bytes that were captured late or not at all."""
-        return not self._began or self._acked > self._next
+        return not self._has_start or self._acked > self._next
 
     @property
     def is_at_end(self) -> bool:
         """Whether everything up to the sender's FIN was delivered."""
-        return self._began and self._end is not None and self._next >= self._end
+        return self._has_start and self._end is not None and self._next >= self._end
 
-    def is_before(self, sequence: int) -> bool:
+    def has_undelivered_bytes_before(self, sequence: int) -> bool:
         """Return whether bytes before this sequence number were not delivered yet."""
-        return not self._began or self._clamped(sequence) > self._next
+        return not self._has_start or self._acknowledged_position(sequence) > self._next
 
-    def is_start(self, sequence: int) -> bool:
+    def can_be_syn_of_stream(self, sequence: int) -> bool:
         """Return whether a SYN with this number can be the one of this connection."""
-        return not self._began or (sequence + 1) % CIRCLE == self._base
+        return not self._has_start or (sequence + 1) % CIRCLE == self._base
 
     def begin(self, sequence: int) -> None:
         """Process a SYN; it may be repeated."""
-        if self._began:
+        if self._has_start:
             return
         first = (sequence + 1) % CIRCLE
         if self._base is not None:  # earlier segments were captured before it
             shift = self._position(first)
-            self._waiting = [(at - shift, data) for at, data in self._waiting]
+            self._undelivered_segments = [
+                (at - shift, data) for at, data in self._undelivered_segments
+            ]
             self._acked = max(0, self._acked - shift)
             self._end = None if self._end is None else self._end - shift
-        self._base, self._began = first, True
-        heapq.heapify(self._waiting)
-        self._drain()
+        self._base, self._has_start = first, True
+        heapq.heapify(self._undelivered_segments)
+        self._deliver_contiguous_bytes()
 
     def note(self, sequence: int) -> None:
         """Set the sender's sequence number, as any of its segments contains it."""
-        if not self._began:
-            at = self._place(sequence)
+        if not self._has_start:
+            at = self._position_or_start(sequence)
             self._lowest = at if self._lowest is None else min(at, self._lowest)
 
     def add(self, sequence: int, data: bytes) -> None:
         """Process a segment of the sender."""
-        at = self._place(sequence)
-        if self._began and at + len(data) <= self._next:
+        at = self._position_or_start(sequence)
+        if self._has_start and at + len(data) <= self._next:
             self.retransmitted += 1
             return
-        if self._began and at > self._next:
+        if self._has_start and at > self._next:
             self.out_of_order += 1
-        heapq.heappush(self._waiting, (at, data))
-        self._waiting_bytes += len(data)
-        if self._began:
-            self._drain()
-        if self._waiting_bytes > WAITING_BYTES_MAX:
-            self.give_up()
+        heapq.heappush(self._undelivered_segments, (at, data))
+        self._undelivered_bytes += len(data)
+        if self._has_start:
+            self._deliver_contiguous_bytes()
+        if self._undelivered_bytes > WAITING_BYTES_MAX:
+            self.skip_all_holes()
 
     def end(self, sequence: int) -> None:
         """Process the sender's FIN."""
-        self._end = self._place(sequence)
+        self._end = self._position_or_start(sequence)
         self._acked = min(self._acked, self._end)
 
     def acknowledge(self, sequence: int) -> None:
         """Process the receiver's acknowledgement of everything before this number."""
-        self._acked = max(self._acked, self._clamped(sequence))
+        self._acked = max(self._acked, self._acknowledged_position(sequence))
 
-    def give_up(self) -> None:
+    def skip_all_holes(self) -> None:
         """Stop waiting for missing bytes: deliver the rest and report the holes."""
-        while self.skip_hole():
+        while self.skip_next_hole():
             pass
 
-    def skip_hole(self, held: Iterable[tuple[int, int]] = ()) -> bool:
+    def skip_next_hole(self, held_segments: Iterable[tuple[int, int]] = ()) -> bool:
         """Skip one hole, up to the next captured or acknowledged byte; return False if there is
         none.
 
         `held` are sequence numbers and lengths of segments that the caller keeps back.
         """
-        if not self._began:
-            self._began = True
+        if not self._has_start:
+            self._has_start = True
             self._next = self._acked if self._lowest is None else self._lowest
-            self._lose(None)
-            self._drain()
+            self._on_hole(None)
+            self._deliver_contiguous_bytes()
             return True
-        places = [(self._place(sequence), length) for sequence, length in held]
-        starts = [at for at, length in places if at + length > self._next]
-        starts += [at for at, _ in self._waiting[:1]]
+        held_positions = [
+            (self._position_or_start(sequence), length) for sequence, length in held_segments
+        ]
+        starts = [at for at, length in held_positions if at + length > self._next]
+        starts += [at for at, _ in self._undelivered_segments[:1]]
         starts += [self._acked] * (self._acked > self._next)
         hole = min(starts, default=0) - self._next
         if hole <= 0:
             return False
         self.lost_bytes += hole
-        self._lose(hole)
+        self._on_hole(hole)
         self._next += hole
-        self._drain()
+        self._deliver_contiguous_bytes()
         return True
 
-    def _clamped(self, sequence: int) -> int:
+    def _acknowledged_position(self, sequence: int) -> int:
         """Return an acknowledged position within the stream; a FIN is acknowledged like a byte."""
-        at = self._place(sequence)
+        at = self._position_or_start(sequence)
         return at if self._end is None else min(at, self._end)
 
-    def _place(self, sequence: int) -> int:
+    def _position_or_start(self, sequence: int) -> int:
         if self._base is None:
             self._base = sequence
         return self._position(sequence)
@@ -143,16 +147,16 @@ class Stream:
         nearest to the current one.
         """
         assert self._base is not None
-        ahead = (sequence - self._base - self._next + CIRCLE // 2) % CIRCLE - CIRCLE // 2
-        return self._next + ahead
+        distance = (sequence - self._base - self._next + CIRCLE // 2) % CIRCLE - CIRCLE // 2
+        return self._next + distance
 
-    def _drain(self) -> None:
-        while self._waiting and self._waiting[0][0] <= self._next:
-            at, data = heapq.heappop(self._waiting)
-            self._waiting_bytes -= len(data)
-            fresh = data[self._next - at :]
-            if not fresh:
+    def _deliver_contiguous_bytes(self) -> None:
+        while self._undelivered_segments and self._undelivered_segments[0][0] <= self._next:
+            at, data = heapq.heappop(self._undelivered_segments)
+            self._undelivered_bytes -= len(data)
+            new_bytes = data[self._next - at :]
+            if not new_bytes:
                 self.retransmitted += 1
                 continue
-            self._next += len(fresh)
-            self._deliver(fresh)
+            self._next += len(new_bytes)
+            self._deliver(new_bytes)

@@ -13,7 +13,7 @@ _HEAD = ("time_us", "principal", "host")
 _Key = tuple[int, int, int]
 
 
-class Viewed:
+class InspectorRows:
     """The first requests of a trace with responses and decisions; `left_out` counts the others.
 
     A decision without a request, from an authorizer's log, is a row of its own.
@@ -24,51 +24,57 @@ class Viewed:
         self.requests: list[dict[str, Any]] = []
         self.decisions: list[dict[str, Any]] = []
         self.last = self.left_out = 0
-        self._open: dict[_Key, dict[str, Any]] = {}
+        self._open_requests: dict[_Key, dict[str, Any]] = {}
         for row in rows:
-            self._add(row)
+            self._add_row(row)
         self.decisions.sort(key=lambda decision: int(decision["number"]))
 
-    def _add(self, row: dict[str, Any]) -> None:
+    def _add_row(self, row: dict[str, Any]) -> None:
         key = (row["node_id"], row["connection"], row["sequence"])
         if row["entry"] == "request":
-            self._request(key, row)
-        elif row["entry"] == "response" and key in self._open:
+            self._add_request(key, row)
+        elif row["entry"] == "response" and key in self._open_requests:
             codes = row.get("error_codes", [])
-            self._open[key] |= {"errors": codes, "error_names": [*_names(codes)]}
+            self._open_requests[key] |= {"errors": codes, "error_names": [*_error_names(codes)]}
         elif row["entry"] == "access":
-            self._decision(self._open.get(key), row)
+            self._add_decision(self._open_requests.get(key), row)
 
-    def _request(self, key: _Key, row: dict[str, Any]) -> None:
+    def _add_request(self, key: _Key, row: dict[str, Any]) -> None:
         if self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
         names = ("correlation_id", "connection", "node_id", "request")
-        found = self._head(row) | {name: row.get(name) for name in names}
-        found |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
-        self._open[key] = found
-        self.requests.append(found)
+        request_row = self._numbered_head(row) | {name: row.get(name) for name in names}
+        request_row |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
+        self._open_requests[key] = request_row
+        self.requests.append(request_row)
 
-    def _decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
+    def _add_decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
         if request is None and self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
         names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
-        head = self._head(row) if request is None else {name: request[name] for name in _OWN}
+        head = (
+            self._numbered_head(row)
+            if request is None
+            else {name: request[name] for name in _REQUEST_FIELDS}
+        )
         is_derived = row["rule"].startswith(FROM_ANSWER)
-        told = {name: row[name] for name in names} | {"would_allow": None}
-        self.decisions.append(head | told | {"because": "derived" if is_derived else "recorded"})
+        decision_fields = {name: row[name] for name in names} | {"would_allow": None}
+        self.decisions.append(
+            head | decision_fields | {"because": "derived" if is_derived else "recorded"}
+        )
 
-    def _head(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _numbered_head(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1
-        what = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
-        return what | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}
+        numbered = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
+        return numbered | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}
 
 
-_OWN = ("number", "api", "version", *_HEAD, "client_id")
+_REQUEST_FIELDS = ("number", "api", "version", *_HEAD, "client_id")
 
 
-def _names(codes: Iterable[int]) -> Iterator[str]:
+def _error_names(codes: Iterable[int]) -> Iterator[str]:
     for code in codes:
         try:
             yield ErrorCode(code).name

@@ -32,31 +32,34 @@ def looks_like_request(data: bytes) -> bool:
     size, api_key, version, correlation_id, client_id = _REQUEST.unpack_from(data)
     return (
         _REQUEST.size - _SIZE.size <= size <= FRAME_BYTES_MAX
-        and (has_version(api_key, version) or _is_newer_greeting(api_key, version))
+        and (has_version(api_key, version) or _is_newer_api_versions_request(api_key, version))
         and correlation_id >= 0
         and -1 <= client_id <= min(size - 10, len(data) - _REQUEST.size, CLIENT_ID_BYTES_MAX)
         and min(data[_REQUEST.size : _REQUEST.size + client_id], default=_SPACE) >= _SPACE
-        and (size + _SIZE.size > len(data) or _is_readable(data[_SIZE.size : _SIZE.size + size]))
+        and (
+            size + _SIZE.size > len(data)
+            or _is_decodable_request(data[_SIZE.size : _SIZE.size + size])
+        )
     )
 
 
-def begins_with_request(data: bytes) -> bool:
+def begins_with_complete_request(data: bytes) -> bool:
     """Return whether there is a complete request; responses can look like the start of one."""
     size = int.from_bytes(data[: _SIZE.size], "big", signed=True)
     return _SIZE.size + size <= len(data) and looks_like_request(data)
 
 
-def _is_readable(frame: bytes) -> bool:
+def _is_decodable_request(frame: bytes) -> bool:
     try:
         header, at = read_request_header(frame)
-        if not _is_newer_greeting(header.api_key, header.api_version):
+        if not _is_newer_api_versions_request(header.api_key, header.api_version):
             codecs.read_request(header.api_key, header.api_version, frame, at)
     except ProtocolError:
         return False
     return True
 
 
-def _is_newer_greeting(api_key: int, version: int) -> bool:
+def _is_newer_api_versions_request(api_key: int, version: int) -> bool:
     """Return whether it is ApiVersions in a newer version, with which
     clients may begin (KIP-511).
     """
@@ -74,8 +77,8 @@ class FrameReader:
     the beginning of a segment.
     """
 
-    def __init__(self, is_start: Callable[[bytes], bool]) -> None:
-        self._is_start = is_start
+    def __init__(self, can_be_syn_of_stream: Callable[[bytes], bool]) -> None:
+        self._is_start = can_be_syn_of_stream
         self._in_step = True
         self._pending = bytearray()
         self._skip = 0  # remaining bytes of a frame with a hole
@@ -95,7 +98,7 @@ class FrameReader:
                 self.skipped_bytes += len(data)
                 return
         self._pending += data
-        yield from self._cut()
+        yield from self._complete_frames()
 
     def lose(self, count: int | None) -> None:
         """Record that `count` bytes are missing after the last fed ones;
@@ -104,7 +107,7 @@ class FrameReader:
         if count is None or not self._in_step:
             self._in_step = False
             return
-        size = self._frame_bytes()
+        size = self._incomplete_frame_bytes()
         left = self._skip or (0 if size is None else size - len(self._pending))
         self.broken_frames += not self._skip
         self.skipped_bytes += len(self._pending)
@@ -112,14 +115,14 @@ class FrameReader:
         self._skip = max(0, left - count)
         self._in_step = left >= count
 
-    def _frame_bytes(self) -> int | None:
+    def _incomplete_frame_bytes(self) -> int | None:
         """Return the length of the incomplete frame with its size; None if unknown."""
         if len(self._pending) < _SIZE.size:
             return None
         return _SIZE.size + int(_SIZE.unpack_from(self._pending)[0])
 
-    def _cut(self) -> Iterator[bytes]:
-        while (size := self._frame_bytes()) is not None:
+    def _complete_frames(self) -> Iterator[bytes]:
+        while (size := self._incomplete_frame_bytes()) is not None:
             if not _SIZE.size < size <= FRAME_BYTES_MAX:
                 self.skipped_bytes += len(self._pending)
                 self._pending.clear()

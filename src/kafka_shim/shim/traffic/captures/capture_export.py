@@ -19,8 +19,8 @@ from kafka_shim.protocol.trace.entries import (
     Response,
 )
 from kafka_shim.protocol.trace.segments import Damage, read_trace
-from kafka_shim.shim.traffic.captures.files import TIME_MAX_US
-from kafka_shim.shim.traffic.captures.packets import CIRCLE, Address
+from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US
+from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE, Address
 from kafka_shim.shim.whole_number import whole_number
 
 KAFKA_PORT = 9092
@@ -43,37 +43,39 @@ class _Flow:
     """The packets of a connection: sequence numbers and addresses of both ends."""
 
     def __init__(self, client: Address, server: Address, number: int) -> None:
-        self._ends = (client, server)
+        self._client_and_server_address = (client, server)
         # connections between the same ports must stay distinguishable
         self._sequences = [number * 7_919_000 % CIRCLE, number * 104_729_000 % CIRCLE]
 
     def begin(self) -> Iterator[bytes]:
-        yield self._packet(0, TH_SYN)
-        self._advance(0, 1)
-        yield self._packet(1, TH_SYN | TH_ACK)
-        self._advance(1, 1)
-        yield self._packet(0, TH_ACK)
+        yield self._ip_packet(0, TH_SYN)
+        self._advance_sequence(0, 1)
+        yield self._ip_packet(1, TH_SYN | TH_ACK)
+        self._advance_sequence(1, 1)
+        yield self._ip_packet(0, TH_ACK)
 
     def frame(self, sender: int, frame: bytes) -> Iterator[bytes]:
         """Yield the packets of a frame with its size, from the client (0) or the broker (1)."""
         data = len(frame).to_bytes(4, "big") + frame
         for at in range(0, len(data), SEGMENT_BYTES_MAX):
             part = data[at : at + SEGMENT_BYTES_MAX]
-            yield self._packet(sender, TH_ACK | TH_PUSH, part)
-            self._advance(sender, len(part))
+            yield self._ip_packet(sender, TH_ACK | TH_PUSH, part)
+            self._advance_sequence(sender, len(part))
 
     def end(self) -> Iterator[bytes]:
         for sender in (0, 1):
-            yield self._packet(sender, TH_FIN | TH_ACK)
-            self._advance(sender, 1)
-        yield self._packet(0, TH_ACK)
+            yield self._ip_packet(sender, TH_FIN | TH_ACK)
+            self._advance_sequence(sender, 1)
+        yield self._ip_packet(0, TH_ACK)
 
-    def _advance(self, sender: int, count: int) -> None:
+    def _advance_sequence(self, sender: int, count: int) -> None:
         self._sequences[sender] = (self._sequences[sender] + count) % CIRCLE
 
-    def _packet(self, sender: int, flags: int, data: bytes = b"") -> bytes:
+    def _ip_packet(self, sender: int, flags: int, data: bytes = b"") -> bytes:
         (source, source_port), (target, target_port) = (
-            self._ends if sender == 0 else self._ends[::-1]
+            self._client_and_server_address
+            if sender == 0
+            else self._client_and_server_address[::-1]
         )
         tcp = TCP(
             sport=source_port,
@@ -102,28 +104,28 @@ def export_capture(
         if isinstance(block, Damage):
             report.damage.append(block)
             continue
-        people = {who.number: who for who in block.body.connections}
+        connections = {connection.number: connection for connection in block.body.connections}
         segment = Path(block.path).stem.rpartition("-")[0]
         for entry in block.body.entries:
             if isinstance(entry, Access):
                 continue
-            who = people[entry.connection]
-            key = (segment, who.writer_connection)
-            for packet in _packets(flows, key, who, entry):
+            connection = connections[entry.connection]
+            key = (segment, connection.writer_connection)
+            for packet in _packets_of_entry(flows, key, connection, entry):
                 writer.writepkt(packet, min(max(0, entry.time_us), TIME_MAX_US) / 1_000_000)
                 report.packets += 1
     report.connections = len(flows)
     return report
 
 
-def _packets(
+def _packets_of_entry(
     flows: dict[tuple[str, int], _Flow],
     key: tuple[str, int],
-    who: Connection,
+    connection: Connection,
     entry: Request | Response | ConnectionClosed,
 ) -> Iterator[bytes]:
     if key not in flows:
-        flows[key] = _Flow(*_ends(who, len(flows) + 1), len(flows) + 1)
+        flows[key] = _Flow(*_client_and_server_address(connection, len(flows) + 1), len(flows) + 1)
         yield from flows[key].begin()
     if isinstance(entry, ConnectionClosed):
         yield from flows[key].end()
@@ -131,15 +133,15 @@ def _packets(
         yield from flows[key].frame(0 if isinstance(entry, Request) else 1, entry.frame)
 
 
-def _ends(connection: Connection, number: int) -> tuple[Address, Address]:
+def _client_and_server_address(connection: Connection, number: int) -> tuple[Address, Address]:
     """Return the client's recorded address, and the broker's if a capture had it, else Kafka's
     port.
 
     A trace has no addresses of brokers, so each gets one in 10.92.0.0/16 or fd00:92::/32.
     """
     host, _, port = connection.listener.rpartition(":")
-    client = _address(connection.host) or ipaddress.ip_address("10.93.0.1")
-    server = _address(host)
+    client = _ip_address_or_none(connection.host) or ipaddress.ip_address("10.93.0.1")
+    server = _ip_address_or_none(host)
     if server is None or whole_number(port) is None:
         low = connection.node_id % 65_536
         text = f"fd00:92::{low:x}" if client.version == 6 else f"10.92.{low >> 8}.{low & 255}"
@@ -147,7 +149,7 @@ def _ends(connection: Connection, number: int) -> tuple[Address, Address]:
     return (str(client), connection.port or 1024 + number % 60_000), (str(server), int(port))
 
 
-def _address(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+def _ip_address_or_none(text: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
     try:
         return ipaddress.ip_address(text)
     except ValueError:

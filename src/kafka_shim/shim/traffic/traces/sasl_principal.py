@@ -6,7 +6,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.session import Session
 
 
-class PassingLogin:
+class SaslPrincipalTracker:
     """Follows the SASL messages of one connection."""
 
     def __init__(self, session: Session) -> None:
@@ -18,7 +18,9 @@ class PassingLogin:
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._session.mechanism = message.mechanism
         elif self._claimed is None:
-            self._claimed = claimed_name(self._session.mechanism or "", message.auth_bytes)
+            self._claimed = user_in_first_sasl_message(
+                self._session.mechanism or "", message.auth_bytes
+            )
 
     def response(self, api_key: int, message: Any) -> None:
         """Process the broker's response, which decides whether the principal is accepted."""
@@ -30,7 +32,7 @@ class PassingLogin:
             self._session.set_principal(f"User:{self._claimed}")
 
 
-def claimed_name(mechanism: str, token: bytes) -> str | None:
+def user_in_first_sasl_message(mechanism: str, token: bytes) -> str | None:
     """Return the user in a client's first SASL message; None if it has none."""
     if mechanism == "PLAIN":
         parts = token.split(b"\0")

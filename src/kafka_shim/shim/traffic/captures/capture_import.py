@@ -12,11 +12,14 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.observing.recorder import Recorder
 from kafka_shim.shim.request.session import Session, java_ip_text
-from kafka_shim.shim.traffic.captures.connection import CapturedConnection, Troubles
-from kafka_shim.shim.traffic.captures.files import CaptureError, packets
-from kafka_shim.shim.traffic.captures.frames import begins_with_request, looks_like_request
-from kafka_shim.shim.traffic.captures.packets import Address, Segment, segment
-from kafka_shim.shim.traffic.traces.observed import ObservedConnection
+from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.captured_connection import CapturedConnection, CaptureProblems
+from kafka_shim.shim.traffic.captures.frame_reader import (
+    begins_with_complete_request,
+    looks_like_request,
+)
+from kafka_shim.shim.traffic.captures.tcp_segments import Address, Segment, tcp_segment_or_reason
+from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
 
 UNDECIDED_MAX = 100
 """Segments of a connection that are kept until it shows which end is the broker."""
@@ -36,11 +39,11 @@ class CaptureReport(msgspec.Struct):
     responses: int = 0
     responses_without_request: int = 0
     entries: int = 0
-    troubles: list[Troubles] = []
+    troubles: list[CaptureProblems] = []
     damage: str = ""
 
-    def count_skipped(self, why: str) -> None:
-        self.passed_over[why] = self.passed_over.get(why, 0) + 1
+    def count_skipped(self, reason: str) -> None:
+        self.passed_over[reason] = self.passed_over.get(reason, 0) + 1
 
 
 class _CaptureClock:
@@ -57,18 +60,18 @@ class _CaptureClock:
         return self.us // 1000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:  # noqa: ARG002 - a Clock's
-        return _NeverDue()
+        return _TimerThatNeverFires()
 
     def begin(self) -> None:
         """Do nothing; there are no timers."""
 
 
-class _NeverDue:
+class _TimerThatNeverFires:
     def cancel(self) -> None:
         pass
 
 
-class _Client:
+class _ClientConnection:
     """The connection of a Kafka client, and its connection in the trace."""
 
     def __init__(
@@ -76,7 +79,7 @@ class _Client:
         ends: tuple[Address, Address],
         number: int,
         *,
-        is_told: bool,
+        is_known_kafka_port: bool,
         recorder: Recorder,
         report: CaptureReport,
     ) -> None:
@@ -88,11 +91,11 @@ class _Client:
         self.connection = CapturedConnection(client, server, self._request, self._response)
         self._observed = ObservedConnection(session, recorder)
         self._report = report
-        self._is_kafka = is_told
-        self._is_foreign = self._is_closed = False
+        self._is_kafka = is_known_kafka_port
+        self._is_other_protocol = self._is_closed = False
 
-    def segment(self, found: Segment) -> None:
-        self.connection.segment(found)
+    def add_segment(self, segment: Segment) -> None:
+        self.connection.add_segment(segment)
         if self._is_kafka and not self._is_closed and self.connection.is_over:
             self._is_closed = True
             self._observed.closed()
@@ -100,7 +103,7 @@ class _Client:
     def end(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.finish()
-        troubles = self.connection.troubles()
+        problems = self.connection.problems()
         if not self._is_kafka:
             self._report.count_skipped("connections of other protocols")
             return
@@ -108,13 +111,13 @@ class _Client:
         port = self.connection.server[1]
         if port not in self._report.ports:
             self._report.ports.append(port)
-        if troubles.any:
-            self._report.troubles.append(troubles)
+        if problems.any:
+            self._report.troubles.append(problems)
 
     def _request(self, frame: bytes) -> None:
-        if not self._is_kafka and not self._is_foreign:
+        if not self._is_kafka and not self._is_other_protocol:
             self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
-            self._is_foreign = not self._is_kafka
+            self._is_other_protocol = not self._is_kafka
         if self._is_kafka:
             self._report.requests += 1
             self._observed.request(frame)
@@ -125,7 +128,7 @@ class _Client:
             self._report.responses_without_request += self._observed.response(frame) is None
 
 
-class _Import:
+class _CaptureImport:
     """All connections of a capture; without `ports`, Kafka's ports are
     detected from the traffic.
     """
@@ -138,63 +141,63 @@ class _Import:
             folder, self._clock, writer="capture", accesses=DERIVED, must_be_whole=True
         )
         self._numbers = itertools.count(1)
-        self._clients: dict[frozenset[Address], _Client] = {}
-        self._undecided: dict[frozenset[Address], list[Segment]] = {}
+        self._clients: dict[frozenset[Address], _ClientConnection] = {}
+        self._segments_of_undecided_connections: dict[frozenset[Address], list[Segment]] = {}
 
-    def segment(self, found: Segment) -> None:
-        self._clock.us = max(self._clock.us, found.time_us)
-        if self._ports and not self._ports & {found.source[1], found.target[1]}:
+    def add_segment(self, segment: Segment) -> None:
+        self._clock.us = max(self._clock.us, segment.time_us)
+        if self._ports and not self._ports & {segment.source[1], segment.target[1]}:
             self.report.count_skipped("segments of other ports")
             return
-        key = frozenset({found.source, found.target})
+        key = frozenset({segment.source, segment.target})
         client = self._clients.get(key)
-        if client is not None and client.connection.begins_new_connection(found):
+        if client is not None and client.connection.begins_new_connection(segment):
             client.end()
             del self._clients[key]
             client = None
         if client is None:
-            self._undecided.setdefault(key, []).append(found)
-            self._decide(key, found)
+            self._segments_of_undecided_connections.setdefault(key, []).append(segment)
+            self._decide_client(key, segment)
         else:
-            client.segment(found)
+            client.add_segment(segment)
 
-    def _decide(self, key: frozenset[Address], found: Segment) -> None:
+    def _decide_client(self, key: frozenset[Address], segment: Segment) -> None:
         """Decide which of the two is the client, if this segment shows it."""
-        ends = self._client_and_server(found)
-        waiting = self._undecided[key]
+        ends = self._client_and_server(segment)
+        waiting_segments = self._segments_of_undecided_connections[key]
         if ends is None:
-            if len(waiting) > UNDECIDED_MAX:
+            if len(waiting_segments) > UNDECIDED_MAX:
                 self.report.count_skipped("segments of connections that began before the capture")
-                del waiting[0]
+                del waiting_segments[0]
             return
-        client = self._clients[key] = _Client(
+        client = self._clients[key] = _ClientConnection(
             ends,
             next(self._numbers),
-            is_told=bool(self._ports),
+            is_known_kafka_port=bool(self._ports),
             recorder=self._recorder,
             report=self.report,
         )
-        for held in waiting:
-            client.segment(held)
-        del self._undecided[key]
+        for waiting_segment in waiting_segments:
+            client.add_segment(waiting_segment)
+        del self._segments_of_undecided_connections[key]
 
-    def _client_and_server(self, found: Segment) -> tuple[Address, Address] | None:
-        if found.is_syn:
-            is_client = found.acked is None
-        elif len(self._ports & {found.source[1], found.target[1]}) == 1:
-            is_client = found.target[1] in self._ports
-        elif begins_with_request(found.data):
+    def _client_and_server(self, segment: Segment) -> tuple[Address, Address] | None:
+        if segment.is_syn:
+            is_client = segment.acknowledged is None
+        elif len(self._ports & {segment.source[1], segment.target[1]}) == 1:
+            is_client = segment.target[1] in self._ports
+        elif begins_with_complete_request(segment.data):
             is_client = True
         else:
             return None
-        ends = (found.source, found.target)
+        ends = (segment.source, segment.target)
         return ends if is_client else ends[::-1]
 
     def finish(self) -> CaptureReport:
         for client in self._clients.values():
             client.end()
-        for waiting in self._undecided.values():
-            for _ in waiting:
+        for waiting_segments in self._segments_of_undecided_connections.values():
+            for _ in waiting_segments:
                 self.report.count_skipped("segments of connections that began before the capture")
         self._recorder.close()
         self.report.entries = self._recorder.entries_written
@@ -212,17 +215,17 @@ def import_capture(
     The part of a damaged file before the damage is imported. Raise CaptureError if the file is not
     a capture, and OSError if the trace cannot be written.
     """
-    importing = _Import(folder, ports)
+    importing = _CaptureImport(folder, ports)
     report = importing.report
     try:
         for packet in packets(file):
             report.packets += 1
             progress(file.tell())
-            found = segment(packet)
-            if isinstance(found, Segment):
-                importing.segment(found)
+            segment_or_reason = tcp_segment_or_reason(packet)
+            if isinstance(segment_or_reason, Segment):
+                importing.add_segment(segment_or_reason)
             else:
-                report.count_skipped(found)
+                report.count_skipped(segment_or_reason)
     except CaptureError as error:
         if not report.packets:
             raise

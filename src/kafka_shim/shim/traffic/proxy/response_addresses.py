@@ -9,7 +9,7 @@ from typing import Any, Final
 
 from kafka_shim.protocol.enums import ApiKey
 
-Rewrite = Callable[[int, str, int], tuple[str, int]]
+AddressReplacement = Callable[[int, str, int], tuple[str, int]]
 """From a broker's id, host and port to the address that clients get."""
 
 _LABEL: Final = re.compile(r"[A-Za-z0-9_]([A-Za-z0-9_-]{0,61}[A-Za-z0-9_])?")
@@ -30,7 +30,7 @@ def is_reachable(host: str, port: int) -> bool:
     return all(_LABEL.fullmatch(label) for label in name.removesuffix(".").split("."))
 
 
-def _listed(response: Any) -> Iterator[Any]:
+def _metadata_brokers(response: Any) -> Iterator[Any]:
     yield from response.brokers
 
 
@@ -41,41 +41,43 @@ def _coordinators(response: Any) -> Iterator[Any]:
         yield response
 
 
-def _leader_hints(response: Any) -> Iterator[Any]:
+def _node_endpoints(response: Any) -> Iterator[Any]:
     yield from response.node_endpoints
 
 
 _PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
-    ApiKey.METADATA: _listed,
-    ApiKey.DESCRIBE_CLUSTER: _listed,
+    ApiKey.METADATA: _metadata_brokers,
+    ApiKey.DESCRIBE_CLUSTER: _metadata_brokers,
     ApiKey.FIND_COORDINATOR: _coordinators,
-    ApiKey.PRODUCE: _leader_hints,
-    ApiKey.FETCH: _leader_hints,
-    ApiKey.SHARE_FETCH: _leader_hints,
-    ApiKey.SHARE_ACKNOWLEDGE: _leader_hints,
+    ApiKey.PRODUCE: _node_endpoints,
+    ApiKey.FETCH: _node_endpoints,
+    ApiKey.SHARE_FETCH: _node_endpoints,
+    ApiKey.SHARE_ACKNOWLEDGE: _node_endpoints,
 }
 """Where the addresses are in an answer; the APIs that have any."""
 
 
-def has_addresses(api_key: int) -> bool:
+def response_contains_broker_addresses(api_key: int) -> bool:
     """Return whether responses of this API contain addresses of brokers."""
     return api_key in _PLACES
 
 
-def advertised(api_key: int, response: Any) -> Iterator[tuple[int, str, int]]:
+def advertised_brokers(api_key: int, response: Any) -> Iterator[tuple[int, str, int]]:
     """Yield the brokers in a response: id, host and port of each."""
-    for place in _PLACES[api_key](response):
-        yield _node_id(place), place.host, place.port
+    for broker_row in _PLACES[api_key](response):
+        yield _node_id_of_row(broker_row), broker_row.host, broker_row.port
 
 
-def rewrite(api_key: int, response: Any, address_of: Rewrite) -> bool:
+def replace_broker_addresses(api_key: int, response: Any, address_of: AddressReplacement) -> bool:
     """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
-    for place in _PLACES[api_key](response):
-        place.host, place.port = address_of(_node_id(place), place.host, place.port)
+    for broker_row in _PLACES[api_key](response):
+        broker_row.host, broker_row.port = address_of(
+            _node_id_of_row(broker_row), broker_row.host, broker_row.port
+        )
         changed = True
     return changed
 
 
-def _node_id(place: Any) -> int:
-    return int(place.broker_id if hasattr(place, "broker_id") else place.node_id)
+def _node_id_of_row(broker_row: Any) -> int:
+    return int(broker_row.broker_id if hasattr(broker_row, "broker_id") else broker_row.node_id)
