@@ -23,7 +23,7 @@ from random import Random
 
 from benchmarks.command import finish, parse_arguments
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.decide import PROBE, decide, decide_by_resource_type
+from kafka_shim.authorizer.decide import PROBED_NAME, decide_access, decide_by_resource_type
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -142,7 +142,7 @@ def ask(store: AclStore, asked: list[Question]) -> float:
     """Return nanoseconds per decision, over all accesses once."""
     begin = time.perf_counter_ns()
     for actor, action in asked:
-        decide(store, actor, action)
+        decide_access(store, actor, action)
     return (time.perf_counter_ns() - begin) / len(asked)
 
 
@@ -162,7 +162,10 @@ def compare_decisions(name: str, few: AclStore, many: AclStore) -> list[Row]:
         spread = questions(kind, make, everyone, SPREAD_QUESTIONS)
         for store, asked in ((few, small), (many, large)):
             for actor, action in asked:
-                assert decide(store, actor, action).allowed is (kind == "allowed"), (name, action)
+                assert decide_access(store, actor, action).allowed is (kind == "allowed"), (
+                    name,
+                    action,
+                )
         # the best of many rounds, few and many in turn, which excludes other programs
         pairs = [(ask(few, small), ask(many, large)) for _ in range(ROUNDS)]
         few_ns, many_ns = min(p[0] for p in pairs), min(p[1] for p in pairs)
@@ -202,7 +205,7 @@ def filter_times(store: AclStore) -> list[Row]:
         found, best = 0, float("inf")
         for _ in range(3):
             begin = time.perf_counter()
-            found = len(list(store.matching(acl_filter)))
+            found = len(list(store.acls_matching(acl_filter)))
             best = min(best, time.perf_counter() - begin)
         rows.append({"filter": label, "found": found, "milliseconds": round(best * 1e3, 3)})
     return rows
@@ -247,7 +250,7 @@ def by_type_us(store: AclStore) -> float:
     for _ in range(10):
         begin = time.perf_counter()
         for actor in actors:
-            probe = decide(store, actor, Action(WRITE, TOPIC, PROBE))
+            probe = decide_access(store, actor, Action(WRITE, TOPIC, PROBED_NAME))
             decide_by_resource_type(store, actor, WRITE, TOPIC, probe)
         best = min(best, time.perf_counter() - begin)
     return round(best / len(actors) * 1e6, 1)

@@ -7,10 +7,10 @@ import datetime as dt
 from collections.abc import Iterable, Mapping, Sequence
 
 from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision, DecisionReason
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-CLOSED = Decision(allowed=False, because=Because.DEFAULT_DENY)
+CLOSED = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
 
 
 class OfficeHours:

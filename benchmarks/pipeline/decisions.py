@@ -12,8 +12,11 @@ from pyspark.sql import functions as f
 from benchmarks.pipeline.data import access_rows, random_acls
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
-from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
 from kafka_shim.pipeline.acls.verdict import verdicts
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
@@ -139,7 +142,9 @@ def _acl_table(spark: Any, acls: list[Acl]) -> Any:
     for place, acl in enumerate(acls):
         is_allow = acl.permission is Permission.ALLOW
         for asked in (Operation.READ, Operation.WRITE, Operation.DESCRIBE):
-            if acl.operation in (allowing if is_allow else denying)(asked):
+            if acl.operation in (
+                operations_whose_allow_includes if is_allow else operations_whose_deny_includes
+            )(asked):
                 prefixed = acl.pattern_type is PatternType.PREFIXED
                 who = (acl.principal, acl.host)
                 values = (*who, asked.name, prefixed, acl.resource_name, is_allow, place)

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import example, given, settings, strategies as st
 
 from kafka_shim.authorizer.decide import (
-    decide,
+    decide_access,
     decide_by_resource_type,
-    decide_by_resource_type_everyone_first,
+    decide_by_resource_type_as_acl_authorizer,
 )
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor
 from kafka_shim.authorizer.store import AclStore
@@ -152,7 +152,7 @@ FILTERS = st.builds(
 def test_decisions_agree_with_the_naive_engine(
     acls: list[Acl], actor: Actor, action: Action, everyone: bool
 ) -> None:
-    decision = decide(AclStore(acls), actor, action, frozenset(), everyone)
+    decision = decide_access(AclStore(acls), actor, action, frozenset(), everyone)
     assert decision.allowed == naive(set(acls), actor, action, everyone)
     if decision.acl is not None:
         assert decision.acl in acls
@@ -170,10 +170,10 @@ def test_decisions_by_resource_type_agree_with_the_naive_engine(
     store = AclStore(acls)
     action = Action(operation, kind, "hardcode")
     by_type = naive_by_type(acls, actor, operation, kind)
-    probe = decide(store, actor, action, allow_everyone=everyone)
+    probe = decide_access(store, actor, action, allow_everyone=everyone)
     default = decide_by_resource_type(store, actor, operation, kind, probe)
     assert default.allowed == (naive(acls, actor, action, everyone) or bool(by_type))
-    zookeeper = decide_by_resource_type_everyone_first(
+    zookeeper = decide_by_resource_type_as_acl_authorizer(
         store, actor, operation, kind, frozenset(), everyone
     )
     assert zookeeper.allowed == (by_type is not None and (everyone or by_type))
@@ -189,7 +189,7 @@ def test_decisions_by_resource_type_agree_with_the_naive_engine(
     AclFilter(resource_name="ab", pattern_type=PatternType.MATCH),
 )
 def test_filters_agree_with_the_naive_engine(acls: list[Acl], acl_filter: AclFilter) -> None:
-    found = list(AclStore(acls).matching(acl_filter))
+    found = list(AclStore(acls).acls_matching(acl_filter))
     assert len(found) == len(set(found))
     assert set(found) == {acl for acl in acls if naive_selects(acl_filter, acl)}
 
@@ -209,10 +209,12 @@ def test_a_store_is_a_set_with_an_epoch(steps: list[tuple[bool, Acl]]) -> None:
     # the indexes keep no trace of removed ACLs
     twin = AclStore(expected)
     actor, action = Actor("User:a", "10.0.0.1"), Action(Operation.WRITE, ResourceType.TOPIC, "ab")
-    assert decide(store, actor, action) == decide(twin, actor, action)
+    assert decide_access(store, actor, action) == decide_access(twin, actor, action)
     for name in ("ab", "a", "*", "hardcode"):
         nobody = (Actor("User:nobody", "h"), Action(Operation.READ, ResourceType.TOPIC, name))
-        assert decide(store, *nobody, frozenset(), True) == decide(twin, *nobody, frozenset(), True)
-    assert set(store.matching(AclFilter(principal="User:*"))) == {
+        assert decide_access(store, *nobody, frozenset(), True) == decide_access(
+            twin, *nobody, frozenset(), True
+        )
+    assert set(store.acls_matching(AclFilter(principal="User:*"))) == {
         acl for acl in expected if acl.principal == "User:*"
     }

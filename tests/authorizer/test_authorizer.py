@@ -3,6 +3,7 @@
 import pytest
 from msgspec.structs import replace
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import (
     AclCreateResult,
     AclDeleteResult,
@@ -10,8 +11,7 @@ from kafka_shim.authorizer.authorizer import (
     StandardAuthorizer,
     parse_super_users,
 )
-from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Because
-from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, DecisionReason
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -44,7 +44,11 @@ def test_an_acl_is_created_decided_by_described_and_deleted() -> None:
     assert not authorizer.authorize(ALICE, READ_ORDERS).allowed
     assert authorizer.create_acls(ADMIN, [read_acl()]) == [AclCreateResult()]
     decision = authorizer.authorize(ALICE, READ_ORDERS)
-    assert (decision.allowed, decision.because, decision.acl) == (True, Because.ACL, read_acl())
+    assert (decision.allowed, decision.reason, decision.acl) == (
+        True,
+        DecisionReason.ACL,
+        read_acl(),
+    )
     assert list(authorizer.acls(AclFilter())) == [read_acl()]
     deleted = authorizer.delete_acls(ADMIN, [AclFilter(resource_name="orders")])
     assert deleted == [AclDeleteResult(matches=(read_acl(),))]
@@ -91,9 +95,9 @@ A, B, C = (read_acl(name) for name in "abc")
     ("rules", "matches"),
     [
         (AclRules(), [(A,), (A, B, C), (B,)]),
-        (AclRules(overlapping_filters=False), [(A,), (B, C), ()]),
+        (AclRules(every_matching_filter_reports=False), [(A,), (B, C), ()]),
         (
-            AclRules(overlapping_filters=False, first_filter_reports=False),
+            AclRules(every_matching_filter_reports=False, first_matching_filter_reports=False),
             [(), (A, C), (B,)],
         ),
     ],
@@ -118,7 +122,7 @@ def test_by_resource_type_follows_the_rules() -> None:
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
     for rules, allowed in (
         (AclRules(), False),
-        (AclRules(everyone_by_resource_type=True), True),
+        (AclRules(allow_everyone_by_resource_type=True), True),
     ):
         authorizer = StandardAuthorizer(allow_everyone=True, rules=rules, store=store)
         assert authorizer.authorize_by_resource_type(*question).allowed is allowed
@@ -128,7 +132,7 @@ def test_starred_names_follow_the_rules() -> None:
     store = AclStore([read_acl("*")])
     action = Action(Operation.READ, ResourceType.TOPIC, "*eu")
     assert not StandardAuthorizer(store=store).authorize(ALICE, action).allowed
-    rules = AclRules(wildcard_covers_starred=True)
+    rules = AclRules(wildcard_covers_starred_names=True)
     assert StandardAuthorizer(store=store, rules=rules).authorize(ALICE, action).allowed
 
 
@@ -140,20 +144,20 @@ def test_configuration_by_kafkas_names() -> None:
     authorizer.configure(
         {"super.users": "User:admin; User:ops ;", "allow.everyone.if.no.acl.found": " TRUE "}
     )
-    assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
+    assert authorizer.authorize(ADMIN, READ_ORDERS).reason is DecisionReason.SUPER_USER
     assert authorizer.authorize(Actor("User:ops", "h"), READ_ORDERS).allowed
-    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+    assert authorizer.authorize(ALICE, READ_ORDERS).reason is DecisionReason.DEFAULT_ALLOW
 
 
 def test_missing_settings_keep_their_values() -> None:
     authorizer = StandardAuthorizer(super_users=["User:admin"], allow_everyone=True)
     authorizer.configure({"broker.id": "1"})
-    assert authorizer.authorize(ADMIN, READ_ORDERS).because is Because.SUPER_USER
-    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+    assert authorizer.authorize(ADMIN, READ_ORDERS).reason is DecisionReason.SUPER_USER
+    assert authorizer.authorize(ALICE, READ_ORDERS).reason is DecisionReason.DEFAULT_ALLOW
     assert (authorizer.super_users, authorizer.allow_everyone) == (frozenset({"User:admin"}), True)
     authorizer.configure({"super.users": "", "allow.everyone.if.no.acl.found": "false"})
     for actor in (ADMIN, ALICE):
-        assert authorizer.authorize(actor, READ_ORDERS).because is Because.DEFAULT_DENY
+        assert authorizer.authorize(actor, READ_ORDERS).reason is DecisionReason.DEFAULT_DENY
 
 
 # ------------------------------------------------------------------ decisions that are kept
@@ -167,7 +171,7 @@ def test_a_cached_decision_ends_with_a_change() -> None:
     assert [asked(), asked()] == [True, True]
     authorizer.store.remove(read_acl())
     assert not asked()
-    authorizer.store.restore([read_acl()])
+    authorizer.store.replace_all([read_acl()])
     assert asked()
     authorizer.delete_acls(ADMIN, [AclFilter()])
     assert not asked()
@@ -178,11 +182,11 @@ def test_a_cached_decision_ends_with_a_change() -> None:
 def test_the_default_returns_with_the_removal_of_the_last_acl() -> None:
     authorizer = StandardAuthorizer(allow_everyone=True)
     for other in (read_acl(principal="User:bob"), read_acl("*", principal="User:bob")):
-        assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+        assert authorizer.authorize(ALICE, READ_ORDERS).reason is DecisionReason.DEFAULT_ALLOW
         authorizer.create_acls(ADMIN, [other])
-        assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_DENY
+        assert authorizer.authorize(ALICE, READ_ORDERS).reason is DecisionReason.DEFAULT_DENY
         authorizer.delete_acls(ADMIN, [AclFilter()])
-    assert authorizer.authorize(ALICE, READ_ORDERS).because is Because.DEFAULT_ALLOW
+    assert authorizer.authorize(ALICE, READ_ORDERS).reason is DecisionReason.DEFAULT_ALLOW
 
 
 def test_a_cached_decision_by_type_ends_with_a_change() -> None:
@@ -225,7 +229,7 @@ def test_every_part_of_an_access_is_in_the_cache_key() -> None:
 
 
 def test_cached_decisions_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("kafka_shim.authorizer.authorizer.DECISIONS_KEPT", 3)
+    monkeypatch.setattr("kafka_shim.authorizer.authorizer.CACHED_DECISIONS_MAX", 3)
     authorizer = StandardAuthorizer(store=AclStore([read_acl()]))
     for n in range(10):
         name = "orders" if n % 2 else f"t{n}"

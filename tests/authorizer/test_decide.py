@@ -2,15 +2,15 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.decide import (
-    PROBE,
-    decide,
+    PROBED_NAME,
+    decide_access,
     decide_by_resource_type,
-    decide_by_resource_type_everyone_first,
+    decide_by_resource_type_as_acl_authorizer,
 )
-from kafka_shim.authorizer.model import Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -35,7 +35,7 @@ def asked(
     acls: list[Acl], operation: str, name: str = "orders", *, actor: Actor = ALICE
 ) -> Decision:
     action = Action(Operation[operation], ResourceType.TOPIC, name)
-    return decide(AclStore(acls), actor, action)
+    return decide_access(AclStore(acls), actor, action)
 
 
 @pytest.mark.parametrize(
@@ -80,13 +80,13 @@ def test_a_prefixed_asterisk_is_not_a_wildcard() -> None:
 def test_whether_the_wildcard_covers_names_that_begin_with_an_asterisk(covers: bool) -> None:
     store = AclStore([acl("allow READ group *")])
     action = Action(Operation.READ, ResourceType.GROUP, "*eu")
-    decision = decide(store, ALICE, action, wildcard_covers_starred=covers)
+    decision = decide_access(store, ALICE, action, wildcard_covers_starred_names=covers)
     assert decision.allowed is covers
     # the wildcard is ignored, as if the resource had no ACL
-    everyone = decide(store, ALICE, action, frozenset(), True, covers)
-    assert everyone.because is (Because.ACL if covers else Because.DEFAULT_ALLOW)
+    everyone = decide_access(store, ALICE, action, frozenset(), True, covers)
+    assert everyone.reason is (DecisionReason.ACL if covers else DecisionReason.DEFAULT_ALLOW)
     plain = Action(Operation.READ, ResourceType.GROUP, "*")
-    assert decide(store, ALICE, plain, wildcard_covers_starred=covers).allowed
+    assert decide_access(store, ALICE, plain, wildcard_covers_starred_names=covers).allowed
 
 
 def test_a_prefix_of_one_resource_type_does_not_reach_another() -> None:
@@ -94,7 +94,9 @@ def test_a_prefix_of_one_resource_type_does_not_reach_another() -> None:
     acls = [acl("allow ALL topic team-...")]
     assert asked(acls, "READ", "team-a").allowed
     for other in (ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID):
-        assert not decide(AclStore(acls), ALICE, Action(Operation.READ, other, "team-a")).allowed
+        assert not decide_access(
+            AclStore(acls), ALICE, Action(Operation.READ, other, "team-a")
+        ).allowed
 
 
 def test_the_wildcard_principal_is_for_principals_of_any_type() -> None:
@@ -133,7 +135,7 @@ def test_hosts_are_compared_as_text(host: str, allowed: bool) -> None:
 def test_a_network_includes_its_addresses_since_4_4() -> None:
     acls = [acl("allow READ topic orders", host="10.0.0.0/8")]
     for release, allowed in (("4.3", False), ("4.4", True)):
-        authorizer = StandardAuthorizer(rules=rules_of(release), store=AclStore(acls))
+        authorizer = StandardAuthorizer(rules=acl_rules_of_release(release), store=AclStore(acls))
         action = Action(Operation.READ, ResourceType.TOPIC, "orders")
         assert authorizer.authorize(Actor("User:alice", "10.0.0.1"), action).allowed is allowed
         assert not authorizer.authorize(Actor("User:alice", "11.0.0.1"), action).allowed
@@ -150,31 +152,33 @@ def test_super_users_are_allowed_despite_denies() -> None:
     store = AclStore([acl("deny ALL topic *", of="User:*")])
     action = Action(Operation.READ, ResourceType.TOPIC, "orders")
     supers = frozenset({"User:admin"})
-    decision = decide(store, Actor("User:admin", "h"), action, supers)
-    assert decision == Decision(allowed=True, because=Because.SUPER_USER)
-    assert not decide(store, Actor("User:Admin", "h"), action, supers).allowed
-    assert not decide(store, Actor("Group:admin", "h"), action, supers).allowed
+    decision = decide_access(store, Actor("User:admin", "h"), action, supers)
+    assert decision == Decision(allowed=True, reason=DecisionReason.SUPER_USER)
+    assert not decide_access(store, Actor("User:Admin", "h"), action, supers).allowed
+    assert not decide_access(store, Actor("Group:admin", "h"), action, supers).allowed
 
 
 @pytest.mark.parametrize(
     ("acls", "because"),
     [
-        ([], Because.DEFAULT_ALLOW),
-        ([acl("allow READ topic payments")], Because.DEFAULT_ALLOW),
-        ([acl("allow READ group orders")], Because.DEFAULT_ALLOW),
+        ([], DecisionReason.DEFAULT_ALLOW),
+        ([acl("allow READ topic payments")], DecisionReason.DEFAULT_ALLOW),
+        ([acl("allow READ group orders")], DecisionReason.DEFAULT_ALLOW),
         # any matching ACL ends the default, whatever its principal and operation
-        ([acl("allow READ topic orders", of="User:bob")], Because.DEFAULT_DENY),
-        ([acl("deny CREATE topic orders", of="User:bob")], Because.DEFAULT_DENY),
-        ([acl("allow READ topic *", of="User:bob", host="1.1.1.1")], Because.DEFAULT_DENY),
-        ([acl("allow READ topic ord...", of="User:bob")], Because.DEFAULT_DENY),
+        ([acl("allow READ topic orders", of="User:bob")], DecisionReason.DEFAULT_DENY),
+        ([acl("deny CREATE topic orders", of="User:bob")], DecisionReason.DEFAULT_DENY),
+        ([acl("allow READ topic *", of="User:bob", host="1.1.1.1")], DecisionReason.DEFAULT_DENY),
+        ([acl("allow READ topic ord...", of="User:bob")], DecisionReason.DEFAULT_DENY),
     ],
 )
-def test_everyone_is_allowed_only_where_no_acl_matches(acls: list[Acl], because: Because) -> None:
+def test_everyone_is_allowed_only_where_no_acl_matches(
+    acls: list[Acl], because: DecisionReason
+) -> None:
     action = Action(Operation.WRITE, ResourceType.TOPIC, "orders")
-    decision = decide(AclStore(acls), ALICE, action, frozenset(), allow_everyone=True)
+    decision = decide_access(AclStore(acls), ALICE, action, frozenset(), allow_everyone=True)
     assert decision == Decision(decision.allowed, because)
-    assert decision.allowed is (because is Because.DEFAULT_ALLOW)
-    assert decide(AclStore(acls), ALICE, action).because is Because.DEFAULT_DENY
+    assert decision.allowed is (because is DecisionReason.DEFAULT_ALLOW)
+    assert decide_access(AclStore(acls), ALICE, action).reason is DecisionReason.DEFAULT_DENY
 
 
 def test_the_first_deny_in_reading_order_is_named() -> None:
@@ -223,7 +227,9 @@ def by_probe(
     allow_everyone: bool = False,
 ) -> Decision:
     """Decide as brokers on KRaft do: first about the name `hardcode`, then by resource type."""
-    probe = decide(store, actor, Action(operation, kind, PROBE), super_users, allow_everyone)
+    probe = decide_access(
+        store, actor, Action(operation, kind, PROBED_NAME), super_users, allow_everyone
+    )
     return decide_by_resource_type(store, actor, operation, kind, probe)
 
 
@@ -261,7 +267,7 @@ def test_write_on_any_topic(acls: list[str], allowed: bool) -> None:
     found = [acl(text) for text in acls]
     assert by_type(found) is allowed
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
-    zookeeper = decide_by_resource_type_everyone_first(AclStore(found), *question)
+    zookeeper = decide_by_resource_type_as_acl_authorizer(AclStore(found), *question)
     assert zookeeper.allowed is allowed
 
 
@@ -287,21 +293,23 @@ def test_entries_of_others_do_not_count_by_type() -> None:
 def test_everyone_by_type(acls: list[Acl], default: bool, zookeeper: bool) -> None:
     assert by_type(acls, everyone=True) is default
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC, frozenset[str](), True)
-    found = decide_by_resource_type_everyone_first(AclStore(acls), *question)
+    found = decide_by_resource_type_as_acl_authorizer(AclStore(acls), *question)
     assert found.allowed is zookeeper
 
 
 def test_super_users_by_type() -> None:
     store = AclStore([acl("deny ALL topic *", of="User:*")])
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC, frozenset({"User:alice"}))
-    for function in (by_probe, decide_by_resource_type_everyone_first):
-        assert function(store, *question).because is Because.SUPER_USER
+    for function in (by_probe, decide_by_resource_type_as_acl_authorizer):
+        assert function(store, *question).reason is DecisionReason.SUPER_USER
 
 
 def test_the_deciding_entry_is_named_by_type() -> None:
     allow, deny = acl("allow WRITE topic foo..."), acl("deny WRITE topic *")
     question = (ALICE, Operation.WRITE, ResourceType.TOPIC)
-    for function in (by_probe, decide_by_resource_type_everyone_first):
-        assert function(AclStore([allow]), *question) == Decision(True, Because.ACL, allow)
-        assert function(AclStore([allow, deny]), *question) == Decision(False, Because.ACL, deny)
-        assert function(AclStore(), *question).because is Because.DEFAULT_DENY
+    for function in (by_probe, decide_by_resource_type_as_acl_authorizer):
+        assert function(AclStore([allow]), *question) == Decision(True, DecisionReason.ACL, allow)
+        assert function(AclStore([allow, deny]), *question) == Decision(
+            False, DecisionReason.ACL, deny
+        )
+        assert function(AclStore(), *question).reason is DecisionReason.DEFAULT_DENY

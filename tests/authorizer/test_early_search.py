@@ -3,9 +3,9 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, Action, Actor, Because
-from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -13,7 +13,7 @@ pytestmark = pytest.mark.deep
 
 TOPIC, LITERAL, PREFIXED = ResourceType.TOPIC, PatternType.LITERAL, PatternType.PREFIXED
 ALICE = Actor("User:alice", "10.0.0.1")
-RULES = AclRules(search_stops_early=True)
+RULES = AclRules(prefix_search_stops_early=True)
 
 
 def make(
@@ -81,16 +81,16 @@ def test_the_default_decides_even_if_others_have_acls() -> None:
     store = AclStore([make("ab", LITERAL, of="User:bob")])
     action = Action(Operation.READ, TOPIC, "ab")
     early = StandardAuthorizer(allow_everyone=True, rules=RULES, store=store)
-    assert early.authorize(ALICE, action).because is Because.DEFAULT_ALLOW
+    assert early.authorize(ALICE, action).reason is DecisionReason.DEFAULT_ALLOW
     question = (ALICE, Operation.WRITE, TOPIC)
-    assert early.authorize_by_resource_type(*question).because is Because.DEFAULT_ALLOW
+    assert early.authorize_by_resource_type(*question).reason is DecisionReason.DEFAULT_ALLOW
     today = StandardAuthorizer(allow_everyone=True, store=store)
-    assert today.authorize(ALICE, action).because is Because.DEFAULT_DENY
+    assert today.authorize(ALICE, action).reason is DecisionReason.DEFAULT_DENY
 
 
 def test_super_users_come_first() -> None:
     authorizer = StandardAuthorizer(super_users=["User:alice"], rules=RULES)
     action = Action(Operation.READ, TOPIC, "ab")
-    assert authorizer.authorize(ALICE, action).because is Because.SUPER_USER
+    assert authorizer.authorize(ALICE, action).reason is DecisionReason.SUPER_USER
     by_type = authorizer.authorize_by_resource_type(ALICE, Operation.READ, TOPIC)
-    assert by_type.because is Because.SUPER_USER
+    assert by_type.reason is DecisionReason.SUPER_USER

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from msgspec.structs import replace
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.authorizer.store import AclStore
@@ -27,17 +27,17 @@ NO_COLON = "the principal `bob` must have the form `Type:name`, as in `User:alic
 
 
 def any_of(**fields: Any) -> AclFilter:
-    return replace(LITERAL.exactly(), pattern_type=PatternType.ANY, **fields)
+    return replace(LITERAL.to_exact_filter(), pattern_type=PatternType.ANY, **fields)
 
 
-MALFORMED = replace(LITERAL.exactly(), principal="bob")
-EVERYBODYS = replace(LITERAL.exactly(), principal=None)
+MALFORMED = replace(LITERAL.to_exact_filter(), principal="bob")
+EVERYBODYS = replace(LITERAL.to_exact_filter(), principal=None)
 
 
 def deleted(release: str, *filters: AclFilter) -> list[int | str | None]:
     """Return for each filter the number of deleted ACLs, or the error message."""
     store = AclStore([LITERAL, PREFIXED])
-    authorizer = StandardAuthorizer(rules=rules_of(release), store=store)
+    authorizer = StandardAuthorizer(rules=acl_rules_of_release(release), store=store)
     results = authorizer.delete_acls(ADMIN, filters)
     return [len(each.matches) if each.error is None else each.message for each in results]
 
@@ -47,7 +47,7 @@ def deleted(release: str, *filters: AclFilter) -> list[int | str | None]:
     ("filters", "found"),
     [
         ([any_of()], [NO_ANY]),
-        ([LITERAL.exactly(), any_of()], [1, NO_ANY]),
+        ([LITERAL.to_exact_filter(), any_of()], [1, NO_ANY]),
         ([any_of(), EVERYBODYS], [1, 1]),
         ([replace(any_of(), pattern_type=PatternType.MATCH)], [2]),
         ([any_of(principal=None)], [2]),

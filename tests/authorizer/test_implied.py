@@ -2,15 +2,15 @@
 
 import pytest
 
-from kafka_shim.authorizer.implied import (
-    allowing,
-    denying,
-    operation_bits,
-    operations,
-    resource_types,
+from kafka_shim.authorizer.acl_rules import AclRules
+from kafka_shim.authorizer.operations import (
+    acl_operations_of_release,
+    acl_resource_types_of_release,
+    operation_bit_field,
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
     supported_operations,
 )
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 
@@ -19,28 +19,28 @@ def names(found: frozenset[Operation]) -> set[str]:
 
 
 def test_reading_writing_deleting_and_altering_include_describing() -> None:
-    assert names(allowing(Operation.DESCRIBE)) == {
+    assert names(operations_whose_allow_includes(Operation.DESCRIBE)) == {
         *("DESCRIBE", "READ", "WRITE", "DELETE", "ALTER", "ALL")
     }
 
 
 def test_altering_configs_includes_describing_configs_only() -> None:
-    assert names(allowing(Operation.DESCRIBE_CONFIGS)) == {
+    assert names(operations_whose_allow_includes(Operation.DESCRIBE_CONFIGS)) == {
         *("DESCRIBE_CONFIGS", "ALTER_CONFIGS", "ALL")
     }
 
 
 @pytest.mark.parametrize("operation", [o for o in Operation if "DESCRIBE" not in o.name])
 def test_nothing_else_is_included(operation: Operation) -> None:
-    assert allowing(operation) == {operation, Operation.ALL}
+    assert operations_whose_allow_includes(operation) == {operation, Operation.ALL}
 
 
 @pytest.mark.parametrize("operation", Operation)
 def test_a_denial_includes_nothing(operation: Operation) -> None:
-    assert denying(operation) == {operation, Operation.ALL}
+    assert operations_whose_deny_includes(operation) == {operation, Operation.ALL}
 
 
-OLD = AclRules(group_config_operations=False, two_phase_commit=False)
+OLD = AclRules(has_group_config_operations=False, has_two_phase_commit=False)
 
 
 @pytest.mark.parametrize(
@@ -57,21 +57,23 @@ OLD = AclRules(group_config_operations=False, two_phase_commit=False)
     ],
 )
 def test_bit_fields_of_everything(resource_type: ResourceType, newest: int, before: int) -> None:
-    assert operation_bits(supported_operations(resource_type)) == newest
-    assert operation_bits(supported_operations(resource_type, OLD)) == before
+    assert operation_bit_field(supported_operations(resource_type)) == newest
+    assert operation_bit_field(supported_operations(resource_type, OLD)) == before
 
 
 def test_types_and_operations_that_a_release_lacks() -> None:
-    rules = AclRules(delegation_token_resource=False, user_resource=False, two_phase_commit=False)
+    rules = AclRules(
+        has_delegation_token_resource=False, has_user_resource=False, has_two_phase_commit=False
+    )
     assert supported_operations(ResourceType.USER, rules) == ()
     assert supported_operations(ResourceType.DELEGATION_TOKEN, rules) == ()
-    assert {t.name for t in resource_types(rules)} == {
+    assert {t.name for t in acl_resource_types_of_release(rules)} == {
         *("TOPIC", "GROUP", "CLUSTER", "TRANSACTIONAL_ID")
     }
-    missing = set(operations()) - set(operations(rules))
+    missing = set(acl_operations_of_release()) - set(acl_operations_of_release(rules))
     assert {o.name for o in missing} == {"CREATE_TOKENS", "DESCRIBE_TOKENS", "TWO_PHASE_COMMIT"}
-    assert Operation.ALL in operations(rules)
-    assert not operations() & {Operation.ANY, Operation.UNKNOWN}
+    assert Operation.ALL in acl_operations_of_release(rules)
+    assert not acl_operations_of_release() & {Operation.ANY, Operation.UNKNOWN}
 
 
 def test_supported_operations_come_in_code_order() -> None:

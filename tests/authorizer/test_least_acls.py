@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
 from kafka_shim.authorizer.least_acls import CheckedNeed, least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.loading import load_authorizer
-from kafka_shim.authorizer.rules import AclRules
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ from kafka_shim.authorizer.rules import AclRules
     ],
 )
 def test_kafkas_class_names_mean_the_standard_authorizer(spec: str) -> None:
-    rules = AclRules(two_phase_commit=False)
+    rules = AclRules(has_two_phase_commit=False)
     authorizer = load_authorizer(f" {spec} ", {}, rules)
     assert isinstance(authorizer, StandardAuthorizer)
     assert authorizer.rules == rules

@@ -2,10 +2,10 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.authorizer.networks import covers_host, network_of
+from kafka_shim.authorizer.networks import covers_host, parse_network
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -34,12 +34,12 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
     ],
 )
 def test_a_network_includes_its_addresses(acl_host: str, host: str, covered: bool) -> None:
-    assert covers_host(acl_host, host, networks=True) is covered
-    assert not covers_host(acl_host, host, networks=False)
+    assert covers_host(acl_host, host, host_networks=True) is covered
+    assert not covers_host(acl_host, host, host_networks=False)
 
 
 def test_a_host_without_a_slash_is_not_a_network() -> None:
-    assert network_of("10.0.0.1") is network_of("*") is None
+    assert parse_network("10.0.0.1") is parse_network("*") is None
 
 
 def acl(host: str) -> Acl:
@@ -52,18 +52,21 @@ def test_a_store_forgets_networks_with_their_last_acl() -> None:
         AclStore([acl("10.0.0.0/8"), acl("10.0.0.0/16")]),
         Actor("User:alice", "10.0.0.1"),
     )
-    assert [subject.host for subject in store.subjects_of(actor)] == ["10.0.0.0/8", "10.0.0.0/16"]
+    assert [subject.host for subject in store.subjects_including(actor)] == [
+        "10.0.0.0/8",
+        "10.0.0.0/16",
+    ]
     assert store.remove(acl("10.0.0.0/8"))
-    assert [subject.host for subject in store.subjects_of(actor)] == ["10.0.0.0/16"]
+    assert [subject.host for subject in store.subjects_including(actor)] == ["10.0.0.0/16"]
     assert store.remove(acl("10.0.0.0/16"))
-    assert not store.subjects_of(actor)
+    assert not store.subjects_including(actor)
 
 
 def test_a_store_is_read_by_the_rules_of_its_authorizer() -> None:
     store, actor = AclStore([acl("10.0.0.0/8")]), Actor("User:alice", "10.0.0.1")
-    StandardAuthorizer(rules=rules_of("4.3"), store=store)
-    assert not store.subjects_of(actor)
-    assert store.hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*"]
-    StandardAuthorizer(rules=rules_of("4.4"), store=store)
-    assert len(store.subjects_of(actor)) == 1
-    assert store.hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*", "10.0.0.0/8"]
+    StandardAuthorizer(rules=acl_rules_of_release("4.3"), store=store)
+    assert not store.subjects_including(actor)
+    assert store.acl_hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*"]
+    StandardAuthorizer(rules=acl_rules_of_release("4.4"), store=store)
+    assert len(store.subjects_including(actor)) == 1
+    assert store.acl_hosts_covering("User:alice", "10.0.0.1") == ["10.0.0.1", "*", "10.0.0.0/8"]

@@ -16,13 +16,13 @@ def test_a_pattern_is_a_mapping_from_subjects_to_grants(puts: list[tuple[int, in
     for number, grant in puts:
         if not grant and number not in expected:
             continue  # the store never removes a missing grant
-        pattern.put(SUBJECTS[number], grant)
+        pattern.set_grant(SUBJECTS[number], grant)
         expected[number] = grant
         expected = {key: value for key, value in expected.items() if value}
-        assert dict(pattern.grants()) == {SUBJECTS[key]: v for key, v in expected.items()}
+        assert dict(pattern.subject_grants()) == {SUBJECTS[key]: v for key, v in expected.items()}
         for key, subject in enumerate(SUBJECTS):
-            assert pattern.grant_of(subject) == expected.get(key, 0)
-        assert pattern.is_empty is (not expected)
+            assert pattern.grant_bits_of(subject) == expected.get(key, 0)
+        assert pattern.has_no_grants is (not expected)
 
 
 def test_a_subject_includes_matching_actors() -> None:

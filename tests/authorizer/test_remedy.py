@@ -9,7 +9,7 @@ from kafka_shim.authorizer.authorizer import (
     AclDeleteResult,
     StandardAuthorizer,
 )
-from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
@@ -106,7 +106,7 @@ class DenyingAuthorizer:
         raise AssertionError
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return Decision(allowed=False, because=Because.DEFAULT_DENY)
+        return Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
@@ -120,7 +120,7 @@ class DenyingAuthorizer:
         raise AssertionError
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
-        return self._store.matching(acl_filter)
+        return self._store.acls_matching(acl_filter)
 
 
 def test_a_denial_that_the_acls_do_not_explain_has_no_steps() -> None:
@@ -133,13 +133,13 @@ def test_the_number_of_decisions_grows_with_the_accesses_and_not_with_their_squa
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     decisions: list[Action] = []
-    decide = StandardAuthorizer.decide
+    decide = StandardAuthorizer.decide_uncached
 
     def counting_decide(authorizer: StandardAuthorizer, actor: Actor, action: Action) -> Decision:
         decisions.append(action)
         return decide(authorizer, actor, action)
 
-    monkeypatch.setattr(StandardAuthorizer, "decide", counting_decide)
+    monkeypatch.setattr(StandardAuthorizer, "decide_uncached", counting_decide)
     for count in (10, 100):
         decisions.clear()
         names = [f"orders{number}" for number in range(count)]

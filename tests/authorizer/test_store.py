@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.store import AclStore, RememberingAclStore
+from kafka_shim.authorizer.store import AclStore, CachingAclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
@@ -25,12 +25,12 @@ def test_a_fresh_store_is_empty() -> None:
     store = AclStore()
     assert len(store) == 0
     assert list(store) == []
-    assert list(store.matching(AclFilter())) == []
+    assert list(store.acls_matching(AclFilter())) == []
     assert store.snapshot() == ()
     assert store.epoch == 0
     assert make() not in store
-    assert store.patterns_for(TOPIC, "orders") == []
-    assert store.subjects_of(Actor("User:alice", "h")) == []
+    assert store.patterns_matching_name(TOPIC, "orders") == []
+    assert store.subjects_including(Actor("User:alice", "h")) == []
     assert not store.remove(make())
 
 
@@ -61,7 +61,7 @@ def test_acls_differ_if_any_field_differs() -> None:
         assert acl not in store
         assert not store.remove(acl)
     assert store.snapshot() == ()
-    assert list(store.matching(AclFilter(principal="User:alice"))) == []
+    assert list(store.acls_matching(AclFilter(principal="User:alice"))) == []
 
 
 def test_many_subjects_of_a_pattern_are_added_and_removed_in_any_order() -> None:
@@ -82,9 +82,9 @@ def test_the_epoch_never_goes_back() -> None:
     kept = store.snapshot()
     store.remove(make())
     seen.append(store.epoch)
-    store.restore(kept)
+    store.replace_all(kept)
     seen.append(store.epoch)
-    store.restore(())
+    store.replace_all(())
     seen.append(store.epoch)
     assert seen == sorted(set(seen))
 
@@ -96,9 +96,9 @@ def test_a_snapshot_is_restored_as_it_was() -> None:
     for acl in acls[::2]:
         store.remove(acl)
     store.add(make("new"))
-    store.restore(kept)
+    store.replace_all(kept)
     assert store.snapshot() == kept
-    store.restore(acl for acl in store)  # from its own iterator
+    store.replace_all(acl for acl in store)  # from its own iterator
     assert store.snapshot() == kept
 
 
@@ -147,7 +147,7 @@ def test_filters(acl_filter: AclFilter, names: str) -> None:
     )
     found = [
         acl.resource_name + ("*" if acl.pattern_type is PatternType.PREFIXED else "")
-        for acl in store.matching(acl_filter)
+        for acl in store.acls_matching(acl_filter)
     ]
     assert sorted(found) == names.split()
 
@@ -173,16 +173,18 @@ def test_acls_that_are_not_concrete_raise_an_error(acl: Acl) -> None:
 def test_cached_lookups_end_when_acls_change() -> None:
     wide, other = make("ord", pattern=PatternType.PREFIXED), make(principal="User:bob")
     alice, bob = Actor("User:alice", "h"), Actor("User:bob", "h")
-    store = RememberingAclStore([wide])
+    store = CachingAclStore([wide])
 
     def found() -> tuple[list[str], int, int]:
-        names = [pattern.resource_name for pattern in store.patterns_deciding(TOPIC, "orders")]
-        return names, len(store.subjects_of(alice)), len(store.subjects_of(bob))
+        names = [
+            pattern.resource_name for pattern in store.patterns_used_for_decision(TOPIC, "orders")
+        ]
+        return names, len(store.subjects_including(alice)), len(store.subjects_including(bob))
 
     assert found() == found() == (["ord"], 1, 0)
     store.add(other)
     assert found() == (["orders", "ord"], 1, 1)
     store.remove(wide)
     assert found() == (["orders"], 0, 1)
-    store.restore([wide])
+    store.replace_all([wide])
     assert found() == (["ord"], 1, 0)

@@ -1,7 +1,7 @@
 """The patterns of one resource type, by name and by subject."""
 
 from kafka_shim.authorizer.pattern import Pattern, Subject
-from kafka_shim.authorizer.type_index import TypeIndex
+from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 ALICE, BOB = Subject("User:alice", "*"), Subject("User:bob", "*")
@@ -12,36 +12,36 @@ def make(name: str, pattern_type: PatternType = PatternType.LITERAL) -> Pattern:
 
 
 def test_matching_patterns_are_ordered_by_specificity() -> None:
-    index = TypeIndex()
+    index = ResourceTypeIndex()
     star, name, same = make("*"), make("orders"), make("orders", PatternType.PREFIXED)
     short = make("o", PatternType.PREFIXED)
     for pattern in (star, short, same, name, make("other"), make("*", PatternType.PREFIXED)):
-        index.add(pattern)
-    assert index.matching("orders") == [name, same, short, star]
-    assert index.matching("payments") == [star]
-    assert index.matching("*")[0] is star
-    assert index.matching("*").count(star) == 1
+        index.add_pattern(pattern)
+    assert index.patterns_matching_name("orders") == [name, same, short, star]
+    assert index.patterns_matching_name("payments") == [star]
+    assert index.patterns_matching_name("*")[0] is star
+    assert index.patterns_matching_name("*").count(star) == 1
     for pattern in (star, same):
-        index.remove(pattern)
-    assert index.matching("orders") == [name, short]
-    assert index.get("orders", PatternType.LITERAL) is name
-    assert index.get("orders", PatternType.PREFIXED) is None
+        index.remove_pattern(pattern)
+    assert index.patterns_matching_name("orders") == [name, short]
+    assert index.pattern_with_name("orders", PatternType.LITERAL) is name
+    assert index.pattern_with_name("orders", PatternType.PREFIXED) is None
 
 
 def test_patterns_of_a_subject() -> None:
-    index = TypeIndex()
+    index = ResourceTypeIndex()
     first, second = make("a"), make("b")
-    assert list(index.of_subject(ALICE)) == []
-    assert not index.has_subject(ALICE)
-    index.link(ALICE, first)
-    index.link(BOB, first)
-    assert list(index.of_subject(ALICE)) == [first]
-    index.link(ALICE, second)
-    assert list(index.of_subject(ALICE)) == [first, second]
-    index.unlink(ALICE, first)
-    assert list(index.of_subject(ALICE)) == [second]
-    index.unlink(ALICE, second)
-    assert not index.has_subject(ALICE)
-    assert list(index.of_subject(BOB)) == [first]
-    index.unlink(BOB, first)
-    assert not index.has_subject(BOB)
+    assert list(index.patterns_of_subject(ALICE)) == []
+    assert not index.has_patterns_of_subject(ALICE)
+    index.record_pattern_of_subject(ALICE, first)
+    index.record_pattern_of_subject(BOB, first)
+    assert list(index.patterns_of_subject(ALICE)) == [first]
+    index.record_pattern_of_subject(ALICE, second)
+    assert list(index.patterns_of_subject(ALICE)) == [first, second]
+    index.forget_pattern_of_subject(ALICE, first)
+    assert list(index.patterns_of_subject(ALICE)) == [second]
+    index.forget_pattern_of_subject(ALICE, second)
+    assert not index.has_patterns_of_subject(ALICE)
+    assert list(index.patterns_of_subject(BOB)) == [first]
+    index.forget_pattern_of_subject(BOB, first)
+    assert not index.has_patterns_of_subject(BOB)

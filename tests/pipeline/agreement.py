@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from kafka_shim.authorizer.decide import PROBE
+from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import batches, plan
@@ -90,7 +90,7 @@ def logged(folder: Path) -> Counter[Decision]:
         line = parse_line(text)
         assert line is not None, text
         what = (api_name(line.api_key), line.operation.name, line.resource_type.name)
-        is_any = what == _ANY_NAME and line.resource_name == PROBE
+        is_any = what == _ANY_NAME and line.resource_name == PROBED_NAME
         name = WILDCARD if is_any else line.resource_name
         found[Decision(line.principal, *what, name, line.allowed)] += 1
     return found

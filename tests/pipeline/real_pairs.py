@@ -13,7 +13,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.authorizer.decide import PROBE
+from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
@@ -241,7 +241,7 @@ def _decided(lines: list[str], user: str) -> Iterator[Decided]:
     for text in lines:
         line = parse_line(text)
         if line is not None and line.principal == f"User:{user}":
-            is_any = line.api_key == ApiKey.INIT_PRODUCER_ID and line.resource_name == PROBE
+            is_any = line.api_key == ApiKey.INIT_PRODUCER_ID and line.resource_name == PROBED_NAME
             name = WILDCARD if is_any else line.resource_name
             what = (line.operation.name, line.resource_type.name, name)
             yield Decided(ApiKey(line.api_key).wire_name, *what, line.allowed)

@@ -9,7 +9,7 @@ import pytest
 
 from kafka_shim.authorizer.acl_formats import write
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
@@ -49,13 +49,13 @@ class Case:
         rng = random.Random(seed)
         self.release = release
         self.everyone = everyone
-        twin.RULES = rules_of(release)
+        twin.RULES = acl_rules_of_release(release)
         self.present = random_acls(rng, 25)
         self.candidate = rng.sample(self.present, 15) + random_acls(rng, 5)
         authorizer = StandardAuthorizer(
             super_users=SUPERS,
             allow_everyone=self.everyone,
-            rules=rules_of(release),
+            rules=acl_rules_of_release(release),
             store=AclStore(self.present),
         )
         random_trace(folder, rng, authorizer, 300, names=3)

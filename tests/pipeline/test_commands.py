@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.acl_formats import FORMATS, read, write
-from kafka_shim.authorizer.acl_formats.rules import parse_rule
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
@@ -32,7 +32,7 @@ OLD, NEW = "3.9", "4.0"
 @pytest.fixture(scope="module")
 def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AclSet]:
     folder = tmp_path_factory.mktemp("cli")
-    twin.RULES = rules_of(RELEASES[-1])
+    twin.RULES = acl_rules_of_release(RELEASES[-1])
     rng = random.Random(9)
     acls = random_acls(rng, 20)
     authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.remedy import Remedy, observed_remedy, remedy
@@ -16,8 +16,10 @@ from kafka_shim.protocol.enums import ApiKey, Operation, Permission, ResourceTyp
 from tests.pipeline import twin
 from tests.pipeline.traces import ASKED, HOSTS, NAMES, PRINCIPALS, random_acls
 
-PLAIN = [release for release in RELEASES if not rules_of(release).search_stops_early]
-EARLY = [release for release in RELEASES if rules_of(release).search_stops_early]
+PLAIN = [
+    release for release in RELEASES if not acl_rules_of_release(release).prefix_search_stops_early
+]
+EARLY = [release for release in RELEASES if acl_rules_of_release(release).prefix_search_stops_early]
 
 
 def applied(acls: list[Acl], steps: Remedy) -> list[Acl]:
@@ -54,7 +56,7 @@ def test_every_remedy_is_complete_and_minimal(
     seed: int, release: str, everyone: bool, hosts: list[str]
 ) -> None:
     rng = random.Random(seed)
-    twin.RULES = rules_of(release)
+    twin.RULES = acl_rules_of_release(release)
     acls = random_acls(rng, 25)
     asked = rng.choice(ASKED)
     who, name = rng.choice(PRINCIPALS[:3]), rng.choice(NAMES[asked[2]])

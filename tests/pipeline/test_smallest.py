@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.rules import NEWEST_RULES
 from kafka_shim.pipeline.acls.generalise import made_up
 from kafka_shim.pipeline.acls.synthesis import least_for
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 
 from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule, parse_acl_rule
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
@@ -40,7 +40,7 @@ class Case:
 
     def __init__(self, folder: Path, release: str, *, everyone: bool) -> None:
         rng = random.Random(f"{release} {everyone}")
-        twin.RULES = rules_of(release)
+        twin.RULES = acl_rules_of_release(release)
         self.release, self.everyone = release, everyone
         self.present = self._made(rng, 25)
         self.candidate = list(
@@ -58,7 +58,7 @@ class Case:
 
     def _made(self, rng: random.Random, count: int) -> list[Acl]:
         acls = random_acls(rng, count)
-        if rules_of(self.release).prefixed_patterns:
+        if acl_rules_of_release(self.release).has_prefixed_patterns:
             return acls
         return [acl for acl in acls if acl.pattern_type is PatternType.LITERAL]
 
@@ -66,7 +66,7 @@ class Case:
         return StandardAuthorizer(
             super_users=SUPERS,
             allow_everyone=self.everyone,
-            rules=rules_of(self.release),
+            rules=acl_rules_of_release(self.release),
             store=AclStore(acls),
         )
 
@@ -93,8 +93,8 @@ class Case:
         return twin.what_breaks(self.seen, acls, SUPERS, everyone=self.everyone)
 
 
-FIRSTS = {rules_of(release): release for release in reversed(RELEASES)}
-PLAIN = [release for rules, release in FIRSTS.items() if not rules.search_stops_early]
+FIRSTS = {acl_rules_of_release(release): release for release in reversed(RELEASES)}
+PLAIN = [release for rules, release in FIRSTS.items() if not rules.prefix_search_stops_early]
 """The first release with each set of rules, except for the rules whose search misses some ACLs."""
 
 
@@ -200,7 +200,11 @@ def test_least_acls(case: Case) -> None:
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}
 
 
-@pytest.fixture(params=[release for release in RELEASES if rules_of(release).search_stops_early])
+@pytest.fixture(
+    params=[
+        release for release in RELEASES if acl_rules_of_release(release).prefix_search_stops_early
+    ]
+)
 def early(tmp_path: Path, request: pytest.FixtureRequest) -> Case:
     return Case(tmp_path, request.param, everyone=False)
 

@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rule
 from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore

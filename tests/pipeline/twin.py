@@ -4,8 +4,8 @@ from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.rules import NEWEST_RULES
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
 from kafka_shim.protocol.trace.entries import Access
 from kafka_shim.protocol.trace.segments import Block, read_trace
@@ -50,7 +50,8 @@ def covers(acl: Acl, type_: int, name: str) -> bool:
     if acl.pattern_type is PatternType.PREFIXED:
         return name.startswith(acl.resource_name)
     return acl.resource_name == name or (
-        acl.resource_name == "*" and (RULES.wildcard_covers_starred or not name.startswith("*"))
+        acl.resource_name == "*"
+        and (RULES.wildcard_covers_starred_names or not name.startswith("*"))
     )
 
 

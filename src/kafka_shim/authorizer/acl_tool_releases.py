@@ -12,7 +12,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.releases.change import Change, apply_changes
 
 
-class Heading(Enum):
+class ResourceHeadingForm(Enum):
     """The tool's forms for a resource."""
 
     TYPE = "Topic:orders"
@@ -20,48 +20,58 @@ class Heading(Enum):
     RESOURCE_PATTERN = "ResourcePattern(resourceType=TOPIC, name=orders, patternType=LITERAL)"
 
 
-class AclTool(msgspec.Struct, frozen=True):
+class AclToolOutput(msgspec.Struct, frozen=True):
     """The output of the tool; entries are objects, `(principal=...)`,
     or sentences, `... has ...`.
     """
 
-    heading: Heading
-    objects_listed: bool
-    objects_added: bool
-    lists_after_changes: bool
+    heading: ResourceHeadingForm
+    lists_entries_as_objects: bool
+    prints_added_entries_as_objects: bool
+    lists_acls_after_changes: bool
     padding: str
     """Before the first line of a list's entries, and behind the last one."""
-    lists_empty: bool
+    lists_named_resources_without_acls: bool
     """A resource that the options name is listed even if it has no ACLs."""
-    cluster_creates: bool
+    producer_creates_by_cluster_acl: bool
     """`--producer` lets topics be created by the cluster, not by their own name."""
 
 
-OLDEST_TOOL = AclTool(
-    heading=Heading.TYPE,
-    objects_listed=False,
-    objects_added=False,
-    lists_after_changes=True,
+OLDEST_TOOL = AclToolOutput(
+    heading=ResourceHeadingForm.TYPE,
+    lists_entries_as_objects=False,
+    prints_added_entries_as_objects=False,
+    lists_acls_after_changes=True,
     padding=" ",
-    lists_empty=True,
-    cluster_creates=True,
+    lists_named_resources_without_acls=True,
+    producer_creates_by_cluster_acl=True,
 )
 """Of 0.11."""
 
 CHANGES: tuple[Change, ...] = (
-    Change("2.0", "KIP-290", heading=Heading.TYPE_AND_PATTERN, lists_empty=False),
-    Change("2.0", "KIP-277", cluster_creates=False),
-    Change("2.1", "KIP-332", heading=Heading.RESOURCE_PATTERN, objects_listed=True),
-    Change("2.4", "KIP-504", objects_added=True),
-    Change("3.9", "KAFKA-16643", lists_after_changes=False),
+    Change(
+        "2.0",
+        "KIP-290",
+        heading=ResourceHeadingForm.TYPE_AND_PATTERN,
+        lists_named_resources_without_acls=False,
+    ),
+    Change("2.0", "KIP-277", producer_creates_by_cluster_acl=False),
+    Change(
+        "2.1",
+        "KIP-332",
+        heading=ResourceHeadingForm.RESOURCE_PATTERN,
+        lists_entries_as_objects=True,
+    ),
+    Change("2.4", "KIP-504", prints_added_entries_as_objects=True),
+    Change("3.9", "KAFKA-16643", lists_acls_after_changes=False),
     Change("4.0", "rewritten in Java", padding=""),
 )
 
 
 @cache
-def acl_tool_of(release: str) -> AclTool:
+def acl_tool_output_of_release(release: str) -> AclToolOutput:
     """Return the tool of a release such as `2.8` or `4.3.1`."""
     return apply_changes(OLDEST_TOOL, CHANGES, release)
 
 
-NEWEST_TOOL = acl_tool_of(RELEASES[-1])
+NEWEST_TOOL = acl_tool_output_of_release(RELEASES[-1])

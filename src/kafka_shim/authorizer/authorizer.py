@@ -5,26 +5,26 @@ from typing import Any, Protocol, runtime_checkable
 
 import msgspec
 
+from kafka_shim.authorizer.acl_requests import (
+    creation_error,
+    deletion_filter_error,
+    exact_deletion_error,
+    selects_exactly_one_acl,
+)
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.decide import (
-    PROBE,
-    decide,
+    PROBED_NAME,
+    EarlyStoppingSearch,
+    decide_access,
     decide_by_resource_type,
-    decide_by_resource_type_everyone_first,
+    decide_by_resource_type_as_acl_authorizer,
 )
-from kafka_shim.authorizer.early_search import EarlySearch
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
-from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
-from kafka_shim.authorizer.store import AclStore, Over
-from kafka_shim.authorizer.validate import (
-    check_acl,
-    check_deletion,
-    check_named_deletion,
-    names_one,
-)
+from kafka_shim.authorizer.store import AclStore, TimeSlicer
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
-DECISIONS_KEPT = 16_384
+CACHED_DECISIONS_MAX = 16_384
 _TYPES = len(ResourceType)  # a constant, since len() of an enum class is slow
 
 SUPER_USERS = "super.users"
@@ -85,9 +85,10 @@ class Authorizer(Protocol):
 class StandardAuthorizer:
     """Kafka's own authorizer, with the `rules` of a release.
 
-    Clients repeat the same accesses, so up to DECISIONS_KEPT decisions are cached until an ACL
-    changes. `store` may also be changed directly, since its epoch shows changes. Callers can cache
-    what they derive from decisions in the same way, see `known`.
+    Clients repeat the same accesses, so decisions are cached until an ACL changes (at most
+    CACHED_DECISIONS_MAX). `store` may also be changed directly, since its epoch shows changes.
+    Callers can cache what they derive from decisions in the same way, see
+    `cache_until_acls_change`.
     """
 
     def __init__(
@@ -102,11 +103,13 @@ class StandardAuthorizer:
         self._allow_everyone = allow_everyone
         self._rules = rules
         self._decisions: dict[tuple[str | None, str, str, int], Decision] = {}
-        self._known: dict[Hashable, Any] = {}
+        self._derived_cache: dict[Hashable, Any] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
-        self.store.read_networks(rules.host_networks)
-        self._early_search = EarlySearch(self.store) if rules.search_stops_early else None
+        self.store.set_host_networks(rules.host_networks)
+        self._early_search = (
+            EarlyStoppingSearch(self.store) if rules.prefix_search_stops_early else None
+        )
 
     @property
     def super_users(self) -> frozenset[str]:
@@ -130,43 +133,48 @@ class StandardAuthorizer:
         if SUPER_USERS in config:
             self._super_users = parse_super_users(config[SUPER_USERS])
         if ALLOW_EVERYONE in config:
-            self._allow_everyone = _parse_flag(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
-        self._forget_decisions()
+            self._allow_everyone = _parse_boolean_setting(ALLOW_EVERYONE, config[ALLOW_EVERYONE])
+        self._clear_caches()
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        """Return the decision of `decide`, cached until an ACL changes."""
+        """Return the decision about an access, cached until an ACL changes."""
         decisions = self._decisions
-        if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
-            self._forget_decisions()
+        if self._decisions_epoch != self.store.epoch or len(decisions) >= CACHED_DECISIONS_MAX:
+            self._clear_caches()
         # numbers, because hashing an enum member takes as long as everything else
         what = action.operation * _TYPES + action.resource_type
         key = (action.resource_name, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
-            decision = decisions[key] = self.decide(actor, action)
+            decision = decisions[key] = self.decide_uncached(actor, action)
         return decision
 
-    def known(self) -> dict[Hashable, Any]:
+    def cache_until_acls_change(self) -> dict[Hashable, Any]:
         """Return a cache for what depends only on decisions. It is emptied when an ACL changes or
-        after DECISIONS_KEPT entries; do not keep a reference to it.
+        after CACHED_DECISIONS_MAX entries; do not keep a reference to it.
         """
-        if self._decisions_epoch != self.store.epoch or len(self._known) >= DECISIONS_KEPT:
-            self._forget_decisions()
-        return self._known
+        if (
+            self._decisions_epoch != self.store.epoch
+            or len(self._derived_cache) >= CACHED_DECISIONS_MAX
+        ):
+            self._clear_caches()
+        return self._derived_cache
 
-    def decide(self, actor: Actor, action: Action) -> Decision:
+    def decide_uncached(self, actor: Actor, action: Action) -> Decision:
         """Decide like `authorize`, but without the cache: for a large
         number of different accesses.
         """
         if self._early_search is not None and actor.principal not in self._super_users:
-            return self._early_search.decide(actor, action, allow_everyone=self._allow_everyone)
-        return decide(
+            return self._early_search.decide_access(
+                actor, action, allow_everyone=self._allow_everyone
+            )
+        return decide_access(
             self.store,
             actor,
             action,
             self._super_users,
             self._allow_everyone,
-            self._rules.wildcard_covers_starred,
+            self._rules.wildcard_covers_starred_names,
         )
 
     def authorize_by_resource_type(
@@ -174,13 +182,15 @@ class StandardAuthorizer:
     ) -> Decision:
         """Decide by the rules of the release (KIP-679), with the cache."""
         decisions = self._decisions
-        if self._decisions_epoch != self.store.epoch or len(decisions) >= DECISIONS_KEPT:
-            self._forget_decisions()
+        if self._decisions_epoch != self.store.epoch or len(decisions) >= CACHED_DECISIONS_MAX:
+            self._clear_caches()
         what = operation * _TYPES + resource_type
         key = (None, actor.principal, actor.host, what)
         decision = decisions.get(key)
         if decision is None:
-            decision = decisions[key] = self._decide_by_type(actor, operation, resource_type)
+            decision = decisions[key] = self._decide_by_resource_type_uncached(
+                actor, operation, resource_type
+            )
         return decision
 
     def create_acls(self, actor: Actor, acls: Sequence[Acl]) -> list[AclCreateResult]:  # noqa: ARG002 the protocol's
@@ -188,15 +198,15 @@ class StandardAuthorizer:
         results: list[AclCreateResult] = []
         new: set[Acl] = set()
         for acl in acls:
-            refusal = check_acl(acl, self._rules)
+            refusal = creation_error(acl, self._rules)
             if refusal is not None:
                 results.append(AclCreateResult(refusal.error, refusal.message))
                 continue
             results.append(AclCreateResult())
             if acl not in self.store:
                 new.add(acl)
-        if self._is_too_much(len(new)):
-            text = self._too_much("creates", len(new))
+        if self._exceeds_batch_limit(len(new)):
+            text = self._batch_limit_message("creates", len(new))
             return [AclCreateResult(self._rules.batch_create_error, text) for _ in acls]
         for acl, result in zip(acls, results, strict=True):
             if result.error is None:
@@ -207,65 +217,79 @@ class StandardAuthorizer:
         self,
         actor: Actor,  # noqa: ARG002 the protocol's
         filters: Sequence[AclFilter],
-        over: Over = iter,
+        time_sliced: TimeSlicer = iter,
     ) -> list[AclDeleteResult]:
         """Delete the selected ACLs; delete none if a batch may not delete so many.
 
-        `over` iterates over patterns and ACLs, which others may change in between.
+        `time_sliced` iterates over patterns and ACLs, which may change in between.
         """
-        doomed: dict[Acl, None] = {}
-        forward = self._rules.overlapping_filters or self._rules.first_filter_reports
+        to_delete: dict[Acl, None] = {}
+        forward = (
+            self._rules.every_matching_filter_reports or self._rules.first_matching_filter_reports
+        )
         ordered = filters if forward else reversed(filters)
-        by_name = self._rules.exact_deletions and all(map(names_one, filters))
-        results = [self._delete_result(each, doomed, over, by_name=by_name) for each in ordered]
+        as_exact_acl = self._rules.exact_filters_name_acls and all(
+            map(selects_exactly_one_acl, filters)
+        )
+        results = [
+            self._collect_deletions_of_filter(
+                each, to_delete, time_sliced, as_exact_acl=as_exact_acl
+            )
+            for each in ordered
+        ]
         if not forward:
             results.reverse()
-        if self._is_too_much(len(doomed)):
-            text = self._too_much("deletes", len(doomed))
+        if self._exceeds_batch_limit(len(to_delete)):
+            text = self._batch_limit_message("deletes", len(to_delete))
             return [AclDeleteResult(self._rules.batch_delete_error, text) for _ in filters]
         for _, result in zip(filters, results, strict=True):  # can be interrupted like the search
-            for acl in over(result.matches):
+            for acl in time_sliced(result.matches):
                 self.store.remove(acl)
         return results
 
     def acls(self, acl_filter: AclFilter) -> Iterable[Acl]:
-        return self.store.matching(acl_filter)
+        return self.store.acls_matching(acl_filter)
 
-    def _delete_result(
-        self, acl_filter: AclFilter, doomed: dict[Acl, None], over: Over, *, by_name: bool
+    def _collect_deletions_of_filter(
+        self,
+        acl_filter: AclFilter,
+        to_delete: dict[Acl, None],
+        time_sliced: TimeSlicer,
+        *,
+        as_exact_acl: bool,
     ) -> AclDeleteResult:
         """Find the ACLs of one filter, and add them to those to delete."""
-        refusal = check_deletion(acl_filter, self._rules)
-        if refusal is None and by_name:
-            refusal = check_named_deletion(acl_filter)
+        refusal = deletion_filter_error(acl_filter, self._rules)
+        if refusal is None and as_exact_acl:
+            refusal = exact_deletion_error(acl_filter)
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
         matches = []
-        for acl in self.store.matching(acl_filter, over):
-            if self._rules.overlapping_filters or acl not in doomed:
+        for acl in self.store.acls_matching(acl_filter, time_sliced):
+            if self._rules.every_matching_filter_reports or acl not in to_delete:
                 matches.append(acl)
-            doomed[acl] = None
+            to_delete[acl] = None
         return AclDeleteResult(matches=tuple(matches))
 
-    def _decide_by_type(
+    def _decide_by_resource_type_uncached(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        if self._rules.everyone_by_resource_type:
-            return decide_by_resource_type_everyone_first(
+        if self._rules.allow_everyone_by_resource_type:
+            return decide_by_resource_type_as_acl_authorizer(
                 self.store, actor, operation, resource_type, self._super_users, self._allow_everyone
             )
-        probe = self.decide(actor, Action(operation, resource_type, PROBE))
+        probe = self.decide_uncached(actor, Action(operation, resource_type, PROBED_NAME))
         return decide_by_resource_type(self.store, actor, operation, resource_type, probe)
 
-    def _forget_decisions(self) -> None:
+    def _clear_caches(self) -> None:
         self._decisions.clear()
-        self._known.clear()
+        self._derived_cache.clear()
         self._decisions_epoch = self.store.epoch
 
-    def _is_too_much(self, count: int) -> bool:
+    def _exceeds_batch_limit(self, count: int) -> bool:
         return self._rules.batch_limit is not None and count > self._rules.batch_limit
 
-    def _too_much(self, verb: str, count: int) -> str:
+    def _batch_limit_message(self, verb: str, count: int) -> str:
         limit = self._rules.batch_limit
         return f"the request {verb} {count} ACLs, but one batch may have {limit}; split it"
 
@@ -282,7 +306,7 @@ def parse_super_users(text: str) -> frozenset[str]:
     return frozenset(principal for principal in principals if principal)
 
 
-def _parse_flag(name: str, text: str) -> bool:
+def _parse_boolean_setting(name: str, text: str) -> bool:
     match text.strip().lower():
         case "true":
             return True

@@ -1,35 +1,45 @@
-"""Decide whether an actor may do an action, with the reason: pure functions of a store."""
+"""Decide whether an actor may do an action, with the reason; nothing but a store is read."""
 
+from bisect import bisect_right
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.implied import allowing, denying, operation_bits
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
-from kafka_shim.authorizer.pattern import Pattern, Subject
-from kafka_shim.authorizer.store import DENY_SHIFT, AclStore, acl_of
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
+from kafka_shim.authorizer.operations import (
+    operation_bit_field,
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
+from kafka_shim.authorizer.pattern import DENY_SHIFT, Pattern, Subject
+from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
-_SUPER_USER = Decision(allowed=True, because=Because.SUPER_USER)
-_DEFAULT_ALLOW = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
-_DEFAULT_DENY = Decision(allowed=False, because=Because.DEFAULT_DENY)
+_SUPER_USER = Decision(allowed=True, reason=DecisionReason.SUPER_USER)
+_DEFAULT_ALLOW = Decision(allowed=True, reason=DecisionReason.DEFAULT_ALLOW)
+_DEFAULT_DENY = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
 
 # Grant bits of the entries that allow or deny an operation, by operation code.
-_ALLOWING = [operation_bits(allowing(operation)) for operation in Operation]
-_DENYING = [operation_bits(denying(operation)) << DENY_SHIFT for operation in Operation]
+_ALLOWING = [
+    operation_bit_field(operations_whose_allow_includes(operation)) for operation in Operation
+]
+_DENYING = [
+    operation_bit_field(operations_whose_deny_includes(operation)) << DENY_SHIFT
+    for operation in Operation
+]
 
 _ALLOWED, _DENIED = True, False  # positional, since keyword arguments are slower
-_ACL = Because.ACL  # module constant: enum attribute lookup is slow
+_ACL = DecisionReason.ACL  # module constant: enum attribute lookup is slow
 
-PROBE = "hardcode"
+PROBED_NAME = "hardcode"
 """The name that Kafka asks about first when the question is about a whole resource type."""
 
 
-def decide(
+def decide_access(
     store: AclStore,
     actor: Actor,
     action: Action,
     super_users: frozenset[str] = frozenset(),
     allow_everyone: bool = False,
-    wildcard_covers_starred: bool = False,
+    wildcard_covers_starred_names: bool = False,
 ) -> Decision:
     """Decide an access as Kafka's authorizer does (KIP-140, KIP-290).
 
@@ -47,15 +57,15 @@ def decide(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    patterns = store.patterns_deciding(
-        action.resource_type, action.resource_name, wildcard_covers_starred
+    patterns = store.patterns_used_for_decision(
+        action.resource_type, action.resource_name, wildcard_covers_starred_names
     )
     if not patterns:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
-    return decide_among(store, patterns, actor, action.operation)
+    return decide_with_patterns(store, patterns, actor, action.operation)
 
 
-def decide_among(
+def decide_with_patterns(
     store: AclStore,
     patterns: list[Pattern],
     actor: Actor,
@@ -66,19 +76,19 @@ def decide_among(
     allowing_bits, denying_bits = _ALLOWING[operation], _DENYING[operation]
     allowed_by: Pattern | None = None
     for pattern in patterns:
-        if pattern.others is not None:
-            grant = _combined_grant(store, pattern, actor)
-        elif pattern.subject.includes(actor):
-            grant = pattern.grant
+        if pattern.other_grants is not None:
+            grant = _grant_bits_for_actor(store, pattern, actor)
+        elif pattern.first_subject.includes(actor):
+            grant = pattern.first_grant
         else:
             continue
         if grant & denying_bits:
-            return Decision(_DENIED, _ACL, _first_acl(store, pattern, actor, denying_bits))
+            return Decision(_DENIED, _ACL, _first_applying_acl(store, pattern, actor, denying_bits))
         if grant & allowing_bits:
             allowed_by = pattern
     if allowed_by is None:
         return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
-    return Decision(_ALLOWED, _ACL, _last_acl(store, allowed_by, actor, allowing_bits))
+    return Decision(_ALLOWED, _ACL, _last_applying_acl(store, allowed_by, actor, allowing_bits))
 
 
 def decide_by_resource_type(
@@ -86,7 +96,7 @@ def decide_by_resource_type(
     actor: Actor,
     operation: Operation,
     resource_type: ResourceType,
-    probe: Decision,
+    probe_decision: Decision,
 ) -> Decision:
     """Decide whether `operation` is allowed on at least one resource of the type (KIP-679).
 
@@ -94,10 +104,14 @@ def decide_by_resource_type(
     PROBE, which covers super users, and `allow_everyone` if no ACL matches that name. If it is a
     denial, an ALLOW that no DENY dominates is searched. Implied operations do not count.
     """
-    return probe if probe.allowed else _by_dominance(store, actor, operation, resource_type)
+    return (
+        probe_decision
+        if probe_decision.allowed
+        else _decide_by_acls_of_type(store, actor, operation, resource_type)
+    )
 
 
-def decide_by_resource_type_everyone_first(
+def decide_by_resource_type_as_acl_authorizer(
     store: AclStore,
     actor: Actor,
     operation: Operation,
@@ -111,12 +125,12 @@ def decide_by_resource_type_everyone_first(
     """
     if actor.principal in super_users:
         return _SUPER_USER
-    if allow_everyone and _wildcard_deny(store, actor, operation, resource_type) is None:
+    if allow_everyone and _deny_on_wildcard(store, actor, operation, resource_type) is None:
         return _DEFAULT_ALLOW
-    return _by_dominance(store, actor, operation, resource_type)
+    return _decide_by_acls_of_type(store, actor, operation, resource_type)
 
 
-def _by_dominance(
+def _decide_by_acls_of_type(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
     """Decide with the ACLs of the type only: allow if no DENY covers an ALLOW entirely.
@@ -125,91 +139,141 @@ def _by_dominance(
     by a DENY on the same literal or on a prefix of it, a prefix only by a DENY on the same prefix
     or a shorter one: ALLOW `foo*` is not covered by DENY `foob*`, but by DENY `f*`.
     """
-    return _wildcard_deny(store, actor, operation, resource_type) or _undominated_allow(
+    return _deny_on_wildcard(
         store, actor, operation, resource_type
-    )
+    ) or _decide_by_allow_without_covering_deny(store, actor, operation, resource_type)
 
 
-def _wildcard_deny(
+def _deny_on_wildcard(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision | None:
-    wildcard = store.pattern(resource_type, WILDCARD, PatternType.LITERAL)
+    wildcard = store.find_pattern(resource_type, WILDCARD, PatternType.LITERAL)
     bits = _DENYING[operation]
-    if wildcard is None or not _entries(store, wildcard, actor, bits):
+    if wildcard is None or not _applying_grants(store, wildcard, actor, bits):
         return None
-    return Decision(_DENIED, _ACL, _first_acl(store, wildcard, actor, bits))
+    return Decision(_DENIED, _ACL, _first_applying_acl(store, wildcard, actor, bits))
 
 
-def _combined_grant(store: AclStore, pattern: Pattern, actor: Actor) -> int:
+def _grant_bits_for_actor(store: AclStore, pattern: Pattern, actor: Actor) -> int:
     grant = 0
-    others = pattern.others or {}
-    for subject in store.subjects_of(actor):  # `grant_of`, inlined
-        grant |= pattern.grant if subject is pattern.subject else others.get(subject, 0)
+    others = pattern.other_grants or {}
+    for subject in store.subjects_including(actor):  # `grant_of`, inlined
+        grant |= pattern.first_grant if subject is pattern.first_subject else others.get(subject, 0)
     return grant
 
 
-def _first_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
+def _first_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
     """Return the pattern's first entry with these bits: by operation, principal, host."""
-    entries = _entries(store, pattern, actor, bits)
+    entries = _applying_grants(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0] & -entry[0], entry[1].principal, entry[1].host))
     grant, subject = entries[0]
-    return acl_of(pattern, subject, (grant & -grant).bit_length() - 1)
+    return acl_of_grant_bit(pattern, subject, (grant & -grant).bit_length() - 1)
 
 
-def _last_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
+def _last_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
     """Return the pattern's last entry with these bits, in the same order."""
-    if pattern.others is None:  # as mostly: the only subject is the one that grants
-        return acl_of(pattern, pattern.subject, (pattern.grant & bits).bit_length() - 1)
-    entries = _entries(store, pattern, actor, bits)
+    if pattern.other_grants is None:  # as mostly: the only subject is the one that grants
+        return acl_of_grant_bit(
+            pattern, pattern.first_subject, (pattern.first_grant & bits).bit_length() - 1
+        )
+    entries = _applying_grants(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
     grant, subject = entries[-1]
-    return acl_of(pattern, subject, grant.bit_length() - 1)
+    return acl_of_grant_bit(pattern, subject, grant.bit_length() - 1)
 
 
-def _entries(
+def _applying_grants(
     store: AclStore, pattern: Pattern, actor: Actor, bits: int
 ) -> list[tuple[int, Subject]]:
     """Return the grants that apply to the actor, reduced to `bits`, which all allow or all deny."""
-    if pattern.others is None:
-        applies = pattern.grant & bits and pattern.subject.includes(actor)
-        return [(pattern.grant & bits, pattern.subject)] if applies else []
+    if pattern.other_grants is None:
+        applies = pattern.first_grant & bits and pattern.first_subject.includes(actor)
+        return [(pattern.first_grant & bits, pattern.first_subject)] if applies else []
     return [
         (grant, subject)
-        for subject in store.subjects_of(actor)
-        if (grant := pattern.grant_of(subject) & bits)
+        for subject in store.subjects_including(actor)
+        if (grant := pattern.grant_bits_of(subject) & bits)
     ]
 
 
-def _undominated_allow(
+def _decide_by_allow_without_covering_deny(
     store: AclStore, actor: Actor, operation: Operation, resource_type: ResourceType
 ) -> Decision:
-    bits = operation_bits((operation, Operation.ALL))  # implied operations do not count
+    bits = operation_bit_field((operation, Operation.ALL))  # implied operations do not count
     literals: dict[str, Pattern] = {}
     prefixes: dict[str, Pattern] = {}
     denied_literals: set[str] = set()
     denied_prefixes: set[str] = set()
-    for pattern, grant in _grants_of(store, resource_type, actor):
+    for pattern, grant in _patterns_with_grants_for_actor(store, resource_type, actor):
         is_literal = pattern.pattern_type is PatternType.LITERAL
         if grant & bits << DENY_SHIFT:
             (denied_literals if is_literal else denied_prefixes).add(pattern.resource_name)
         if grant & bits:
             (literals if is_literal else prefixes)[pattern.resource_name] = pattern
     if WILDCARD in literals:
-        return Decision(_ALLOWED, _ACL, _last_acl(store, literals[WILDCARD], actor, bits))
+        return Decision(_ALLOWED, _ACL, _last_applying_acl(store, literals[WILDCARD], actor, bits))
     lengths = sorted({len(prefix) for prefix in denied_prefixes})
     for name, pattern in (*literals.items(), *prefixes.items()):
         if pattern.pattern_type is PatternType.LITERAL and name in denied_literals:
             continue
         if not any(name[:n] in denied_prefixes for n in lengths if n <= len(name)):
-            return Decision(_ALLOWED, _ACL, _last_acl(store, pattern, actor, bits))
+            return Decision(_ALLOWED, _ACL, _last_applying_acl(store, pattern, actor, bits))
     return _DEFAULT_DENY
 
 
-def _grants_of(
+def _patterns_with_grants_for_actor(
     store: AclStore, resource_type: ResourceType, actor: Actor
 ) -> Iterator[tuple[Pattern, int]]:
-    for subject in store.subjects_of(actor):
-        for pattern in store.patterns_of(resource_type, subject):
-            yield pattern, pattern.grant_of(subject)
+    for subject in store.subjects_including(actor):
+        for pattern in store.patterns_of_subject(resource_type, subject):
+            yield pattern, pattern.grant_bits_of(subject)
+
+
+class EarlyStoppingSearch:
+    """Decides like StandardAuthorizer's first release, whose search for prefixes ends too early.
+
+    It went through the names of a type downwards from the requested name, and ended at the first
+    name that is not a prefix of it. So another name in between hid a prefix: with `a*` and `aa`
+    stored, `ab` should find `a*`, but `aa` ends the search. If no entry applied,
+    `allow.everyone.if.no.acl.found` decided, even if other principals had ACLs on the resource.
+    The sorted names of each type are cached until an ACL changes.
+    """
+
+    def __init__(self, store: AclStore) -> None:
+        self._store = store
+        self._epoch = -1
+        self._names: dict[ResourceType, list[str]] = {}
+
+    def decide_access(self, actor: Actor, action: Action, *, allow_everyone: bool) -> Decision:
+        """Decide an access of a principal that is not a super user."""
+        patterns = self._patterns_before_search_stops(action.resource_type, action.resource_name)
+        return decide_with_patterns(self._store, patterns, actor, action.operation, allow_everyone)
+
+    def _patterns_before_search_stops(
+        self, resource_type: ResourceType, name: str
+    ) -> list[Pattern]:
+        end = self._name_that_stops_search(resource_type, name)
+        return [
+            pattern
+            for pattern in self._store.patterns_used_for_decision(resource_type, name)
+            if pattern.resource_name == WILDCARD or pattern.resource_name > end
+        ]
+
+    def _name_that_stops_search(self, resource_type: ResourceType, name: str) -> str:
+        """Return the first name downwards that is not a prefix; empty if there is none."""
+        if self._epoch != self._store.epoch:
+            self._names.clear()
+            self._epoch = self._store.epoch
+        names = self._names.get(resource_type)
+        if names is None:
+            stored = {
+                pattern.resource_name for pattern in self._store.patterns_of_type(resource_type)
+            }
+            # literal `*` does not end the search; prefixed `*` is last
+            names = self._names[resource_type] = sorted(stored - {WILDCARD})
+        for position in range(bisect_right(names, name) - 1, -1, -1):
+            if not name.startswith(names[position]):
+                return names[position]
+        return ""

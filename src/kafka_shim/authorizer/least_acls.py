@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 import msgspec
 
-from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 Cell = tuple[Operation, str]
@@ -88,7 +88,9 @@ def _is_met(need: CheckedNeed, granted: Mapping[_Resource, Mapping[Cell, int]]) 
     for action in need.alternatives:
         is_any = need.any_name and action == need.alternatives[-1]
         # KIP-679: implied operations do not count for a whole type
-        operations = {action.operation} if is_any else allowing(action.operation)
+        operations = (
+            {action.operation} if is_any else operations_whose_allow_includes(action.operation)
+        )
         if any(
             principal == need.principal
             and kind is action.resource_type
@@ -150,7 +152,7 @@ def _granted(allowed: Mapping[Cell, int], everywhere: Set[Operation]) -> dict[Ce
 def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
     """Return the first entry that allows the cell, preferably with the same operation."""
     operation, host = cell
-    for other in (operation, *sorted(allowing(operation) - {operation})):
+    for other in (operation, *sorted(operations_whose_allow_includes(operation) - {operation})):
         for entry_host in (WILDCARD, host):
             if (other, entry_host) in granted:
                 return other, entry_host

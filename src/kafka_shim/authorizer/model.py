@@ -33,7 +33,7 @@ class Acl(msgspec.Struct, frozen=True, gc=False):
     operation: Operation
     permission: Permission
 
-    def exactly(self) -> "AclFilter":
+    def to_exact_filter(self) -> "AclFilter":
         """Return the filter that selects only this entry; its pattern may still be ANY or MATCH."""
         return AclFilter(
             self.resource_type,
@@ -73,7 +73,7 @@ class Action(msgspec.Struct, frozen=True, gc=False):
     resource_name: str
 
 
-class Because(Enum):
+class DecisionReason(Enum):
     """The reason of a decision."""
 
     SUPER_USER = "super user"
@@ -87,11 +87,11 @@ class Decision(msgspec.Struct, frozen=True, gc=False):
     """A decision with its reason; `acl` is the entry that decided, if there is one."""
 
     allowed: bool
-    because: Because
+    reason: DecisionReason
     acl: Acl | None = None
 
 
-def narrowest_allow(action: Action, principal: str, host: str = WILDCARD) -> Acl:
+def narrowest_allow_acl(action: Action, principal: str, host: str = WILDCARD) -> Acl:
     """Return the ACL that allows a principal this action (and what the operation includes).
 
     An ACL cannot have an empty name, so `*` stands for that.

@@ -14,7 +14,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD
 
-REMEMBERED = 1 << 14
+PARSED_HOSTS_MAX = 1 << 14
 """Texts whose meaning is kept: networks of ACLs, and hosts that ask."""
 
 _V4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
@@ -26,28 +26,28 @@ _BITS = {4: 32, 6: 128}
 class Network(msgspec.Struct, frozen=True, gc=False):
     """All addresses from `first` to `last`, of one IP version."""
 
-    version: int
-    first: int
-    last: int
+    ip_version: int
+    first_address: int
+    last_address: int
 
-    def contains(self, host: str) -> bool:
+    def contains_host(self, host: str) -> bool:
         """Return whether the network contains an address, or all of another network."""
-        other = _meaning_of(host)
-        if other is None or other.version != self.version:
+        other = _address_range_of(host)
+        if other is None or other.ip_version != self.ip_version:
             return False
-        if other.version == 4 and other.last == 0:  # brokers do not count 0.0.0.0
+        if other.ip_version == 4 and other.last_address == 0:  # brokers do not count 0.0.0.0
             return False
-        return self.first <= other.first and other.last <= self.last
+        return self.first_address <= other.first_address and other.last_address <= self.last_address
 
 
-@lru_cache(REMEMBERED)
-def network_of(host: str) -> Network | None:
+@lru_cache(PARSED_HOSTS_MAX)
+def parse_network(host: str) -> Network | None:
     """Parse the host of an ACL as a network; None if a broker does not accept it as one."""
     address_text, slash, length_text = host.partition("/")
     if not slash:
         return None
     version = 6 if ":" in host else 4
-    address = _address(address_text, version)
+    address = _parse_ip(address_text, version)
     if address is None or _LENGTH[version].fullmatch(length_text) is None:
         return None
     length, bits = int(length_text), _BITS[version]
@@ -57,69 +57,69 @@ def network_of(host: str) -> Network | None:
     return Network(version, address & ~rest, address | rest)
 
 
-def covers_host(acl_host: str, host: str, *, networks: bool) -> bool:
+def covers_host(acl_host: str, host: str, *, host_networks: bool) -> bool:
     """Return whether an ACL's host applies to this host: `*`, the same text, or its network."""
     if acl_host in (WILDCARD, host):
         return True
-    network = network_of(acl_host) if networks else None
-    return network is not None and network.contains(host)
+    network = parse_network(acl_host) if host_networks else None
+    return network is not None and network.contains_host(host)
 
 
-def is_host(text: str) -> bool:
+def is_valid_acl_host(text: str) -> bool:
     """Return whether the text is an address, a network or `*`."""
-    return text == WILDCARD or _meaning_of(text) is not None
+    return text == WILDCARD or _address_range_of(text) is not None
 
 
-def as_clients_have_it(host: str) -> str | None:
+def canonical_address(host: str) -> str | None:
     """Return an address in the broker's notation, since brokers compare texts; None if invalid."""
-    meaning = None if "/" in host or "%" in host else _meaning_of(host)
+    meaning = None if "/" in host or "%" in host else _address_range_of(host)
     if meaning is None:
         return None
-    if meaning.version == 4:
-        return str(ipaddress.IPv4Address(meaning.first))
-    exploded = ipaddress.IPv6Address(meaning.first).exploded
+    if meaning.ip_version == 4:
+        return str(ipaddress.IPv4Address(meaning.first_address))
+    exploded = ipaddress.IPv6Address(meaning.first_address).exploded
     return ":".join(f"{int(part, 16):x}" for part in exploded.split(":"))
 
 
-def around(host: str, places: Iterable[str]) -> str:
+def smallest_enclosing_host(host: str, hosts: Iterable[str]) -> str:
     """Return the smallest other place (address or network) that contains the host; else `*`."""
     within = []
-    own = _breadth(host)
-    for place in places:
-        network = network_of(place)
-        if network is not None and network.contains(host) and _breadth(place) > own:
-            within.append(_breadth(place))
+    own = _host_size_sort_key(host)
+    for each in hosts:
+        network = parse_network(each)
+        if network is not None and network.contains_host(host) and _host_size_sort_key(each) > own:
+            within.append(_host_size_sort_key(each))
     return min(within)[1] if within else WILDCARD
 
 
-def _breadth(place: str) -> tuple[int, str]:
+def _host_size_sort_key(host: str) -> tuple[int, str]:
     """Return a sort key for the size of a place; different texts of one network are not equal."""
-    network = network_of(place)
-    return (-1 if network is None else network.last - network.first), place
+    network = parse_network(host)
+    return (-1 if network is None else network.last_address - network.first_address), host
 
 
-@lru_cache(REMEMBERED)
-def _meaning_of(host: str) -> Network | None:
+@lru_cache(PARSED_HOSTS_MAX)
+def _address_range_of(host: str) -> Network | None:
     if "/" in host:
-        return network_of(host)
+        return parse_network(host)
     version = 6 if ":" in host else 4
-    address = _address(host, version)
+    address = _parse_ip(host, version)
     return None if address is None else Network(version, address, address)
 
 
-def _address(text: str, version: int) -> int | None:
-    return _v4_address(text) if version == 4 else _v6_address(text)
+def _parse_ip(text: str, version: int) -> int | None:
+    return _parse_ipv4(text) if version == 4 else _parse_ipv6(text)
 
 
-def _v4_address(text: str) -> int | None:
-    found = _V4.fullmatch(text)
-    octets = [int(octet) for octet in found.groups()] if found else []
+def _parse_ipv4(text: str) -> int | None:
+    match = _V4.fullmatch(text)
+    octets = [int(octet) for octet in match.groups()] if match else []
     if not octets or max(octets) > 255:
         return None
     return int.from_bytes(bytes(octets))
 
 
-def _v6_address(text: str) -> int | None:
+def _parse_ipv6(text: str) -> int | None:
     """Parse an address like Java's InetAddress, which treats IPv4-mapped addresses as IPv4."""
     if len(text) > 2 and text[0] == "[" and text[-1] == "]":
         text = text[1:-1]

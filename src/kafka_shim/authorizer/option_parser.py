@@ -30,13 +30,13 @@ class OptionParser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        hint = meant(str(value), choices) or f": expected {', '.join(choices)}"
+        hint = did_you_mean(str(value), choices) or f": expected {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
 
 
-def meant(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, known: Iterable[str]) -> str:
     """Return a question with a similar known word, or an empty text."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
-    found = get_close_matches(word, list(known), n=1, cutoff=0.7)
-    return f"; did you mean {found[0]}?" if found else ""
+    matches = get_close_matches(word, list(known), n=1, cutoff=0.7)
+    return f"; did you mean {matches[0]}?" if matches else ""

@@ -1,12 +1,18 @@
 """A resource pattern with the entries of its subjects."""
 
 from collections.abc import Iterator
+from typing import TypeAlias
 
 import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Actor
 from kafka_shim.authorizer.networks import Network
 from kafka_shim.protocol.enums import PatternType, ResourceType
+
+GrantBits: TypeAlias = int
+"""A set of operations: bit n allows the operation with code n, bit n + DENY_SHIFT denies it."""
+
+DENY_SHIFT = 32
 
 
 class Subject(msgspec.Struct, eq=False, gc=False):
@@ -25,13 +31,13 @@ class Subject(msgspec.Struct, eq=False, gc=False):
             return False
         if self.host in (WILDCARD, actor.host):
             return True
-        return self.network is not None and self.network.contains(actor.host)
+        return self.network is not None and self.network.contains_host(actor.host)
 
 
 class Pattern(msgspec.Struct, eq=False, gc=False):
     """A resource pattern, with a grant for each subject.
 
-    A grant is a set of bits, see `store.DENY_SHIFT`. Nearly every pattern has one subject, which is
+    Nearly every pattern has one subject, which is
     stored inline: a dict would take four fifths of the pattern's memory, and a further lookup in
     every decision.
     """
@@ -39,36 +45,37 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
     resource_type: ResourceType
     resource_name: str
     pattern_type: PatternType
-    subject: Subject
-    grant: int
-    others: dict[Subject, int] | None = None
+    first_subject: Subject
+    first_grant: GrantBits
+    other_grants: dict[Subject, GrantBits] | None = None
 
-    def grant_of(self, subject: Subject) -> int:
-        """Return the grant bits of a principal and host; 0 if there are none."""
-        if subject is self.subject:
-            return self.grant
-        return self.others.get(subject, 0) if self.others is not None else 0
+    def grant_bits_of(self, subject: Subject) -> GrantBits:
+        """Return the grant of a subject; 0 if there is none."""
+        if subject is self.first_subject:
+            return self.first_grant
+        return self.other_grants.get(subject, 0) if self.other_grants is not None else 0
 
-    def grants(self) -> Iterator[tuple[Subject, int]]:
+    def subject_grants(self) -> Iterator[tuple[Subject, GrantBits]]:
         """Yield all (subject, grant) pairs with a grant."""
-        if self.grant:
-            yield self.subject, self.grant
-        if self.others is not None:
-            yield from self.others.items()
+        if self.first_grant:
+            yield self.first_subject, self.first_grant
+        if self.other_grants is not None:
+            yield from self.other_grants.items()
 
-    def put(self, subject: Subject, grant: int) -> None:
+    def set_grant(self, subject: Subject, grant: GrantBits) -> None:
         """Set the grant of a subject; 0 removes it."""
-        if subject is self.subject:
-            self.grant = grant
-        elif not self.grant and not (self.others and subject in self.others):
-            self.subject, self.grant = subject, grant
+        if subject is self.first_subject:
+            self.first_grant = grant
+        elif not self.first_grant and not (self.other_grants and subject in self.other_grants):
+            self.first_subject, self.first_grant = subject, grant
         elif grant:
-            self.others = {} if self.others is None else self.others
-            self.others[subject] = grant
-        elif self.others is not None:
-            del self.others[subject]
-            self.others = self.others or None
+            self.other_grants = {} if self.other_grants is None else self.other_grants
+            self.other_grants[subject] = grant
+        elif self.other_grants is not None:
+            del self.other_grants[subject]
+            self.other_grants = self.other_grants or None
 
     @property
-    def is_empty(self) -> bool:
-        return not self.grant and self.others is None
+    def has_no_grants(self) -> bool:
+        """Return whether no subject has a grant, so that the pattern can be removed."""
+        return not self.first_grant and self.other_grants is None

@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from typing import Any, Final
 
-from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType
 
 _GROUPS: Final = ("groups", "group_id", "authorized_operations", ResourceType.GROUP)
@@ -38,5 +38,5 @@ def _decided(
 ) -> Iterator[tuple[Action, bool]]:
     if bits == NO_OPERATIONS or name is None:
         return
-    for operation in supported_operations(kind, rules_of(release)):
+    for operation in supported_operations(kind, acl_rules_of_release(release)):
         yield Action(operation, kind, name), bool(bits >> operation & 1)

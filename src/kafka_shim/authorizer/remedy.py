@@ -15,8 +15,7 @@ import msgspec
 
 from kafka_shim.authorizer.access_plan import AnyOf
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.decide import PROBE
-from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import (
     ANY_USER,
     WILDCARD,
@@ -25,8 +24,9 @@ from kafka_shim.authorizer.model import (
     Action,
     Actor,
     Decision,
-    narrowest_allow,
+    narrowest_allow_acl,
 )
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
@@ -112,7 +112,7 @@ def _decision(authorizer: StandardAuthorizer, actor: Actor, check: CheckedAction
     action = check.action
     if check.any_name:
         return authorizer.authorize_by_resource_type(actor, action.operation, action.resource_type)
-    return authorizer.decide(actor, action)
+    return authorizer.decide_uncached(actor, action)
 
 
 class _Trial:
@@ -134,7 +134,7 @@ class _Trial:
         )
         self._host = host
         self._accesses = accesses
-        self._search_stops_early = settings.rules.search_stops_early
+        self._search_stops_early = settings.rules.prefix_search_stops_early
         self.is_monotone = not (settings.allow_everyone or self._search_stops_early)
         self._positions: defaultdict[ResourceType, defaultdict[str | None, set[int]]] = defaultdict(
             lambda: defaultdict(set)
@@ -228,7 +228,7 @@ class _Trial:
     def _new_acl(self, actor: Actor, check: CheckedAction) -> Acl:
         if check.new_acl is not None:
             return check.new_acl
-        return narrowest_allow(check.action, actor.principal, self._host)
+        return narrowest_allow_acl(check.action, actor.principal, self._host)
 
 
 def _settings(authorizer: Authorizer) -> StandardAuthorizer:
@@ -262,11 +262,14 @@ def _bearing_filters(
             action = check.action
             kind, name = action.resource_type, action.resource_name
             if check.any_name:
-                selected = [AclFilter(kind, PROBE, PatternType.MATCH)]
-                selected += [AclFilter(kind, operation=each) for each in allowing(action.operation)]
+                selected = [AclFilter(kind, PROBED_NAME, PatternType.MATCH)]
+                selected += [
+                    AclFilter(kind, operation=each)
+                    for each in operations_whose_allow_includes(action.operation)
+                ]
             else:
                 selected = [AclFilter(kind, name, PatternType.MATCH)]
-            if settings.rules.search_stops_early:  # the search also depends on other names
+            if settings.rules.prefix_search_stops_early:  # the search also depends on other names
                 selected = [AclFilter(kind)]
             filters.update(((access.actor.principal, each), None) for each in selected)
     return filters

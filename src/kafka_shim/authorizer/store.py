@@ -5,21 +5,18 @@ from functools import lru_cache
 from typing import Any
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
-from kafka_shim.authorizer.networks import network_of
-from kafka_shim.authorizer.pattern import Pattern, Subject
-from kafka_shim.authorizer.type_index import TypeIndex
+from kafka_shim.authorizer.networks import parse_network
+from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, Subject
+from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
-Over = Callable[[Iterable[Any]], Iterable[Any]]
-"""Goes through something; what else there is to do may be done after each element."""
+TimeSlicer = Callable[[Iterable[Any]], Iterable[Any]]
+"""Iterates over something in time slices, between which other work is done."""
 
-REMEMBERED = 1 << 17
-"""Names, and actors, whose patterns and subjects a store for many questions keeps."""
+CACHED_LOOKUPS_MAX = 1 << 17
+"""Names, and actors, whose patterns and subjects a CachingAclStore keeps."""
 
-DENY_SHIFT = 32
-"""In a grant, bit n allows the operation with code n and bit n + DENY_SHIFT denies it."""
-
-_MEANINGS = [
+_OPERATIONS_AND_PERMISSIONS_BY_BIT = [
     (operation, permission)
     for permission in (Permission.ALLOW, Permission.DENY)
     for operation in [*Operation, *[Operation.UNKNOWN] * (DENY_SHIFT - len(Operation))]
@@ -32,21 +29,21 @@ class AclStore:
     """A set of ACLs; `epoch` increases with every change, so that others can cache results.
 
     Only concrete ACLs are stored (without ANY, MATCH or UNKNOWN): see `validate`. With
-    `networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as since 4.4.
+    `host_networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as since 4.4.
     """
 
     def __init__(self, acls: Iterable[Acl] = ()) -> None:
         self.epoch = 0
-        self.networks = True
-        self.changed: set[Acl] | None = None
-        """Where ACLs are put that come or go, if somebody wants to know."""
-        self._clear()
+        self.host_networks = True
+        self.changed_acls: set[Acl] | None = None
+        """Where added and removed ACLs are recorded, if it is set."""
+        self._clear_all_acls()
         for acl in acls:
             self.add(acl)
 
-    def _clear(self) -> None:
+    def _clear_all_acls(self) -> None:
         self._count = 0
-        self._types = [TypeIndex() for _ in ResourceType]  # by code
+        self._types = [ResourceTypeIndex() for _ in ResourceType]  # by code
         self._everywhere: dict[str, Subject] = {}  # principal -> the subject for any host
         self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
         self._in_networks: dict[
@@ -54,36 +51,36 @@ class AclStore:
         ] = {}  # principal -> subjects whose host is a network
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
-    def read_networks(self, networks: bool) -> None:
-        """Treat hosts as networks, or only as texts."""
-        if networks is not self.networks:
-            self.networks = networks
+    def set_host_networks(self, host_networks: bool) -> None:
+        """Set whether hosts with a slash are networks, or only texts."""
+        if host_networks is not self.host_networks:
+            self.host_networks = host_networks
             if any("/" in host for hosts in self._somewhere.values() for host in hosts):
-                self.restore(self.snapshot())
+                self.replace_all(self.snapshot())
 
     def __len__(self) -> int:
         return self._count
 
     def __iter__(self) -> Iterator[Acl]:
         for index in self._types:
-            for pattern in index.patterns():
-                for subject, grant in pattern.grants():
-                    yield from acls_of(pattern, subject, grant)
+            for pattern in index.all_patterns():
+                for subject, grant in pattern.subject_grants():
+                    yield from acls_of_grant(pattern, subject, grant)
 
     def __contains__(self, acl: Acl) -> bool:
-        pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
-        subject = self._subject(acl.principal, acl.host)
+        pattern = self.find_pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
+        subject = self._find_subject(acl.principal, acl.host)
         if pattern is None or subject is None:
             return False
-        return bool(pattern.grant_of(subject) & _bit(acl))
+        return bool(pattern.grant_bits_of(subject) & _grant_bit_of_acl(acl))
 
     def add(self, acl: Acl) -> bool:
         """Store an ACL; return False if it is already stored."""
-        bit = _bit(acl)
+        bit = _grant_bit_of_acl(acl)
         index = self._types[acl.resource_type]
-        pattern = index.get(acl.resource_name, acl.pattern_type)
-        subject = self._subject(acl.principal, acl.host) or self._new_subject(acl)
-        before = pattern.grant_of(subject) if pattern is not None else 0
+        pattern = index.pattern_with_name(acl.resource_name, acl.pattern_type)
+        subject = self._find_subject(acl.principal, acl.host) or self._create_subject(acl)
+        before = pattern.grant_bits_of(subject) if pattern is not None else 0
         if before & bit:
             return False
         grant = self._grants.setdefault(before | bit, before | bit)
@@ -91,135 +88,143 @@ class AclStore:
             pattern = Pattern(
                 acl.resource_type, acl.resource_name, acl.pattern_type, subject, grant
             )
-            index.add(pattern)
+            index.add_pattern(pattern)
         else:
-            pattern.put(subject, grant)
+            pattern.set_grant(subject, grant)
         if not before:
-            index.link(subject, pattern)
+            index.record_pattern_of_subject(subject, pattern)
         self._count += 1
         self.epoch += 1
-        if self.changed is not None:
-            self.changed.add(acl)
+        if self.changed_acls is not None:
+            self.changed_acls.add(acl)
         return True
 
     def remove(self, acl: Acl) -> bool:
         """Remove an ACL; return False if it is not stored."""
-        pattern = self.pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
-        subject = self._subject(acl.principal, acl.host)
-        if pattern is None or subject is None or not pattern.grant_of(subject) & _bit(acl):
+        pattern = self.find_pattern(acl.resource_type, acl.resource_name, acl.pattern_type)
+        subject = self._find_subject(acl.principal, acl.host)
+        if (
+            pattern is None
+            or subject is None
+            or not pattern.grant_bits_of(subject) & _grant_bit_of_acl(acl)
+        ):
             return False
-        left = pattern.grant_of(subject) & ~_bit(acl)
-        pattern.put(subject, self._grants.setdefault(left, left))
+        left = pattern.grant_bits_of(subject) & ~_grant_bit_of_acl(acl)
+        pattern.set_grant(subject, self._grants.setdefault(left, left))
         if not left:
             index = self._types[acl.resource_type]
-            index.unlink(subject, pattern)
-            if pattern.is_empty:
-                index.remove(pattern)
-            if not any(other.has_subject(subject) for other in self._types):
-                self._forget_subject(subject)
+            index.forget_pattern_of_subject(subject, pattern)
+            if pattern.has_no_grants:
+                index.remove_pattern(pattern)
+            if not any(other.has_patterns_of_subject(subject) for other in self._types):
+                self._remove_subject(subject)
         self._count -= 1
         self.epoch += 1
-        if self.changed is not None:
-            self.changed.add(acl)
+        if self.changed_acls is not None:
+            self.changed_acls.add(acl)
         return True
 
     def snapshot(self) -> tuple[Acl, ...]:
         """Return all ACLs, in the store's order."""
         return tuple(self)
 
-    def restore(self, acls: Iterable[Acl]) -> None:
+    def replace_all(self, acls: Iterable[Acl]) -> None:
         """Replace all ACLs; the epoch continues to increase."""
         kept = tuple(acls)
-        self._clear()
+        self._clear_all_acls()
         self.epoch += 1
         for acl in kept:
             self.add(acl)
 
-    def matching(self, acl_filter: AclFilter, over: Over = iter) -> Iterator[Acl]:
+    def acls_matching(self, acl_filter: AclFilter, time_sliced: TimeSlicer = iter) -> Iterator[Acl]:
         """Yield the ACLs that the filter selects (the rules of DescribeAcls), in the store's order.
 
-        `over` iterates over candidate patterns; others may change ACLs in between.
+        `time_sliced` iterates over candidate patterns; ACLs may change in between.
         """
-        subjects = self._subjects_selected(acl_filter)
-        bits = _bits_selected(acl_filter)
+        subjects = self._subjects_selected_by_filter(acl_filter)
+        bits = _grant_bits_selected_by_filter(acl_filter)
         if bits == 0 or (subjects is not None and not subjects):
             return
-        for index in self._types_selected(acl_filter.resource_type):
-            for pattern in over(list(_patterns_selected(index, acl_filter, subjects))):
+        for index in self._indexes_of_type_or_any(acl_filter.resource_type):
+            for pattern in time_sliced(
+                list(_candidate_patterns_of_filter(index, acl_filter, subjects))
+            ):
                 grants = (
-                    pattern.grants()
+                    pattern.subject_grants()
                     if subjects is None
-                    else ((subject, pattern.grant_of(subject)) for subject in subjects)
+                    else ((subject, pattern.grant_bits_of(subject)) for subject in subjects)
                 )
                 for subject, grant in list(grants):
                     left = grant & bits
                     while left:  # as `acls_of`, without an iterator for each
                         low = left & -left
-                        yield acl_of(pattern, subject, low.bit_length() - 1)
+                        yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
                         left ^= low
 
-    def subjects_of(self, actor: Actor) -> list[Subject]:
+    def subjects_including(self, actor: Actor) -> list[Subject]:
         """Return the subjects that include the actor: its principal or `User:*`, its host or `*`.
 
         The host may also be in a subject's network.
         """
         everywhere, somewhere = self._everywhere, self._somewhere
-        found = (
+        candidates = (
             everywhere.get(actor.principal),
             everywhere.get(ANY_USER),
             somewhere.get(actor.principal, _NOWHERE).get(actor.host),
             somewhere.get(ANY_USER, _NOWHERE).get(actor.host),
         )
-        subjects = [subject for subject in found if subject is not None]
+        subjects = [subject for subject in candidates if subject is not None]
         if self._in_networks:
-            subjects += self._by_network(actor)
+            subjects += self._subjects_whose_network_includes(actor)
         return subjects
 
-    def hosts_covering(self, principal: str, host: str) -> list[str]:
+    def acl_hosts_covering(self, principal: str, host: str) -> list[str]:
         """Return the hosts whose ACLs for the principal also apply to this host or network."""
         subjects = self._in_networks.get(principal, ())
         return [host, WILDCARD, *(s.host for s in subjects if s.includes(Actor(principal, host)))]
 
-    def patterns_for(self, resource_type: ResourceType, name: str) -> list[Pattern]:
+    def patterns_matching_name(self, resource_type: ResourceType, name: str) -> list[Pattern]:
         """Return the patterns that apply to a resource: the literal,
         prefixes (longest first), `*`.
         """
-        return self._types[resource_type].matching(name)
+        return self._types[resource_type].patterns_matching_name(name)
 
-    def patterns_deciding(
-        self, resource_type: ResourceType, name: str, wildcard_covers_starred: bool = False
+    def patterns_used_for_decision(
+        self, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool = False
     ) -> list[Pattern]:
-        """Return the same, but without `*` where StandardAuthorizer ignores it (for `*eu`)."""
-        found = self._types[resource_type].matching(name)
-        if name[:1] == WILDCARD and not wildcard_covers_starred:
-            return [p for p in found if p.resource_name == name or p.pattern_type is _PREFIXED]
-        return found
+        """Return the patterns that apply, without `*` where it is ignored (for `*eu`)."""
+        patterns = self._types[resource_type].patterns_matching_name(name)
+        if name[:1] == WILDCARD and not wildcard_covers_starred_names:
+            return [p for p in patterns if p.resource_name == name or p.pattern_type is _PREFIXED]
+        return patterns
 
-    def patterns(self, resource_type: ResourceType) -> Iterator[Pattern]:
-        return self._types[resource_type].patterns()
+    def patterns_of_type(self, resource_type: ResourceType) -> Iterator[Pattern]:
+        return self._types[resource_type].all_patterns()
 
-    def patterns_of(self, resource_type: ResourceType, subject: Subject) -> Iterable[Pattern]:
+    def patterns_of_subject(
+        self, resource_type: ResourceType, subject: Subject
+    ) -> Iterable[Pattern]:
         """Return the patterns of a type with entries of the subject."""
-        return self._types[resource_type].of_subject(subject)
+        return self._types[resource_type].patterns_of_subject(subject)
 
-    def pattern(
+    def find_pattern(
         self, resource_type: ResourceType, name: str, pattern_type: PatternType
     ) -> Pattern | None:
-        return self._types[resource_type].get(name, pattern_type)
+        return self._types[resource_type].pattern_with_name(name, pattern_type)
 
-    def _by_network(self, actor: Actor) -> Iterator[Subject]:
+    def _subjects_whose_network_includes(self, actor: Actor) -> Iterator[Subject]:
         for principal in (actor.principal, ANY_USER):
             for subject in self._in_networks.get(principal, ()):
                 if subject.host != actor.host and subject.includes(actor):
                     yield subject
 
-    def _subject(self, principal: str, host: str) -> Subject | None:
+    def _find_subject(self, principal: str, host: str) -> Subject | None:
         if host == WILDCARD:
             return self._everywhere.get(principal)
         return self._somewhere.get(principal, _NOWHERE).get(host)
 
-    def _new_subject(self, acl: Acl) -> Subject:
-        network = network_of(acl.host) if self.networks else None
+    def _create_subject(self, acl: Acl) -> Subject:
+        network = parse_network(acl.host) if self.host_networks else None
         subject = Subject(acl.principal, acl.host, network)
         if acl.host == WILDCARD:
             self._everywhere[acl.principal] = subject
@@ -229,7 +234,7 @@ class AclStore:
             self._in_networks.setdefault(acl.principal, {})[subject] = None
         return subject
 
-    def _forget_subject(self, subject: Subject) -> None:
+    def _remove_subject(self, subject: Subject) -> None:
         if subject.host == WILDCARD:
             del self._everywhere[subject.principal]
             return
@@ -238,59 +243,61 @@ class AclStore:
         if not hosts:
             del self._somewhere[subject.principal]
         if subject.network is not None:
-            others = self._in_networks[subject.principal]
-            del others[subject]
-            if not others:
+            subjects = self._in_networks[subject.principal]
+            del subjects[subject]
+            if not subjects:
                 del self._in_networks[subject.principal]
 
-    def _subjects_selected(self, acl_filter: AclFilter) -> list[Subject] | None:
+    def _subjects_selected_by_filter(self, acl_filter: AclFilter) -> list[Subject] | None:
         """Return the filter's subjects; None if it names neither a principal nor a host."""
         principal, host = acl_filter.principal, acl_filter.host
         if principal is None and host is None:
             return None
         if principal is not None and host is not None:
-            subject = self._subject(principal, host)
+            subject = self._find_subject(principal, host)
             return [] if subject is None else [subject]
         if principal is not None:
             everywhere = self._everywhere.get(principal)
-            found = list(self._somewhere.get(principal, _NOWHERE).values())
-            return found if everywhere is None else [everywhere, *found]
+            subjects = list(self._somewhere.get(principal, _NOWHERE).values())
+            return subjects if everywhere is None else [everywhere, *subjects]
         if host == WILDCARD:
             return list(self._everywhere.values())
         return [hosts[host] for hosts in self._somewhere.values() if host in hosts]
 
-    def _types_selected(self, resource_type: ResourceType) -> list[TypeIndex]:
+    def _indexes_of_type_or_any(self, resource_type: ResourceType) -> list[ResourceTypeIndex]:
         return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
 
 
-class RememberingAclStore(AclStore):
+class CachingAclStore(AclStore):
     """A store that caches lookups, for a large number of checks of the same names and actors."""
 
     def __init__(self, acls: Iterable[Acl] = ()) -> None:
         super().__init__(acls)
-        self._deciding = lru_cache(REMEMBERED)(self._patterns_of_epoch)
-        self._including = lru_cache(REMEMBERED)(self._subjects_of_epoch)
+        self._deciding = lru_cache(CACHED_LOOKUPS_MAX)(self._patterns_of_epoch)
+        self._including = lru_cache(CACHED_LOOKUPS_MAX)(self._subjects_of_epoch)
 
     def subjects_of(self, actor: Actor) -> list[Subject]:
         return self._including(self.epoch, actor)
 
     def patterns_deciding(
-        self, resource_type: ResourceType, name: str, wildcard_covers_starred: bool = False
+        self, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool = False
     ) -> list[Pattern]:
-        return self._deciding(self.epoch, resource_type, name, wildcard_covers_starred)
+        return self._deciding(self.epoch, resource_type, name, wildcard_covers_starred_names)
 
     def _subjects_of_epoch(self, _: int, actor: Actor) -> list[Subject]:
-        return super().subjects_of(actor)
+        return super().subjects_including(actor)
 
     def _patterns_of_epoch(
-        self, _: int, resource_type: ResourceType, name: str, wildcard_covers_starred: bool
+        self, _: int, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool
     ) -> list[Pattern]:
-        return super().patterns_deciding(resource_type, name, wildcard_covers_starred)
+        return super().patterns_used_for_decision(
+            resource_type, name, wildcard_covers_starred_names
+        )
 
 
-def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
+def acl_of_grant_bit(pattern: Pattern, subject: Subject, bit: int) -> Acl:
     """Return the ACL of one grant bit of a subject."""
-    operation, permission = _MEANINGS[bit]
+    operation, permission = _OPERATIONS_AND_PERMISSIONS_BY_BIT[bit]
     return Acl(
         pattern.resource_type,
         pattern.resource_name,
@@ -302,16 +309,16 @@ def acl_of(pattern: Pattern, subject: Subject, bit: int) -> Acl:
     )
 
 
-def acls_of(pattern: Pattern, subject: Subject, grant: int) -> Iterator[Acl]:
+def acls_of_grant(pattern: Pattern, subject: Subject, grant: GrantBits) -> Iterator[Acl]:
     """Yield the ACLs of the bits of a grant."""
     while grant:
         low = grant & -grant
-        yield acl_of(pattern, subject, low.bit_length() - 1)
+        yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
         grant ^= low
 
 
-def _patterns_selected(
-    index: TypeIndex, acl_filter: AclFilter, subjects: list[Subject] | None
+def _candidate_patterns_of_filter(
+    index: ResourceTypeIndex, acl_filter: AclFilter, subjects: list[Subject] | None
 ) -> Iterable[Pattern]:
     name, pattern_type = acl_filter.resource_name, acl_filter.pattern_type
     if pattern_type is PatternType.UNKNOWN:
@@ -320,17 +327,17 @@ def _patterns_selected(
     if name is None:
         every: Iterable[Pattern]
         if subjects is None:
-            every = index.patterns()
+            every = index.all_patterns()
         else:
-            every = {pattern: None for s in subjects for pattern in index.of_subject(s)}
+            every = {pattern: None for s in subjects for pattern in index.patterns_of_subject(s)}
         return (p for p in every if p.pattern_type is pattern_type) if exact else every
     if pattern_type is PatternType.MATCH:
-        return index.matching(name)
-    wanted = (pattern_type,) if exact else (PatternType.LITERAL, PatternType.PREFIXED)
-    return [p for p in (index.get(name, t) for t in wanted) if p is not None]
+        return index.patterns_matching_name(name)
+    pattern_types = (pattern_type,) if exact else (PatternType.LITERAL, PatternType.PREFIXED)
+    return [p for p in (index.pattern_with_name(name, t) for t in pattern_types) if p is not None]
 
 
-def _bit(acl: Acl) -> int:
+def _grant_bit_of_acl(acl: Acl) -> GrantBits:
     """Return the grant bit of an ACL, which must be concrete."""
     assert acl.operation > 1, "an ACL names one operation, or all"
     assert acl.permission > 1, "an ACL allows or denies"
@@ -342,7 +349,7 @@ def _bit(acl: Acl) -> int:
 _ALLOW = int(Permission.ALLOW)
 
 
-def _bits_selected(acl_filter: AclFilter) -> int:
+def _grant_bits_selected_by_filter(acl_filter: AclFilter) -> GrantBits:
     """Return the grant bits that the filter's operation and permission select; 0: none."""
     every = (1 << DENY_SHIFT) - 1
     if acl_filter.operation is Operation.UNKNOWN:

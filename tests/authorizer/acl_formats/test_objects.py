@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 
-from kafka_shim.authorizer.acl_formats.objects import parse_objects, to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import parse_objects, to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType

@@ -4,7 +4,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rule, to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule, to_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType

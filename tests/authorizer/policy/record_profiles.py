@@ -68,7 +68,7 @@ def runs(profile: str, run: Run, kafka: RealKafka) -> Iterator[dict[str, str]]:
             create_acls(client, acls)
             begun = time.monotonic()
             failure = run(name)
-            delete_acls(client, [acl.exactly() for acl in acls])
+            delete_acls(client, [acl.to_exact_filter() for acl in acls])
         took = time.monotonic() - begun
         said = f"{profile} without {without or 'none'}: {failure or 'ran'} ({took:.0f} s)\n"
         sys.stderr.write(said)

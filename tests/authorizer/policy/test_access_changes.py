@@ -4,8 +4,8 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats.documents import load
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
@@ -97,7 +97,7 @@ def test_the_first_acl_of_a_resource_closes_it_for_everyone() -> None:
 
 
 def test_a_release_that_overlooks_acls_is_rejected() -> None:
-    overlooking = StandardAuthorizer(rules=rules_of("3.2"), store=AclStore())
+    overlooking = StandardAuthorizer(rules=acl_rules_of_release("3.2"), store=AclStore())
     with pytest.raises(InexactReleaseError, match="choose another --kafka-version"):
         access_changes(overlooking, overlooking, "3.2")
 

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
@@ -251,7 +251,7 @@ def test_verdicts_agree_with_the_decisions(
         naive(acls, Actor(principal, actor.host), action, False)
         for actor, action in questions(_with(acls, names, principal, host), asked, [TOPIC])
         if names.contains_name(action.resource_name)
-        and covers_host(host, actor.host, networks=True)
+        and covers_host(host, actor.host, host_networks=True)
         and not (verb == "may" and name == "*" and action.resource_name[:1] == "*")
     }
     assert found.holds == (responses <= {verb == "may"})

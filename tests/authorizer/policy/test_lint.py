@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.access_changes import access_changes
@@ -26,7 +26,9 @@ def findings(
     acls: list[Acl], release: str = NEWEST, supers: tuple[str, ...] = (), *, everyone: bool = False
 ) -> list[Finding]:
     written = [LocatedAcl(acl, "acls.yaml", at) for at, acl in enumerate(acls, start=1)]
-    empty = StandardAuthorizer(rules=rules_of(release), super_users=supers, allow_everyone=everyone)
+    empty = StandardAuthorizer(
+        rules=acl_rules_of_release(release), super_users=supers, allow_everyone=everyone
+    )
     return list(find_probable_mistakes(written, empty, release))
 
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.checked_accesses import checked_operations
 from kafka_shim.authorizer.policy.matrix import (

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.expectation import parse_expectation

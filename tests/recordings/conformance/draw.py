@@ -4,7 +4,7 @@ import random
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
@@ -80,7 +80,7 @@ class Draw:
         self.random = random.Random(f"{minor} {seed}")
         self.versions = served_versions(minor)
         self.facts = facts_of_release(minor)
-        self.rules = rules_of(minor)
+        self.rules = acl_rules_of_release(minor)
         self.prefix = prefix = prefix or f"s{seed}"
         self.topics = [f"{prefix}-orders", f"{prefix}-orders-eu", f"{prefix}-pay", f"{prefix}.log"]
         self.ghosts = [f"{prefix}-ghost", f"{prefix}-orders-new"]
@@ -176,9 +176,9 @@ class Draw:
 
     def acl(self) -> AclCreation:
         kinds = dict(KINDS)
-        if not self.rules.delegation_token_resource:
+        if not self.rules.has_delegation_token_resource:
             del kinds[ResourceType.DELEGATION_TOKEN]
-        if not self.rules.user_resource:
+        if not self.rules.has_user_resource:
             del kinds[ResourceType.USER]
         kind = self.weighted(kinds)
         name, pattern = self._pattern(kind)
@@ -210,10 +210,10 @@ class Draw:
         place = self.random.random()
         if place < 0.16:
             return "*", PatternType.LITERAL
-        if place < 0.45 and self.rules.prefixed_patterns:
+        if place < 0.45 and self.rules.has_prefixed_patterns:
             length = self.number(min(len(self.prefix), len(name)), len(name))
             return name[:length], PatternType.PREFIXED
-        if place < 0.47 and self.rules.prefixed_patterns:
+        if place < 0.47 and self.rules.has_prefixed_patterns:
             return "*", PatternType.PREFIXED
         return name, PatternType.LITERAL
 

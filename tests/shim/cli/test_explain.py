@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, advertised_versions
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.cli.acl_source import most_similar_release
@@ -253,7 +253,7 @@ def test_the_release_of_a_broker_is_found_by_its_versions(release: str) -> None:
     """With and without telemetry APIs; releases with equal decisions need not be distinguished."""
     ranges = {int(key): span for key, span in advertised_versions(release).items()}
     for versions in (ranges, {k: v for k, v in ranges.items() if k not in TELEMETRY}):
-        assert rules_of(most_similar_release(versions)) == rules_of(release)
+        assert acl_rules_of_release(most_similar_release(versions)) == acl_rules_of_release(release)
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import Action, Actor
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.policy.access_changes import access_changes
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.config import Config

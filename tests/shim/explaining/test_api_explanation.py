@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.authorizer.requirement import Effect
@@ -168,8 +168,8 @@ ENTRIES = st.lists(
 @given(ENTRIES, st.sampled_from(RELEASES))
 def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None:
     """The handlers check each row and name with `Access`."""
-    authorizer = StandardAuthorizer(store=AclStore(acls), rules=rules_of(release))
-    policy = AuthorizationPolicy(release, authorizer, rules_of(release))
+    authorizer = StandardAuthorizer(store=AclStore(acls), rules=acl_rules_of_release(release))
+    policy = AuthorizationPolicy(release, authorizer, acl_rules_of_release(release))
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
     names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
     for api, (_, high) in served_versions(release).items():

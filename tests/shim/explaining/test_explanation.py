@@ -4,10 +4,10 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Acl, Action, Actor, Because
+from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.explaining.explanation import InapplicableAcl, because_text, explain
@@ -110,7 +110,7 @@ def test_the_wildcard_covers_names_that_begin_with_an_asterisk_in_some_releases(
     starred = Action(Operation.READ, ResourceType.TOPIC, "*eu")
     (miss,) = explain(authorizer(wildcard), ALICE, starred).misses
     assert "passes over `*`" in miss.why
-    old = authorizer(wildcard, rules=AclRules(wildcard_covers_starred=True))
+    old = authorizer(wildcard, rules=AclRules(wildcard_covers_starred_names=True))
     assert explain(old, ALICE, starred).misses == ()
 
 
@@ -118,7 +118,7 @@ def test_the_reason_is_given_for_decisions_without_an_acl() -> None:
     root = explain(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
     assert because_text(root) == "User:alice is a super user"
     lax = explain(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
-    assert lax.decision.because is Because.DEFAULT_ALLOW
+    assert lax.decision.reason is DecisionReason.DEFAULT_ALLOW
     assert "allow.everyone.if.no.acl.found is set" in because_text(lax)
 
 

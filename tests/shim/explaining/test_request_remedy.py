@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import (
     CLUSTER_NAME,
     ApiKey,
@@ -68,9 +68,9 @@ class Request:
                 return dispatch(frame, session)
             before = store.snapshot()
             if acls is not None:
-                store.restore(acls)
+                store.replace_all(acls)
             response = dispatch(frame, session)
-            store.restore(before)
+            store.replace_all(before)
             requests.append(list(history)[-1])
             return response
 
@@ -97,7 +97,7 @@ def random_acls(rng: random.Random, scenario: Scenario, rules: AclRules) -> list
         kind = rng.choice(types)
         operations = [*supported_operations(kind, rules), Operation.ALL]
         is_prefix = (
-            rules.prefixed_patterns and kind is not ResourceType.CLUSTER and rng.random() < 0.4
+            rules.has_prefixed_patterns and kind is not ResourceType.CLUSTER and rng.random() < 0.4
         )
         acl = Acl(
             kind,
@@ -174,4 +174,4 @@ def test_a_request_succeeds_after_its_remedy_and_not_after_less(
     rng = random.Random(f"{release} {row}")
     check_remedy(request, [])
     for _ in range(ACL_SETS_PER_REQUEST):
-        check_remedy(request, random_acls(rng, scenario, rules_of(release)))
+        check_remedy(request, random_acls(rng, scenario, acl_rules_of_release(release)))

@@ -3,7 +3,7 @@ from typing import Any
 from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, Because
+from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.explaining.who_can import Refusal, Response, Right, who_can
@@ -31,7 +31,7 @@ def right(principal: str, *acls: Acl, **more: Any) -> Right:
     fields: dict[str, Any] = {
         "hosts": ("*",),
         "except_hosts": (),
-        "because": Because.ACL,
+        "because": DecisionReason.ACL,
         "denials": (),
     }
     fields |= more
@@ -84,9 +84,9 @@ def test_hosts_are_listed_and_excluded() -> None:
 
 def test_super_users_and_resources_without_acls_are_listed_with_the_reason() -> None:
     (root,) = ask(acl("User:*", DENY), super_users=("User:root",)).rights
-    assert (root.principal, root.because) == ("User:root", Because.SUPER_USER)
+    assert (root.principal, root.because) == ("User:root", DecisionReason.SUPER_USER)
     (everyone,) = ask(allow_everyone=True).rights
-    assert (everyone.principal, everyone.because) == (ANY_USER, Because.DEFAULT_ALLOW)
+    assert (everyone.principal, everyone.because) == (ANY_USER, DecisionReason.DEFAULT_ALLOW)
     assert ask(acl("User:a", operation=Operation.WRITE), allow_everyone=True).rights == ()
 
 

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.authorizer.acl_formats import kafka_list
-from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.errors import ConfigError

@@ -4,8 +4,8 @@ from typing import Any
 
 from hypothesis import given, settings, strategies as st
 
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.rules import NEWEST_RULES
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest

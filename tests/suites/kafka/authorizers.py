@@ -6,11 +6,11 @@ from typing import ClassVar
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import Action, Actor, Decision, DecisionReason
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-ALLOWED = Decision(allowed=True, because=Because.SUPER_USER)
-DENIED = Decision(allowed=False, because=Because.DEFAULT_DENY)
+ALLOWED = Decision(allowed=True, reason=DecisionReason.SUPER_USER)
+DENIED = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
 UNAUTHORIZED = "User:Unauthorized"
 _SERVERS = "RULE:^O=A server,CN=.*$/server/,RULE:^O=A .*,CN=super-user$/server/"
 

@@ -30,8 +30,8 @@ FORMATS = {
 """The formats: name -> description."""
 
 _MODULES = {
-    "yaml": "rules",
-    "json": "objects",
+    "yaml": "yaml_rules",
+    "json": "json_objects",
     "list": "kafka_list",
     "commands": "kafka_commands",
     "csv": "csv_table",

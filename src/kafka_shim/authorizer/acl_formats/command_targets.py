@@ -7,9 +7,9 @@ import argparse
 from collections.abc import Iterable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
-from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool
-from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclToolOutput
 from kafka_shim.authorizer.model import WILDCARD, Acl, AclFilter
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
 Targets = dict[AclFilter, list[Acl]]
@@ -70,7 +70,7 @@ def resources(args: argparse.Namespace) -> list[AclFilter]:
     return list(found)
 
 
-def targets(args: argparse.Namespace, tool: AclTool = NEWEST_TOOL) -> Targets:
+def targets(args: argparse.Namespace, tool: AclToolOutput = NEWEST_TOOL) -> Targets:
     """Return the ACLs to add or remove by resource filter, as the tool of a release does."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
@@ -97,7 +97,7 @@ def named(args: argparse.Namespace) -> list[AclFilter]:
     return [*found, _cluster()] if args.idempotent and _cluster() not in found else found
 
 
-def _add_roles(args: argparse.Namespace, found: Targets, tool: AclTool) -> None:
+def _add_roles(args: argparse.Namespace, found: Targets, tool: AclToolOutput) -> None:
     """Add the ACLs of the shorthands --producer and --consumer."""
     roles: list[tuple[AclFilter, Iterable[Operation]]] = []
     for resource in resources(args):
@@ -116,8 +116,10 @@ def _add_roles(args: argparse.Namespace, found: Targets, tool: AclTool) -> None:
         acls += [acl for acl in _acls(args, resource, operations) if acl not in acls]
 
 
-def _producer_of(topic: AclFilter, tool: AclTool) -> list[tuple[AclFilter, Iterable[Operation]]]:
-    if not tool.cluster_creates:
+def _producer_of(
+    topic: AclFilter, tool: AclToolOutput
+) -> list[tuple[AclFilter, Iterable[Operation]]]:
+    if not tool.producer_creates_by_cluster_acl:
         return [(topic, (*PRODUCER, Operation.CREATE))]
     return [(topic, PRODUCER), (_cluster(), (Operation.CREATE,))]
 

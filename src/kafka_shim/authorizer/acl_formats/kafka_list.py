@@ -15,7 +15,7 @@ from itertools import groupby
 
 from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
-from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclTool, Heading
+from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclToolOutput, ResourceHeadingForm
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
@@ -77,33 +77,34 @@ def write(acls: Iterable[Acl]) -> str:
     return listing(acls, NEWEST_TOOL)
 
 
-def listing(acls: Iterable[Acl], tool: AclTool, named: Iterable[AclFilter] = ()) -> str:
+def listing(acls: Iterable[Acl], tool: AclToolOutput, named: Iterable[AclFilter] = ()) -> str:
     """Return the ACLs as listed by the tool of a release for these named resources, or for all.
 
     Raise AclTextError for a prefixed pattern before 2.0.
     """
     groups = groupby(sorted(acls, key=_by_pattern), key=lambda acl: _by_pattern(acl)[:3])
     blocks = {pattern_text((entries := list(group))[0], tool): entries for _, group in groups}
-    if tool.lists_empty:
+    if tool.lists_named_resources_without_acls:
         blocks = {pattern_text(pattern, tool): [] for pattern in named} | blocks
     return "".join(
         f"Current ACLs for resource `{pattern}`:{tool.padding}\n"
-        f"{tool.padding}{entries_text(entries, objects=tool.objects_listed)}{tool.padding}\n\n"
+        f"{tool.padding}{entries_text(entries, objects=tool.lists_entries_as_objects)}"
+        f"{tool.padding}\n\n"
         for pattern, entries in blocks.items()
     )
 
 
-def pattern_text(about: Acl | AclFilter, tool: AclTool = NEWEST_TOOL) -> str:
+def pattern_text(about: Acl | AclFilter, tool: AclToolOutput = NEWEST_TOOL) -> str:
     """Return `ResourcePattern(resourceType=TOPIC, name=x,
     patternType=LITERAL)` or an older form.
     """
-    if tool.heading is Heading.RESOURCE_PATTERN:
+    if tool.heading is ResourceHeadingForm.RESOURCE_PATTERN:
         return (
             f"ResourcePattern(resourceType={about.resource_type.name}, name={about.resource_name},"
             f" patternType={about.pattern_type.name})"
         )
     kind = camel_case(about.resource_type)
-    if tool.heading is Heading.TYPE_AND_PATTERN:
+    if tool.heading is ResourceHeadingForm.TYPE_AND_PATTERN:
         return f"{kind}:{about.pattern_type.name}:{about.resource_name}"
     if about.pattern_type is PatternType.PREFIXED:
         raise AclTextError("kafka-acls of releases before 2.0 does not know prefixed patterns")

@@ -2,23 +2,23 @@
 
 import re
 
-from kafka_shim.authorizer.model import Acl, Because, Decision
+from kafka_shim.authorizer.model import Acl, Decision, DecisionReason
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 _ACL = re.compile(
     r"(\w+)\|(.*)\|(LITERAL|PREFIXED)\|([^|]+:.*)\|([^|]+)\|(\w+)\|(ALLOW|DENY)", re.DOTALL
 )
 _WITHOUT_ACL = {
-    Because.SUPER_USER: "SuperUser",
-    Because.DEFAULT_ALLOW: "DefaultAllow",
-    Because.NO_AUTHORIZER: "NoAuthorizer",
-    Because.DEFAULT_DENY: "DefaultDeny",
+    DecisionReason.SUPER_USER: "SuperUser",
+    DecisionReason.DEFAULT_ALLOW: "DefaultAllow",
+    DecisionReason.NO_AUTHORIZER: "NoAuthorizer",
+    DecisionReason.DEFAULT_DENY: "DefaultDeny",
 }
 
 
 def decision_rule(decision: Decision) -> str:
     """Return the rule or reason of a decision as text."""
-    return _WITHOUT_ACL[decision.because] if decision.acl is None else acl_rule(decision.acl)
+    return _WITHOUT_ACL[decision.reason] if decision.acl is None else acl_rule(decision.acl)
 
 
 def acl_rule(acl: Acl) -> str:

@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from kafka_shim.authorizer.networks import around
+from kafka_shim.authorizer.networks import smallest_enclosing_host
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
     checked_operations,
@@ -74,7 +74,7 @@ class AccessChange(msgspec.Struct, frozen=True):
         else:
             is_meant = actor.principal == self.principal
         places = (*self.hosts, *self.except_hosts)
-        at = actor.host if actor.host in places else around(actor.host, places)
+        at = actor.host if actor.host in places else smallest_enclosing_host(actor.host, places)
         return is_meant and at in self.hosts
 
 
@@ -84,7 +84,7 @@ def access_changes(
     """Return all decisions that differ in `new`, as few changes as possible.
 
     Both authorizers have the same super users, settings and rules, those of `release`. Raise
-    OverlookingError for a release whose decisions cannot be computed for all names.
+    InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
     raise_if_prefixes_are_overlooked(new)
     changed = set(old.store).symmetric_difference(new.store)
@@ -120,8 +120,8 @@ class _DecisionComparison:
             touched |= {
                 subject.principal
                 for side in (self._old, self._new)
-                for pattern in side.store.patterns(resource_type)
-                for subject, _ in pattern.grants()
+                for pattern in side.store.patterns_of_type(resource_type)
+                for subject, _ in pattern.subject_grants()
             }
         supers = self._new.super_users
         changes_by_principal: dict[str, list[AccessChange]] = {}
@@ -171,8 +171,8 @@ class _DecisionComparison:
             gained = lost = 0
             for operation in operations:
                 action = Action(operation, resource_type, name)
-                was = self._old.decide(actor, action).allowed
-                if was is not self._new.decide(actor, action).allowed:
+                was = self._old.decide_uncached(actor, action).allowed
+                if was is not self._new.decide_uncached(actor, action).allowed:
                     gained, lost = gained | (not was) << operation, lost | was << operation
             delta[host] = gained, lost
         return delta if any(map(any, delta.values())) else {}
@@ -250,7 +250,7 @@ def _changes_grouped_by_hosts(
     delta: ChangedBitsByHost,
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
-    outer = {host: around(host, delta) for host in delta if host != WILDCARD}
+    outer = {host: smallest_enclosing_host(host, delta) for host in delta if host != WILDCARD}
     for side, gained in enumerate((True, False)):
         bits = {host: delta[host][side] for host in delta}
         inner = [host for host in outer if bits[host] != bits[outer[host]]]

@@ -5,8 +5,11 @@ from collections.abc import Iterator
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.authorizer.policy.checked_accesses import sample_host, sample_principal
 from kafka_shim.authorizer.policy.name_sets import (
     NameSet,
@@ -14,7 +17,7 @@ from kafka_shim.authorizer.policy.name_sets import (
     pattern_covering_names,
 )
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.authorizer.store import acl_of
+from kafka_shim.authorizer.store import acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 
@@ -96,15 +99,15 @@ def _acls_applying_to(
     actor, action = access.sample_actor_and_action(sample_name)
     store = authorizer.store
     bits = {
-        Permission.ALLOW: allowing(action.operation),
-        Permission.DENY: denying(action.operation),
+        Permission.ALLOW: operations_whose_allow_includes(action.operation),
+        Permission.DENY: operations_whose_deny_includes(action.operation),
     }
-    starred = authorizer.rules.wildcard_covers_starred
-    for pattern in store.patterns_deciding(action.resource_type, sample_name, starred):
-        for subject in store.subjects_of(actor):
-            grant = pattern.grant_of(subject)
+    starred = authorizer.rules.wildcard_covers_starred_names
+    for pattern in store.patterns_used_for_decision(action.resource_type, sample_name, starred):
+        for subject in store.subjects_including(actor):
+            grant = pattern.grant_bits_of(subject)
             while grant:
-                acl = acl_of(pattern, subject, (grant & -grant).bit_length() - 1)
+                acl = acl_of_grant_bit(pattern, subject, (grant & -grant).bit_length() - 1)
                 grant &= grant - 1
                 if acl.operation in bits[acl.permission]:
                     yield acl

@@ -3,12 +3,12 @@
 from collections.abc import Iterable
 from functools import cache
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import resource_types, supported_operations
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
+from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
 from kafka_shim.authorizer.requirements import in_force
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
@@ -26,8 +26,8 @@ class InexactReleaseError(ValueError):
 
 
 def raise_if_prefixes_are_overlooked(authorizer: StandardAuthorizer) -> None:
-    """Raise OverlookingError for the first release of StandardAuthorizer (see `early_search`)."""
-    if authorizer.rules.search_stops_early:
+    """Raise InexactReleaseError if the release ends its search for prefixes too early."""
+    if authorizer.rules.prefix_search_stops_early:
         raise InexactReleaseError(
             "this release overlooks prefixed ACLs when other names lie in between, so nothing"
             " can be said about all names; choose another --kafka-version"
@@ -37,8 +37,11 @@ def raise_if_prefixes_are_overlooked(authorizer: StandardAuthorizer) -> None:
 @cache
 def checked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
     """Return the operations that brokers of a release check, by resource type."""
-    rules = rules_of(release)
-    operations = {kind: set(supported_operations(kind, rules)) for kind in resource_types(rules)}
+    rules = acl_rules_of_release(release)
+    operations = {
+        kind: set(supported_operations(kind, rules))
+        for kind in acl_resource_types_of_release(rules)
+    }
     for bound in in_force(release):
         for need in bound.needs:
             operations.setdefault(need.resource_type, set()).add(need.operation)
@@ -63,12 +66,12 @@ def acls_affecting_principal(
     """Return the ACLs that can affect decisions about the principal (`User:*`: about any other)."""
     store = authorizer.store
     if authorizer.allow_everyone:
-        return list(store.matching(AclFilter(resource_type)))
+        return list(store.acls_matching(AclFilter(resource_type)))
     principals = dict.fromkeys((principal, ANY_USER))
     return [
         acl
         for each in principals
-        for acl in store.matching(AclFilter(resource_type, principal=each))
+        for acl in store.acls_matching(AclFilter(resource_type, principal=each))
     ]
 
 

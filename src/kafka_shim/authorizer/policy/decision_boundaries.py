@@ -99,8 +99,8 @@ class DecisionBoundaries:
         """Return the principals of ACLs on any of the names."""
         principals = {
             subject.principal
-            for pattern in self._store.patterns_for(resource_type, names.text)
-            for subject, _ in pattern.grants()
+            for pattern in self._store.patterns_matching_name(resource_type, names.text)
+            for subject, _ in pattern.subject_grants()
         }
         if names.is_prefix:
             principals |= {acl.principal for acl in self._trial_acls_of_type(resource_type)}
@@ -130,9 +130,9 @@ class DecisionBoundaries:
         self, resource_type: ResourceType
     ) -> dict[str, PrincipalBoundaries]:
         by_principal: dict[str, PrincipalBoundaries] = {}
-        for pattern in self._store.patterns(resource_type):
+        for pattern in self._store.patterns_of_type(resource_type):
             names = names_covered_by_pattern(pattern.resource_name, pattern.pattern_type)
-            for subject, _ in pattern.grants():
+            for subject, _ in pattern.subject_grants():
                 keys = [subject.principal, *([_ALL_PRINCIPALS] if self._allow_everyone else [])]
                 for key in keys:
                     patterns = by_principal.get(key)
@@ -150,8 +150,11 @@ class DecisionBoundaries:
         if rows is None:
             rows = self._principals_by_name[resource_type] = sorted(
                 (
-                    (pattern.resource_name, [subject.principal for subject, _ in pattern.grants()])
-                    for pattern in self._store.patterns(resource_type)
+                    (
+                        pattern.resource_name,
+                        [subject.principal for subject, _ in pattern.subject_grants()],
+                    )
+                    for pattern in self._store.patterns_of_type(resource_type)
                 ),
                 key=itemgetter(0),
             )

@@ -9,9 +9,9 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.documents import known_keys, unknown
 from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
-from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import WILDCARD, is_principal
-from kafka_shim.authorizer.networks import is_host
+from kafka_shim.authorizer.networks import is_valid_acl_host
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.policy.checked_accesses import checked_operations
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.authorizer.policy.profiles import (
@@ -245,7 +245,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
 def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
     hosts = parse_texts(fields["host"], "host") if "host" in fields else []
     for host in hosts:
-        if not is_host(host):
+        if not is_valid_acl_host(host):
             raise AclTextError(f"host: invalid `{host}`; expected an address, a network or `*`")
     return hosts
 

@@ -70,7 +70,7 @@ class Verdict(msgspec.Struct, frozen=True):
 class ExpectationChecker:
     """Checks expectations about a set of ACLs that does not change meanwhile.
 
-    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
 
     def __init__(self, authorizer: StandardAuthorizer) -> None:
@@ -217,7 +217,7 @@ class ExpectationChecker:
             host
             for host in every
             for net in expected_hosts
-            if covers_host(net, host, networks=networks)
+            if covers_host(net, host, host_networks=networks)
         }
         return sorted({*expected_hosts, *inside})
 
@@ -257,7 +257,9 @@ class ExpectationChecker:
                 decision = self._authorizer.authorize_by_resource_type(actor, need.operation, kind)
             else:
                 name = CLUSTER_NAME if kind is ResourceType.CLUSTER else region.sample_name
-                decision = self._authorizer.decide(actor, Action(need.operation, kind, name))
+                decision = self._authorizer.decide_uncached(
+                    actor, Action(need.operation, kind, name)
+                )
             if decision.allowed:
                 break
         assert decision is not None, "a clause has a need"
@@ -311,7 +313,7 @@ class ExpectationChecker:
         ]
         operations = {*forbidden.operations, Operation.ALL} if forbidden.operations else None
         for acl_filter in filters:
-            for acl in self._authorizer.store.matching(acl_filter):
+            for acl in self._authorizer.store.acls_matching(acl_filter):
                 if (
                     (forbidden.permission in (None, acl.permission))
                     and (operations is None or acl.operation in operations)

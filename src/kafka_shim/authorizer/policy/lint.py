@@ -7,14 +7,14 @@ from typing import Final
 import msgspec
 
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_requests import creation_error
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Because, Decision
-from kafka_shim.authorizer.networks import as_clients_have_it
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
+from kafka_shim.authorizer.networks import canonical_address
 from kafka_shim.authorizer.policy.checked_accesses import checked_operations
 from kafka_shim.authorizer.policy.redundant_acls import AclRemovalEffects, find_covering_acl
-from kafka_shim.authorizer.rules import AclRules
-from kafka_shim.authorizer.validate import check_acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 FINDING_KINDS: Final = {
@@ -56,12 +56,12 @@ def find_probable_mistakes(
     """Return all findings, in the order of the ACLs, which are added to the empty authorizer.
 
     If one shadowed, redundant or ineffective ACL is removed, no decision changes.
-    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
     first: dict[Acl, LocatedAcl] = {}
     rejections: dict[Acl, str] = {}
     for each in located_acls:
-        refusal = check_acl(each.acl, rules_of(release))
+        refusal = creation_error(each.acl, acl_rules_of_release(release))
         if refusal is None:
             authorizer.store.add(each.acl)
         else:
@@ -91,7 +91,7 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
     for message in (
         _unmatchable_name_message(acl),
         _wildcard_in_principal_message(acl),
-        _unmatchable_host_message(acl, rules_of(release)),
+        _unmatchable_host_message(acl, acl_rules_of_release(release)),
     ):
         if message:
             yield Finding("name", located_acl, message)
@@ -133,7 +133,7 @@ def _unmatchable_host_message(acl: Acl, rules: AclRules) -> str | None:
     host = acl.host
     if host == WILDCARD or "%" in host or ("/" in host and rules.host_networks):
         return None
-    canonical = as_clients_have_it(host)
+    canonical = canonical_address(host)
     if canonical is None:
         networks = "" if rules.host_networks or "/" not in host else " (networks came with 4.4)"
         return f"no client's host is `{host}`: brokers compare addresses{networks}"
@@ -186,11 +186,11 @@ class _CrossAclChecks:
         self, located_acl: LocatedAcl, decisions: Iterable[Decision]
     ) -> Finding:
         """Return why no decision changes without the ACL."""
-        reasons = {decision.because for decision in decisions}
+        reasons = {decision.reason for decision in decisions}
         acls = [decision.acl for decision in decisions if decision.acl is not None]
         because = tuple(self._places[acl] for acl in dict.fromkeys(acls))
         is_allow = located_acl.acl.permission is Permission.ALLOW
-        if reasons == {Because.SUPER_USER}:
+        if reasons == {DecisionReason.SUPER_USER}:
             return Finding("ineffective", located_acl, "the principal is a super user")
         if is_allow and all(acl.permission is Permission.DENY for acl in acls):
             return Finding("ineffective", located_acl, "DENYs overrule it", because)

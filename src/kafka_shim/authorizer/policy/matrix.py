@@ -64,7 +64,7 @@ def access_matrix(
 ) -> list[MatrixRow]:
     """Return a row for each principal; the default `operations` are all that brokers check.
 
-    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
     raise_if_prefixes_are_overlooked(authorizer)
     distinct = DecisionBoundaries(authorizer)
@@ -103,7 +103,9 @@ def _decide_cell(
     always, partly = [], []
     for operation in operations:
         outcomes = {
-            authorizer.decide(actor, Action(operation, resource.resource_type, name)).allowed
+            authorizer.decide_uncached(
+                actor, Action(operation, resource.resource_type, name)
+            ).allowed
             for name in names
             for actor in actors
         }
@@ -129,7 +131,7 @@ def _sample_names(
     name_regions = divide_into_regions(
         resource.resource_type, distinct_names, authorizer.rules, resource.names
     )
-    is_all = resource.names == ALL_NAMES and not authorizer.rules.wildcard_covers_starred
+    is_all = resource.names == ALL_NAMES and not authorizer.rules.wildcard_covers_starred_names
     return [
         region.sample_name
         for region in name_regions

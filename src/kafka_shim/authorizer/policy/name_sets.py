@@ -5,8 +5,8 @@ from collections.abc import Container, Iterable, Iterator, Sequence
 
 import msgspec
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import CLUSTER_NAME, PatternType, ResourceType
 
 _CHARACTERS = "xyzabcdefghijklmnopqrstuvwXYZABCDEFGHIJKLMNOPQRSTUVW0123456789_"
@@ -83,7 +83,7 @@ def divide_into_regions(
     if not within.is_prefix:
         return [NameRegion(within, within.text, -1)]
     dividing_names = {names for names in distinct_names if within.includes_all_of(names)}
-    if not rules.wildcard_covers_starred:
+    if not rules.wildcard_covers_starred_names:
         dividing_names |= {
             names for names in (STARRED_NAMES, NameSet(WILDCARD)) if within.includes_all_of(names)
         }

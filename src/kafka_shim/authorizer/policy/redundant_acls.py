@@ -5,11 +5,14 @@
 
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations,
     operations_checked_for_any_resource,
@@ -26,7 +29,7 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission
 class AclRemovalEffects:
     """Compares all decisions with and without an ACL, for a set that does not change meanwhile.
 
-    Raise OverlookingError for a release whose decisions cannot be computed for all names.
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
 
     def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
@@ -53,8 +56,8 @@ class AclRemovalEffects:
     def _decisions_if_unchanged(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}
         for actor, action in self._accesses_that_acl_may_decide(acl):
-            decision = self._without.decide(actor, action)
-            if decision.allowed is not self._with.decide(actor, action).allowed:
+            decision = self._without.decide_uncached(actor, action)
+            if decision.allowed is not self._with.decide_uncached(actor, action).allowed:
                 return None
             decisions[decision] = None
         for actor, operation in self._accesses_by_type_that_acl_may_decide(acl):
@@ -92,7 +95,11 @@ class AclRemovalEffects:
         checked = self._operations.get(acl.resource_type, ())
         if self._with.allow_everyone:  # without its last ACL, a resource is open for all operations
             return list(checked)
-        deciding = allowing if acl.permission is Permission.ALLOW else denying
+        deciding = (
+            operations_whose_allow_includes
+            if acl.permission is Permission.ALLOW
+            else operations_whose_deny_includes
+        )
         return [operation for operation in checked if acl.operation in deciding(operation)]
 
     def _principals_affected_by(self, acl: Acl) -> Iterator[str]:
@@ -111,7 +118,7 @@ class AclRemovalEffects:
         if self._with.allow_everyone:
             return hosts
         networks = self._with.rules.host_networks
-        return [host for host in hosts if covers_host(acl.host, host, networks=networks)]
+        return [host for host in hosts if covers_host(acl.host, host, host_networks=networks)]
 
 
 def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
@@ -119,18 +126,18 @@ def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
 
     Return None in a release that may overlook the other one.
     """
-    rules = rules_of(release)
-    if rules.search_stops_early:
+    rules = acl_rules_of_release(release)
+    if rules.prefix_search_stops_early:
         return None
-    starred = rules.wildcard_covers_starred
-    for pattern in store.patterns_for(acl.resource_type, acl.resource_name):
+    starred = rules.wildcard_covers_starred_names
+    for pattern in store.patterns_matching_name(acl.resource_type, acl.resource_name):
         kind = (pattern.resource_name, pattern.pattern_type)
         if not _pattern_contains(
-            kind, (acl.resource_name, acl.pattern_type), wildcard_covers_starred=starred
+            kind, (acl.resource_name, acl.pattern_type), wildcard_covers_starred_names=starred
         ):
             continue
         for principal in dict.fromkeys((acl.principal, ANY_USER)):
-            for host in dict.fromkeys(store.hosts_covering(principal, acl.host)):
+            for host in dict.fromkeys(store.acl_hosts_covering(principal, acl.host)):
                 for permission, operation in _permissions_and_operations_covering(acl):
                     other = Acl(
                         acl.resource_type,
@@ -147,7 +154,10 @@ def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
 
 
 def _pattern_contains(
-    outer: tuple[str, PatternType], inner: tuple[str, PatternType], *, wildcard_covers_starred: bool
+    outer: tuple[str, PatternType],
+    inner: tuple[str, PatternType],
+    *,
+    wildcard_covers_starred_names: bool,
 ) -> bool:
     name, kind = outer
     if kind is PatternType.PREFIXED:
@@ -155,7 +165,11 @@ def _pattern_contains(
             inner[0] != WILDCARD or inner[1] != PatternType.LITERAL
         )
     if name == WILDCARD:
-        return inner[0] == WILDCARD or wildcard_covers_starred or not inner[0].startswith(WILDCARD)
+        return (
+            inner[0] == WILDCARD
+            or wildcard_covers_starred_names
+            or not inner[0].startswith(WILDCARD)
+        )
     return outer == inner
 
 
@@ -172,4 +186,8 @@ def _permissions_and_operations_covering(acl: Acl) -> list[tuple[Permission, Ope
 
 def _operations_whose_allow_includes(operation: Operation) -> frozenset[Operation]:
     """Return the operations whose ALLOW includes the ALLOW of this one."""
-    return allowing(operation) if operation is not Operation.ALL else frozenset({operation})
+    return (
+        operations_whose_allow_includes(operation)
+        if operation is not Operation.ALL
+        else frozenset({operation})
+    )

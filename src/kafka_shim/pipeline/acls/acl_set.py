@@ -7,10 +7,10 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats import read
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.store import RememberingAclStore
+from kafka_shim.authorizer.store import CachingAclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.protocol.api_versions import RELEASES
 
@@ -31,8 +31,8 @@ class AclSet(msgspec.Struct, frozen=True):
         return StandardAuthorizer(
             super_users=self.super_users,
             allow_everyone=self.allow_everyone,
-            rules=rules_of(self.release),
-            store=RememberingAclStore(self.acls),
+            rules=acl_rules_of_release(self.release),
+            store=CachingAclStore(self.acls),
         )
 
 

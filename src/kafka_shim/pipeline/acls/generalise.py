@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 import msgspec
 
-from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import WILDCARD, Acl
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.grants import Grant, What
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
@@ -101,7 +101,9 @@ def _is_generated(name: str, prefix: str) -> bool:
 
 def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: list[What]) -> bool:
     return any(
-        of is kind and name.startswith(prefix) and operation in allowing(refused)
+        of is kind
+        and name.startswith(prefix)
+        and operation in operations_whose_allow_includes(refused)
         for refused, of, name in denied
     )
 

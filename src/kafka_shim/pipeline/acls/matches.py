@@ -6,13 +6,16 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.authorizer.decide import PROBE
-from kafka_shim.authorizer.implied import allowing, denying
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.authorizer.pattern import Pattern
-from kafka_shim.authorizer.store import AclStore, acls_of
+from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.pipeline.acls.acl_set import AclSet, packed
 from kafka_shim.pipeline.acls.grants import parse_what, what_of
 from kafka_shim.pipeline.acls.verdict import is_about_any
@@ -87,9 +90,9 @@ class Matcher:
         self._store = store
         self._positions = {acl: at for at, acl in enumerate(acl_set.acls)}
         self._with_others = acl_set.allow_everyone
-        rules = rules_of(acl_set.release)
-        self._starred = rules.wildcard_covers_starred
-        self._is_plain = not rules.search_stops_early
+        rules = acl_rules_of_release(acl_set.release)
+        self._starred = rules.wildcard_covers_starred_names
+        self._is_plain = not rules.prefix_search_stops_early
 
     def signature(self, row: dict[str, Any]) -> Signature:
         """Return the signature of a row of `observed`."""
@@ -107,30 +110,32 @@ class Matcher:
         if not whole_type or action.resource_type is not ResourceType.TOPIC:
             yield from self._on(action.resource_type, action.resource_name, actor)
             return
-        for subject in self._store.subjects_of(actor):
-            for pattern in self._store.patterns_of(action.resource_type, subject):
-                yield from acls_of(pattern, subject, pattern.grant_of(subject))
+        for subject in self._store.subjects_including(actor):
+            for pattern in self._store.patterns_of_subject(action.resource_type, subject):
+                yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._on(action.resource_type, PROBE, actor)
+            yield from self._on(action.resource_type, PROBED_NAME, actor)
 
     def _on(self, resource_type: ResourceType, name: str, actor: Actor) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""
-        for pattern in self._store.patterns_for(resource_type, name):
+        for pattern in self._store.patterns_matching_name(resource_type, name):
             if not self._starred and _is_passed_over(pattern, name):
                 continue
             if self._with_others:
-                for subject, grant in pattern.grants():
-                    yield from acls_of(pattern, subject, grant)
+                for subject, grant in pattern.subject_grants():
+                    yield from acls_of_grant(pattern, subject, grant)
                 continue
-            for subject in self._store.subjects_of(actor):
-                yield from acls_of(pattern, subject, pattern.grant_of(subject))
+            for subject in self._store.subjects_including(actor):
+                yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
 
     def _bearing(self, acl: Acl, actor: Actor, action: Action) -> str:
         allows = acl.permission is Permission.ALLOW
-        operations = (allowing if allows else denying)(action.operation)
+        operations = (
+            operations_whose_allow_includes if allows else operations_whose_deny_includes
+        )(action.operation)
         if (
             acl.principal not in (actor.principal, ANY_USER)
-            or not covers_host(acl.host, actor.host, networks=self._store.networks)
+            or not covers_host(acl.host, actor.host, host_networks=self._store.host_networks)
             or acl.operation not in operations
         ):
             return "others"

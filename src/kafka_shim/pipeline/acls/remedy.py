@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Action, Actor, narrowest_allow
+from kafka_shim.authorizer.model import Action, Actor, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.pipeline.acls.grants import What, parse_what, what_of
 from kafka_shim.pipeline.acls.verdict import may_be_any
@@ -67,7 +67,7 @@ def observed_remedy(denied: Sequence[dict[str, Any]]) -> Remedy:
     if without is not None:
         access = _required_access(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
-            acl = narrowest_allow(check.action, access.actor.principal)
+            acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
     if named:
         return Remedy(tuple(steps), _AFTER_DENY)

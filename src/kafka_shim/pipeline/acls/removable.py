@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.redundant_acls import find_covering_acl
 from kafka_shim.authorizer.store import AclStore
@@ -79,7 +79,7 @@ def _used(acl_set: AclSet, seen: list[Seen]) -> list[AclUse]:
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
     store = AclStore(acl_set.acls)
-    store.read_networks(rules_of(acl_set.release).host_networks)
+    store.set_host_networks(acl_rules_of_release(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
         cover = find_covering_acl(acl, store, acl_set.release)
@@ -142,7 +142,7 @@ class _Trial:
         """Return the special rows that each ACL may affect: all rows if
         the release overlooks ACLs.
         """
-        if rules_of(self._acl_set.release).search_stops_early:
+        if acl_rules_of_release(self._acl_set.release).prefix_search_stops_early:
             return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._special)))
         matcher = Matcher(self._acl_set, self._authorizer.store)
         found: dict[int, list[int]] = defaultdict(list)

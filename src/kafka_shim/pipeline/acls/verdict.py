@@ -81,7 +81,7 @@ def _given(lists: pa.Array) -> Iterator[tuple[int, list[str]]]:
 def _decide(authorizer: StandardAuthorizer, actor: Actor, what: _What, name: str) -> Decision:
     if what.may_be_any and name == WILDCARD:
         return authorizer.authorize_by_resource_type(actor, what.operation, what.resource_type)
-    return authorizer.decide(actor, Action(what.operation, what.resource_type, name))
+    return authorizer.decide_uncached(actor, Action(what.operation, what.resource_type, name))
 
 
 def _instead(

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
@@ -75,7 +75,7 @@ def decide_added_needs(
         found = with_decisions(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
     seen = observed.groupBy(*_ACCESS).agg(f.max_by("allowed", "last_seen").alias("allowed"))
-    pairs = [(by.name, of.name) for of in Operation for by in allowing(of)]
+    pairs = [(by.name, of.name) for of in Operation for by in operations_whose_allow_includes(of)]
     included = needs.sparkSession.createDataFrame(pairs, "operation string, included string")
     allowed = seen.where("allowed").join(f.broadcast(included), "operation")
     allowed = allowed.drop("operation").withColumnRenamed("included", "operation").distinct()

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
-from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.authorizer.implied import allowing
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
@@ -78,7 +78,7 @@ def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame"
     release overlooks ACLs.
     """
     questions = accesses.select(*DECISION_COLUMNS).distinct()
-    if rules_of(release).search_stops_early:
+    if acl_rules_of_release(release).prefix_search_stops_early:
         return questions
     about_any = f.lit(0).cast("boolean")
     for api_key, operation, resource_type in any_name_keys():
@@ -155,7 +155,7 @@ _SOURCES = {
     DERIVED: "derived from messages",
     AUDIT: "an authorizer's log",
 }
-_DESCRIBING = frozenset(allowing(Operation.DESCRIBE))
+_DESCRIBING = frozenset(operations_whose_allow_includes(Operation.DESCRIBE))
 _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not_known")
 
 
@@ -190,7 +190,7 @@ def acls_of_undecided_accesses(
         if acl.permission is Permission.ALLOW
         and any(
             acl.principal in (ANY_USER, principal)
-            and acl.operation in allowing(operation)
+            and acl.operation in operations_whose_allow_includes(operation)
             and _may_match(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
         )

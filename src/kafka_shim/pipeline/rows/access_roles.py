@@ -10,12 +10,12 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.authorizer.decide import PROBE as PROBE_NAME
-from kafka_shim.authorizer.implied import supported_operations
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES
+from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import TABLE, bind
-from kafka_shim.authorizer.rules import NEWEST_RULES
 from kafka_shim.pipeline.rows.access_row import known_type
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
@@ -49,7 +49,7 @@ UNKNOWN_DECISION: Final = "the trace does not show whether they were allowed"
 Key = tuple[int, int, int]
 """API key, operation, resource type."""
 
-_RULES = (NEWEST_RULES, msgspec.structs.replace(NEWEST_RULES, group_config_operations=False))
+_RULES = (NEWEST_RULES, msgspec.structs.replace(NEWEST_RULES, has_group_config_operations=False))
 _LISTING = {
     ApiKey.METADATA,
     ApiKey.DESCRIBE_CLUSTER,

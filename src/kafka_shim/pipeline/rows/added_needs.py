@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from kafka_shim.authorizer.access_plan import AnyOf, access_plan
-from kafka_shim.authorizer.implied import allowing
 from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.pipeline.rows.access_roles import access_text
@@ -75,7 +75,7 @@ def _includes(met: AnyOf, need: AnyOf) -> bool:
 
 def _allows(way: Action, other: Action) -> bool:
     same = (way.resource_type, way.resource_name) == (other.resource_type, other.resource_name)
-    return same and way.operation in allowing(other.operation)
+    return same and way.operation in operations_whose_allow_includes(other.operation)
 
 
 def _text(way: Action) -> str:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.loading import OURS
+from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, ListenerConfig
@@ -23,7 +23,7 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
     mechanisms = frozenset(broker.cluster.mechanisms)
     if config.users:
         yield from _notes_on_users_unable_to_authenticate(config, mechanisms)
-    if config.authorizer not in OURS:
+    if config.authorizer not in STANDARD_AUTHORIZER_NAMES:
         return
     if any(_all_clients_are_super_users(listener, config) for listener in config.listeners):
         if config.log_level in ("info", "debug"):

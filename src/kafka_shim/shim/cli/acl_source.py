@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
@@ -78,7 +78,7 @@ def load_authorizer(args: argparse.Namespace) -> LoadedAuthorizer:
     authorizer = StandardAuthorizer(
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
-        rules=rules_of(release),
+        rules=acl_rules_of_release(release),
         store=AclStore(acl for acl in acls if has_known_concrete_fields(acl)),
     )
     return LoadedAuthorizer(authorizer, release, bootstrap)

@@ -24,15 +24,15 @@ from kafka_shim.authorizer.acl_formats.command_targets import (
     resources,
     targets,
 )
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.acl_formats.kafka_list import (
     entries_text,
     entry_text,
     listing,
     pattern_text,
 )
-from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_tool_releases import AclTool, acl_tool_of
+from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
@@ -148,7 +148,9 @@ def _convert_acl_file(args: argparse.Namespace) -> int:
 
 
 def _run_on_broker(args: argparse.Namespace) -> int:
-    args.style = acl_tool_of(parse_release_option(args.kafka_version) or RELEASES[-1])
+    args.style = acl_tool_output_of_release(
+        parse_release_option(args.kafka_version) or RELEASES[-1]
+    )
     if args.acls:
         acls_by_resource = _acls_of_file_by_resource(args)
     else:
@@ -247,7 +249,7 @@ def _add_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespac
         _print_json(
             {"added": _sorted_acl_objects(added), "existing": _sorted_acl_objects(existing)}
         )
-    elif args.style.lists_after_changes:
+    elif args.style.lists_acls_after_changes:
         _print_acls_after_change(client, acls_by_resource, args)
 
 
@@ -266,24 +268,26 @@ def _print_acls_after_change(
 
 
 def _print_existing_and_added(
-    resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclTool
+    resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclToolOutput
 ) -> None:
     for acl in old:
         print(f"Acl (pattern={pattern_text(acl)}, entry={entry_text(acl)}) already exists.")
     if new:
         print(f"Adding ACLs for resource `{pattern_text(resource, style)}`: ")
-        print(f" {entries_text(new, objects=style.objects_added)}{style.padding}\n")
+        print(
+            f" {entries_text(new, objects=style.prints_added_entries_as_objects)}{style.padding}\n"
+        )
 
 
 def _remove_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespace) -> None:
     removed: list[Acl] = []
     for resource, acls in acls_by_resource.items():
         if args.force or _confirm_removal(resource, acls, sys.stderr if args.json else sys.stdout):
-            filters = [acl.exactly() for acl in acls] or [resource]
+            filters = [acl.to_exact_filter() for acl in acls] or [resource]
             removed += delete_acls(client, filters)
     if args.json:
         _print_json({"removed": _sorted_acl_objects(dict.fromkeys(removed))})
-    elif args.style.lists_after_changes:
+    elif args.style.lists_acls_after_changes:
         _print_acls_after_change(client, acls_by_resource, args)
 
 

@@ -3,9 +3,9 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
 from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
-from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
@@ -80,7 +80,7 @@ def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
     if need_decision.explanation is not None:
         yield f"because {because_text(need_decision.explanation)}"
     elif need_decision.decision.allowed:
-        yield "because " + need_decision.decision.because.value
+        yield "because " + need_decision.decision.reason.value
     else:
         yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
     if need_decision.decision.acl is not None:
@@ -116,7 +116,7 @@ def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[
         "resource_type": action.resource_type.name,
         "resource_name": action.resource_name,
         "allowed": decision.allowed,
-        "because": decision.because.name,
+        "because": decision.reason.name,
         "reason": because_text(explanation),
         "acl": acl_object_or_none(decision.acl),
         "also_applies": to_objects(explanation.also),
@@ -176,7 +176,7 @@ def _need_decision_object(need_decision: NeedDecision, bootstrap: str | None) ->
         "resource_type": need_decision.need.resource_type.name,
         "resource_name": None,
         "allowed": need_decision.decision.allowed,
-        "because": need_decision.decision.because.name,
+        "because": need_decision.decision.reason.name,
         "acl": acl_object_or_none(need_decision.decision.acl),
     }
 

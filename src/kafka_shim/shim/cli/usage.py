@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Callable
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
-from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import is_principal
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, Because
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
     add_acl_source_arguments,
@@ -74,7 +74,7 @@ def _who_can_lines(action: Action, response: Response) -> Iterator[str]:
         yield f"who is allowed {action_text(action)}:"
     for right in response.rights:
         yield f"  {_principal_text(right.principal)}, {_hosts_text(right)}"
-        if right.because is not Because.ACL:
+        if right.because is not DecisionReason.ACL:
             yield f"    because: {right.because.value}"
         yield from (f"    {acl_text(acl)}" for acl in right.acls)
         yield from (f"    but not: {acl_text(acl)}" for acl in right.denials)

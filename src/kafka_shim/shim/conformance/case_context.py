@@ -5,7 +5,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rule
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey

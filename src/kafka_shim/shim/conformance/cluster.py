@@ -88,7 +88,7 @@ class ShimCluster:
     async def delete_acls(self, acls: Iterable[Acl]) -> None:
         authorizer = self.broker.cluster.policy.authorizer
         assert authorizer is not None
-        authorizer.delete_acls(ADMIN, [acl.exactly() for acl in acls])
+        authorizer.delete_acls(ADMIN, [acl.to_exact_filter() for acl in acls])
 
     async def wait_for_applied_changes(self) -> None:
         """Return; changes of a shim take effect at once."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.rules import parse_rule
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
@@ -217,7 +217,7 @@ class RealCluster:
 
     def _delete_acls_blocking(self, acls: list[Acl]) -> None:
         with self.connect_as_super_user() as client:
-            delete_acls(client, [acl.exactly() for acl in acls])
+            delete_acls(client, [acl.to_exact_filter() for acl in acls])
 
     async def wait_for_applied_changes(self) -> None:
         """Wait until the broker has applied what clients changed, such as tokens, which no request

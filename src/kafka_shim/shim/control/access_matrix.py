@@ -5,8 +5,8 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.implied import supported_operations
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, Actor
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.observing.history import History

@@ -7,8 +7,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats import FORMATS, read, write
-from kafka_shim.authorizer.acl_formats.objects import to_objects
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor

@@ -3,7 +3,6 @@
 import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.implied import allowing, denying
 from kafka_shim.authorizer.model import (
     ANY_USER,
     WILDCARD,
@@ -11,10 +10,14 @@ from kafka_shim.authorizer.model import (
     AclFilter,
     Action,
     Actor,
-    Because,
     Decision,
+    DecisionReason,
 )
 from kafka_shim.authorizer.networks import covers_host
+from kafka_shim.authorizer.operations import (
+    operations_whose_allow_includes,
+    operations_whose_deny_includes,
+)
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import PatternType, Permission
@@ -76,19 +79,19 @@ def explain(
 def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
     """Return whether the ACL alone would decide, by the authorizer."""
     alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
-    return alone.authorize(actor, action).because is Because.ACL
+    return alone.authorize(actor, action).reason is DecisionReason.ACL
 
 
 def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> str:
     """Return why an ACL with a matching pattern and principal does not apply."""
-    if not covers_host(acl.host, actor.host, networks=authorizer.rules.host_networks):
+    if not covers_host(acl.host, actor.host, host_networks=authorizer.rules.host_networks):
         return f"it is for host {acl.host}"
     asked, named = action.operation, acl.operation
-    if acl.permission is Permission.DENY and named not in denying(asked):
-        if named in allowing(asked):
+    if acl.permission is Permission.DENY and named not in operations_whose_deny_includes(asked):
+        if named in operations_whose_allow_includes(asked):
             return f"denying {named.name} does not deny {asked.name}"
         return f"{named.name} does not include {asked.name}"
-    if named not in allowing(asked):
+    if named not in operations_whose_allow_includes(asked):
         return f"{named.name} does not include {asked.name}"
     return "Kafka's search passes over `*` when the name itself begins with an asterisk"
 
@@ -96,16 +99,16 @@ def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: 
 def because_text(explanation: Explanation) -> str:
     """Return the reason in words."""
     decision = explanation.decision
-    match decision.because:
-        case Because.SUPER_USER:
+    match decision.reason:
+        case DecisionReason.SUPER_USER:
             return f"{explanation.actor.principal} is a super user"
-        case Because.ACL:
+        case DecisionReason.ACL:
             return "an ACL allows it" if decision.allowed else "an ACL denies it; DENY always wins"
-        case Because.DEFAULT_ALLOW:
+        case DecisionReason.DEFAULT_ALLOW:
             return "no ACL is on the resource, and allow.everyone.if.no.acl.found is set"
-        case Because.NO_AUTHORIZER:
+        case DecisionReason.NO_AUTHORIZER:
             return "there is no authorizer"
-        case Because.DEFAULT_DENY:
+        case DecisionReason.DEFAULT_DENY:
             return f"no ACL allows it; {_what_there_is(explanation)}"
 
 

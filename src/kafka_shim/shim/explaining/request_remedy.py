@@ -11,7 +11,7 @@ from typing import Any
 from msgspec import UNSET
 
 from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.model import Because
+from kafka_shim.authorizer.model import DecisionReason
 from kafka_shim.authorizer.remedy import required_access, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import METADATA_AUTO_CREATE, METADATA_TOPIC, rows_by_id
@@ -96,7 +96,7 @@ def _unchecked_needs(
     met = {
         record.action
         for record in context.access.records
-        if record.decision.because is Because.ACL and record.decision.allowed
+        if record.decision.reason is DecisionReason.ACL and record.decision.allowed
     }
     for need in plan.needs:
         bound = bound_rows[need.requirement]
@@ -137,7 +137,7 @@ def remedy_object(remedy: RequestRemedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
-    from kafka_shim.authorizer.acl_formats.rules import to_rules  # noqa: PLC0415 - the start is shorter by it
+    from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules  # noqa: PLC0415 - the start is shorter by it
 
     rules = {"remove": to_rules(remedy.remove), "add": to_rules(remedy.add)}
     return {**rules, "complete": remedy.complete}

@@ -16,8 +16,8 @@ from kafka_shim.authorizer.model import (
     AclFilter,
     Action,
     Actor,
-    Because,
     Decision,
+    DecisionReason,
 )
 from kafka_shim.protocol.enums import PatternType, Permission
 
@@ -35,7 +35,7 @@ class Right(msgspec.Struct, frozen=True):
     principal: str
     hosts: tuple[str, ...]
     except_hosts: tuple[str, ...]
-    because: Because
+    because: DecisionReason
     acls: tuple[Acl, ...]
     denials: tuple[Acl, ...]
 
@@ -109,7 +109,7 @@ def _right(principal: str, decisions: dict[str, Decision]) -> Right | None:
         principal,
         (WILDCARD,) if everywhere else tuple(allowed),
         tuple(h for h in decisions if h not in allowed) if everywhere else (),
-        relevant[0].because,
+        relevant[0].reason,
         tuple(dict.fromkeys(d.acl for d in relevant if d.acl is not None)),
         _denying(decisions.values()) if everywhere else (),
     )

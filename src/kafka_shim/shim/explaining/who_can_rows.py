@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.model import ANY_USER, Action
 from kafka_shim.shim.explaining.who_can import Refusal, Response, Right
 

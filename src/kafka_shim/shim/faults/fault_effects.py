@@ -138,6 +138,6 @@ def remove_exact_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         return []
-    filters = [acl.exactly() for acl in acls]
+    filters = [acl.to_exact_filter() for acl in acls]
     results = authorizer.delete_acls(Actor("User:ANONYMOUS", "127.0.0.1"), filters)
     return [acl for result in results for acl in result.matches]

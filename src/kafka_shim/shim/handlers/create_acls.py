@@ -4,9 +4,14 @@ Permission is checked before validation, but codes that cannot be parsed close t
 before that. Version 0 has no pattern type: LITERAL.
 """
 
+from kafka_shim.authorizer.acl_requests import (
+    AclElementError,
+    ConnectionCloses,
+    WireAcl,
+    parse_creations,
+)
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import CREATE_ACLS
-from kafka_shim.authorizer.validate import AclCodes, Closes, Refusal, read_acls
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
@@ -19,9 +24,9 @@ NO_AUTHORIZER = "no authorizer is configured"
 
 def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsResponse:
     codes = [_acl_codes(creation) for creation in request.creations]
-    read = context.offload(read_acls, codes, context.acl_rules)
-    if isinstance(read, Closes):
-        raise CloseConnection(read.why)
+    read = context.offload(parse_creations, codes, context.acl_rules)
+    if isinstance(read, ConnectionCloses):
+        raise CloseConnection(read.reason)
     context.access.require(CREATE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
@@ -31,7 +36,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
     says_unexpected = context.facts.access.unexpected_acl_error_has_message
     results = []
     for acl in context.time_sliced(read):
-        outcome = acl if isinstance(acl, Refusal) else next(created)
+        outcome = acl if isinstance(acl, AclElementError) else next(created)
         if outcome.error is None:
             message = context.facts.access.acl_request_ok_message
             results.append(AclCreationResult(error_message=message))
@@ -45,8 +50,8 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
 error_response = mirrored_error(CreateAclsResponse, request_field_names={"results": "creations"})
 
 
-def _acl_codes(creation: AclCreation) -> AclCodes:
-    return AclCodes(
+def _acl_codes(creation: AclCreation) -> WireAcl:
+    return WireAcl(
         creation.resource_type,
         creation.resource_name,
         creation.resource_pattern_type,

@@ -6,8 +6,8 @@ gets INVALID_REQUEST (42) before that check. A denial has a message on ZooKeeper
 
 from collections import Counter
 
+from kafka_shim.authorizer.acl_requests import is_zookeeper_path
 from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
-from kafka_shim.authorizer.validate import is_zookeeper_path
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_partitions_request import (
     CreatePartitionsRequest,

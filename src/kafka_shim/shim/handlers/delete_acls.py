@@ -4,10 +4,10 @@ On KRaft every filter is applied to the state before the request, so an ACL that
 is returned by both; a ZooKeeper broker returns it only with the first.
 """
 
+from kafka_shim.authorizer.acl_requests import ConnectionCloses, WireAcl, parse_filters
 from kafka_shim.authorizer.authorizer import AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DELETE_ACLS
-from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_shim.protocol.messages.delete_acls_response import (
@@ -30,9 +30,9 @@ def takes_long(request: DeleteAclsRequest, cluster: Cluster) -> bool:
 
 def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsResponse:
     codes = [_filter_codes(acl_filter) for acl_filter in request.filters]
-    read = context.offload(read_filters, codes, context.acl_rules)
-    if isinstance(read, Closes):
-        raise CloseConnection(read.why)
+    read = context.offload(parse_filters, codes, context.acl_rules)
+    if isinstance(read, ConnectionCloses):
+        raise CloseConnection(read.reason)
     context.access.require(DELETE_ACLS, message="cluster authorization failed")
     authorizer = context.access.authorizer
     if authorizer is None:
@@ -74,8 +74,8 @@ def _matching_acl_row(acl: Acl) -> DeleteAclsMatchingAcl:
     )
 
 
-def _filter_codes(acl_filter: DeleteAclsFilter) -> AclCodes:
-    return AclCodes(
+def _filter_codes(acl_filter: DeleteAclsFilter) -> WireAcl:
+    return WireAcl(
         acl_filter.resource_type_filter,
         acl_filter.resource_name_filter,
         acl_filter.pattern_type_filter,

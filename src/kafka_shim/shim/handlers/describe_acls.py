@@ -4,10 +4,10 @@ Filters of version 0 match only literal ACLs (KIP-290). The order is undefined o
 here it is the order of creation.
 """
 
+from kafka_shim.authorizer.acl_requests import ConnectionCloses, WireAcl, parse_filters
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.requirements import DESCRIBE_ACLS
-from kafka_shim.authorizer.validate import AclCodes, Closes, read_filters
 from kafka_shim.protocol.enums import PatternType, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
@@ -31,16 +31,16 @@ def takes_long(request: DescribeAclsRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAclsResponse:
-    read = read_filters([_filter_codes(request)], context.acl_rules)
-    if isinstance(read, Closes):
-        raise CloseConnection(read.why)
+    read = parse_filters([_filter_codes(request)], context.acl_rules)
+    if isinstance(read, ConnectionCloses):
+        raise CloseConnection(read.reason)
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
     authorizer = context.access.broker_authorizer
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}
     matches = (
-        authorizer.store.matching(read[0], context.time_sliced)
+        authorizer.store.acls_matching(read[0], context.time_sliced)
         if isinstance(authorizer, StandardAuthorizer)
         else authorizer.acls(read[0])
     )
@@ -61,8 +61,8 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
 error_response = mirrored_error(DescribeAclsResponse)
 
 
-def _filter_codes(request: DescribeAclsRequest) -> AclCodes:
-    return AclCodes(
+def _filter_codes(request: DescribeAclsRequest) -> WireAcl:
+    return WireAcl(
         request.resource_type_filter,
         request.resource_name_filter,
         request.pattern_type_filter,

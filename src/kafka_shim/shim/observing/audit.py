@@ -8,7 +8,7 @@ and is not written. DEVIATION: 0.11 has denials at debug, KRaft's 3.2 has no aud
 
 import logging
 
-from kafka_shim.authorizer.model import Because, Decision
+from kafka_shim.authorizer.model import Decision, DecisionReason
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.request.access import Access, AccessRecord
@@ -104,12 +104,12 @@ def _camel_case(name: str) -> str:
 
 
 def _rule(decision: Decision, brackets: str) -> str:
-    match decision.because:
-        case Because.SUPER_USER:
+    match decision.reason:
+        case DecisionReason.SUPER_USER:
             return "SuperUser"
-        case Because.DEFAULT_ALLOW:
+        case DecisionReason.DEFAULT_ALLOW:
             return "DefaultAllow"
-        case Because.ACL if decision.acl is not None:
+        case DecisionReason.ACL if decision.acl is not None:
             from kafka_shim.authorizer.acl_formats.standard_acl import (  # noqa: PLC0415 - to log alone
                 standard_acl,
             )

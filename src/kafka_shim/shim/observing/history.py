@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.model import Acl, Because
+from kafka_shim.authorizer.model import Acl, DecisionReason
 from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -130,7 +130,7 @@ class HistoryEntry:
                 "resource_type": record.action.resource_type.name,
                 "resource_name": record.action.resource_name,
                 "allowed": record.decision.allowed,
-                "because": record.decision.because.value,
+                "because": record.decision.reason.value,
                 "rule": _rule(record),
                 "would_allow": None if record.decision.allowed else to_allow,
                 "count": record.count,
@@ -176,9 +176,9 @@ class History:
         self.held_bytes = 0
         self._number = 0
         self._response_totals: Counter[tuple[ApiKey, int, int]] = Counter()
-        self._decision_totals: Counter[tuple[Operation, ResourceType, bool, Because, ApiKey]] = (
-            Counter()
-        )
+        self._decision_totals: Counter[
+            tuple[Operation, ResourceType, bool, DecisionReason, ApiKey]
+        ] = Counter()
 
     def __iter__(self) -> Iterator[HistoryEntry]:
         return iter(list(self._entries))
@@ -237,7 +237,7 @@ class History:
         for record in records:
             action, decision = record.action, record.decision
             totals[
-                action.operation, action.resource_type, decision.allowed, decision.because, api
+                action.operation, action.resource_type, decision.allowed, decision.reason, api
             ] += 1
 
     def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
@@ -276,7 +276,7 @@ class History:
 def _rule(record: AccessRecord) -> str:
     """The ACL that decided, in one text, or why there is none."""
     acl = record.decision.acl
-    return record.decision.because.value if acl is None else acl_text(acl)
+    return record.decision.reason.value if acl is None else acl_text(acl)
 
 
 def acl_text(acl: Acl) -> str:

@@ -11,8 +11,8 @@ import msgspec
 from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.implied import supported_operations
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
+from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import BoundRequirement, Need, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
@@ -98,7 +98,7 @@ class Access(msgspec.Struct, eq=False):
             return True
         is_alone = count == 1 and self.denied_by_fault is None
         if type(authorizer) is StandardAuthorizer and bound.by_name and is_alone:
-            known, actor = authorizer.known(), self.actor
+            known, actor = authorizer.cache_until_acls_change(), self.actor
             key = (bound, name, actor.principal, actor.host)
             records = known.get(key)
             if records is None:
@@ -209,7 +209,7 @@ class Access(msgspec.Struct, eq=False):
                 )
             else:
                 action = Action(need.operation, need.resource_type, name)
-                decision = authorizer.decide(self.actor, action)
+                decision = authorizer.decide_uncached(self.actor, action)
             log_if_denied = need.log_if_denied
             records.append(AccessRecord(action, decision, 1, True, log_if_denied, bound))  # noqa: FBT003 - faster
             if decision.allowed:
@@ -283,4 +283,4 @@ class Access(msgspec.Struct, eq=False):
             action.operation,
             Permission.DENY,
         )
-        return Decision(allowed=False, because=Because.ACL, acl=acl)
+        return Decision(allowed=False, reason=DecisionReason.ACL, acl=acl)

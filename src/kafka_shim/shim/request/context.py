@@ -5,7 +5,7 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from kafka_shim.authorizer.rules import AclRules
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.releases.facts import Facts

@@ -26,7 +26,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.documents import unknown
 from kafka_shim.authorizer.acl_formats.lines import LinedList, line_of, line_under
-from kafka_shim.authorizer.acl_formats.rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.config import GroupSeed, TopicSeed

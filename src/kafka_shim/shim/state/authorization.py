@@ -5,17 +5,17 @@ brokers on the inter-broker listener.
 import random
 from collections.abc import Callable, Iterable
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import (
     ALLOW_EVERYONE,
     SUPER_USERS,
     Authorizer,
     StandardAuthorizer,
 )
-from kafka_shim.authorizer.loading import OURS, load_authorizer
+from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES, load_authorizer
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -93,7 +93,7 @@ def configured_policy(
     config: Config, release: str, node_ids: Iterable[int], clock: Clock, rng: random.Random
 ) -> AuthorizationPolicy:
     """Create the configured policy; raise ConfigError if the configuration is invalid."""
-    rules = rules_of(release)
+    rules = acl_rules_of_release(release)
     settings = dict(config.properties)
     if config.super_users:
         settings[SUPER_USERS] = ";".join(config.super_users)
@@ -101,7 +101,7 @@ def configured_policy(
         settings[ALLOW_EVERYONE] = "true"
     try:
         delay_ms = _parse_propagation_delay_ms(settings.get(PROPAGATION_DELAY, "0"))
-        if delay_ms > 0 and config.authorizer in OURS:
+        if delay_ms > 0 and config.authorizer in STANDARD_AUTHORIZER_NAMES:
             late = PropagatingAuthorizer(rules, node_ids, delay_ms, clock, rng.getrandbits(32))
             late.configure(settings)
             return AuthorizationPolicy(release, late, rules)

@@ -8,10 +8,10 @@ import random
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import AclCreateResult, AclDeleteResult, StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.rules import AclRules
-from kafka_shim.authorizer.store import AclStore, Over
+from kafka_shim.authorizer.store import AclStore, TimeSlicer
 from kafka_shim.shim.clock import Clock
 
 
@@ -49,7 +49,7 @@ class PropagatingAuthorizer(StandardAuthorizer):
         return results
 
     def delete_acls(
-        self, actor: Actor, filters: Sequence[AclFilter], over: Over = iter
+        self, actor: Actor, filters: Sequence[AclFilter], over: TimeSlicer = iter
     ) -> list[AclDeleteResult]:
         results = super().delete_acls(actor, filters, over)
         for acl in {acl for result in results for acl in result.matches}:

@@ -71,7 +71,7 @@ class Storage:
         cluster.transactions.when_touched = marks.transaction
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
-            authorizer.store.changed = marks.acls
+            authorizer.store.changed_acls = marks.acls
 
     def _zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self._marks.zookeeper.add((group_id, topic_id, partition))

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import parse_operation
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Action, Actor, is_principal
 from kafka_shim.authorizer.policy.expectation import parse_expectation
@@ -26,7 +26,7 @@ class KafkaPolicy:
             store = AclStore(read_accepted_acls([str(path) for path in paths], self.release))
         except InputError as error:
             raise ValueError(str(error)) from error
-        self._authorizer = StandardAuthorizer(rules=rules_of(self.release), store=store)
+        self._authorizer = StandardAuthorizer(rules=acl_rules_of_release(self.release), store=store)
 
     def allows(
         self, principal: str, operation: str, resource: str, host: str = "127.0.0.1"

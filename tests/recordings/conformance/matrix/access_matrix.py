@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
 from kafka_shim.authorizer.requirements import in_force
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
@@ -59,7 +59,7 @@ class Matrix:
     def __init__(self, release: str) -> None:
         self._release = release
         self._versions = served_versions(release)
-        self._rules = rules_of(release)
+        self._rules = acl_rules_of_release(release)
         self._scenes = 0
 
     def scenes(self) -> Iterator[Scenario]:
@@ -119,8 +119,10 @@ class Matrix:
     def _everything(self) -> list[dict[str, Any]]:
         kinds = [ResourceType.TOPIC, ResourceType.GROUP, ResourceType.TRANSACTIONAL_ID]
         kinds += [ResourceType.CLUSTER]
-        kinds += [ResourceType.DELEGATION_TOKEN] if self._rules.delegation_token_resource else []
-        kinds += [ResourceType.USER] if self._rules.user_resource else []
+        kinds += (
+            [ResourceType.DELEGATION_TOKEN] if self._rules.has_delegation_token_resource else []
+        )
+        kinds += [ResourceType.USER] if self._rules.has_user_resource else []
         return [_acl(kind, Operation.ALL, Permission.ALLOW) for kind in kinds]
 
 

@@ -1,6 +1,6 @@
 """ACLs learned from requests that the real handlers process."""
 
-from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
 from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType

@@ -7,10 +7,10 @@ from pathlib import Path
 from kafka_shim.authorizer.acl_formats import passed_over, read_placed, recognise
 from kafka_shim.authorizer.acl_formats.kafka_list import ends_early
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_requests import creation_error
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.lint import LocatedAcl
-from kafka_shim.authorizer.validate import check_acl
 from kafka_shim.shim.cli.policy.acl_folders import TextFile, acl_files_in_folder, first_names_text
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
@@ -27,12 +27,12 @@ def read_accepted_acls(paths: Sequence[str], release: str) -> list[Acl]:
 def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[LocatedAcl]:
     """Return the ACLs with their places; InputError also for ACLs that the release rejects."""
     located_acls = read_located_acls(paths)
-    rules = rules_of(release)
+    rules = acl_rules_of_release(release)
     refusals = [
         f"{file_and_line(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
         f" {refusal.message}"
         for each in located_acls
-        if (refusal := check_acl(each.acl, rules)) is not None
+        if (refusal := creation_error(each.acl, rules)) is not None
     ]
     if refusals:
         raise InputError(*refusals)

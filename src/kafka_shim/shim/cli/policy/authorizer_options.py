@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
@@ -86,6 +86,6 @@ def authorizer_with_options(
     return StandardAuthorizer(
         super_users=args.super_user,
         allow_everyone=args.allow_everyone_if_no_acl_found,
-        rules=rules_of(release),
+        rules=acl_rules_of_release(release),
         store=AclStore(acls),
     )

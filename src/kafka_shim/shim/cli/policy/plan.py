@@ -8,8 +8,8 @@ from itertools import groupby
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
-from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
@@ -173,7 +173,7 @@ def _apply_batch(client: Client, batch: Sequence[Step]) -> None:
     if batch[0].is_addition:
         create_acls(client, acls)
     else:
-        delete_acls(client, [acl.exactly() for acl in acls])
+        delete_acls(client, [acl.to_exact_filter() for acl in acls])
 
 
 def _inverse_step(step: Step) -> Step:

@@ -7,10 +7,10 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import command
-from kafka_shim.authorizer.acl_formats.objects import to_objects
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.model import ANY_USER, Because, Decision
+from kafka_shim.authorizer.model import ANY_USER, Decision, DecisionReason
 from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.descriptions import (
@@ -121,9 +121,9 @@ def _response_text(response: CheckedAccess) -> str:
 
 
 def _deciding_rule_text(decision: Decision) -> str:
-    if decision.because is Because.ACL and decision.acl is not None:
+    if decision.reason is DecisionReason.ACL and decision.acl is not None:
         return acl_sentence(decision.acl)
-    return decision.because.value
+    return decision.reason.value
 
 
 def _response_object(response: CheckedAccess) -> dict[str, Any]:
@@ -136,7 +136,7 @@ def _response_object(response: CheckedAccess) -> dict[str, Any]:
         "names": None if response.names is None else names_object(response.names),
         "requirement": response.clause.requirement_id,
         "allowed": decision.allowed,
-        "because": decision.because.name,
+        "because": decision.reason.name,
         "acl": None if decision.acl is None else to_objects([decision.acl])[0],
     }
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.authorizer.acl_releases import rules_of
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
@@ -60,7 +60,7 @@ def has_only_literal_acls(release: str) -> bool:
 
 def deletes_acls_by_any_pattern(release: str) -> bool:
     """Whether the broker deletes by a filter with pattern type ANY and all else set."""
-    return _HAS_PATTERNS(release) and not rules_of(release).exact_deletions
+    return _HAS_PATTERNS(release) and not acl_rules_of_release(release).exact_filters_name_acls
 
 
 async def acls_of_other_users_as_fields(context: CaseContext) -> list[Acl]:

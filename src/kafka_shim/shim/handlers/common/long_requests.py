@@ -63,6 +63,6 @@ def filters_may_match_many_acls(
         kind, name = each.resource_type_filter, each.resource_name_filter
         if name is None or kind not in _RESOURCE_TYPES:
             return True
-        for pattern in authorizer.store.patterns_for(ResourceType(kind), name):
-            count += 1 if pattern.others is None else 1 + len(pattern.others)
+        for pattern in authorizer.store.patterns_matching_name(ResourceType(kind), name):
+            count += 1 if pattern.other_grants is None else 1 + len(pattern.other_grants)
     return count > MANY_ROWS

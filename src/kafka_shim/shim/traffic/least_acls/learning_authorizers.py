@@ -7,18 +7,18 @@ requirements table. So every alternative is checked, and no wider one is recorde
 
 from collections.abc import Iterable
 
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.least_acls import CheckedNeed
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Because, Decision
+from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.requirement import BoundRequirement
-from kafka_shim.authorizer.rules import AclRules
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.state.authorization import AuthorizationPolicy
 from kafka_shim.shim.state.cluster import Cluster
 
-ALLOWED = Decision(allowed=True, because=Because.DEFAULT_ALLOW)
-TURNED_DOWN = Decision(allowed=False, because=Because.DEFAULT_DENY)
+ALLOWED = Decision(allowed=True, reason=DecisionReason.DEFAULT_ALLOW)
+TURNED_DOWN = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
 
 
 class RequirementTrackingAuthorizer(StandardAuthorizer):

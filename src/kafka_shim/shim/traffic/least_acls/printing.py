@@ -5,9 +5,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats import FORMATS, write
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import write as write_commands
-from kafka_shim.authorizer.acl_formats.objects import to_objects
-from kafka_shim.authorizer.acl_formats.rules import to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError

@@ -1,9 +1,12 @@
-"""Finds the prefixed patterns that apply to a name, without trying every length."""
+"""Indexes of resource patterns: by name, by prefix and by subject."""
 
-from collections.abc import Iterator, ValuesView
+from collections.abc import Iterable, Iterator, ValuesView
 
-from kafka_shim.authorizer.pattern import Pattern
+from kafka_shim.authorizer.model import WILDCARD
+from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.protocol.enums import PatternType
 
+_LITERAL = PatternType.LITERAL  # module constant: enum attribute lookup is slow
 _BAND = 6
 _NARROW_BANDS_END = 24
 """Bands are narrow where prefixes of teams and services tell themselves apart, then they double."""
@@ -47,23 +50,23 @@ class PrefixIndex:
     def __len__(self) -> int:
         return len(self._by_name)
 
-    def get(self, name: str) -> Pattern | None:
+    def pattern_with_prefix(self, prefix: str) -> Pattern | None:
         """Return the pattern with exactly this prefix."""
-        return self._by_name.get(name)
+        return self._by_name.get(prefix)
 
-    def values(self) -> ValuesView[Pattern]:
+    def all_patterns(self) -> ValuesView[Pattern]:
         return self._by_name.values()
 
-    def put(self, pattern: Pattern) -> None:
+    def add_pattern(self, pattern: Pattern) -> None:
         """Add a pattern; its name must be new."""
         assert pattern.resource_name not in self._by_name
         self._by_name[pattern.resource_name] = pattern
-        self._note(pattern)
+        self._index_under_first_free_head(pattern)
         self.is_used = True
 
-    def remove(self, pattern: Pattern) -> None:
+    def remove_pattern(self, pattern: Pattern) -> None:
         del self._by_name[pattern.resource_name]
-        for start, _ in _bands(pattern.resource_name):
+        for start, _ in _length_bands_up_to_name(pattern.resource_name):
             if self._heads.get(pattern.resource_name[:start]) is pattern:
                 del self._heads[pattern.resource_name[:start]]
         self._removed += 1
@@ -72,11 +75,11 @@ class PrefixIndex:
             self._interned.clear()
             self._removed = 0
             for left in self._by_name.values():
-                self._note(left)
+                self._index_under_first_free_head(left)
 
-    def matching(self, name: str) -> list[Pattern]:
+    def patterns_matching_name(self, name: str) -> list[Pattern]:
         """Return the patterns whose name is a prefix of this one, or equal; the longest first."""
-        found: list[Pattern] = []
+        patterns: list[Pattern] = []
         heads, size, start = self._heads, len(name), 0
         while start <= size:
             head = heads.get(name[:start])
@@ -84,7 +87,7 @@ class PrefixIndex:
                 break
             if isinstance(head, Pattern):
                 if name.startswith(head.resource_name):
-                    found.append(head)
+                    patterns.append(head)
                 break
             goes_on, spans = head
             for length, ends in spans:
@@ -93,17 +96,17 @@ class PrefixIndex:
                 if name[length - 1 : length] in ends:
                     pattern = self._by_name.get(name[:length])
                     if pattern is not None:
-                        found.append(pattern)
+                        patterns.append(pattern)
             if not goes_on:
                 break
             start = start + _BAND if start < _NARROW_BANDS_END else start * 2
-        found.reverse()
-        return found
+        patterns.reverse()
+        return patterns
 
-    def _note(self, pattern: Pattern) -> None:
+    def _index_under_first_free_head(self, pattern: Pattern) -> None:
         """Store the pattern under its first free head; heads of other patterns become branches."""
         heads, name = self._heads, pattern.resource_name
-        for start, end in _bands(name):
+        for start, end in _length_bands_up_to_name(name):
             head = heads.get(name[:start])
             if head is None:
                 heads[name[:start]] = pattern
@@ -111,15 +114,15 @@ class PrefixIndex:
             if isinstance(head, Pattern):
                 if len(head.resource_name) >= end:
                     heads[head.resource_name[:end]] = head
-                head = _branch(_EMPTY, head.resource_name, end)
-            head = _branch(head, name, end)
+                head = _branch_with_name(_EMPTY, head.resource_name, end)
+            head = _branch_with_name(head, name, end)
             heads[name[:start]] = self._interned.setdefault(head, head)
 
 
-def _branch(branch: _Branch, name: str, end: int) -> _Branch:
+def _branch_with_name(branch: _Branch, name: str, band_end: int) -> _Branch:
     """Return the branch with one more name, in a band of lengths below `end`."""
     goes_on, spans = branch
-    if len(name) >= end:
+    if len(name) >= band_end:
         return True, spans
     lengths = dict(spans)
     ends = lengths.get(len(name), "")
@@ -128,10 +131,82 @@ def _branch(branch: _Branch, name: str, end: int) -> _Branch:
     return goes_on, tuple(sorted(lengths.items()))
 
 
-def _bands(name: str) -> Iterator[tuple[int, int]]:
+def _length_bands_up_to_name(name: str) -> Iterator[tuple[int, int]]:
     """Yield the bands (first length, one past the last) up to the one that contains the name."""
     start = 0
     while start <= len(name):
         end = start + _BAND if start < _NARROW_BANDS_END else start * 2
         yield start, end
         start = end
+
+
+class ResourceTypeIndex:
+    """The patterns of one resource type."""
+
+    __slots__ = ("_by_subject", "_literal", "_prefixed")
+
+    def __init__(self) -> None:
+        self._literal: dict[str, Pattern] = {}
+        self._prefixed: PrefixIndex = PrefixIndex()
+        self._by_subject: dict[Subject, Pattern | dict[Pattern, None]] = {}
+
+    def pattern_with_name(self, name: str, pattern_type: PatternType) -> Pattern | None:
+        """Return the pattern with exactly this name and type."""
+        if pattern_type is _LITERAL:
+            return self._literal.get(name)
+        return self._prefixed.pattern_with_prefix(name)
+
+    def patterns_matching_name(self, name: str) -> list[Pattern]:
+        """Return the patterns that apply to the name: literal, prefixes (longest first), `*`."""
+        patterns = self._prefixed.patterns_matching_name(name) if self._prefixed.is_used else []
+        literal = self._literal.get(name)
+        if literal is not None:
+            patterns.insert(0, literal)
+        wildcard = self._literal.get(WILDCARD)
+        if wildcard is not None and wildcard is not literal:
+            patterns.append(wildcard)
+        return patterns
+
+    def all_patterns(self) -> Iterator[Pattern]:
+        yield from self._literal.values()
+        yield from self._prefixed.all_patterns()
+
+    def add_pattern(self, pattern: Pattern) -> None:
+        if pattern.pattern_type is _LITERAL:
+            self._literal[pattern.resource_name] = pattern
+        else:
+            self._prefixed.add_pattern(pattern)
+
+    def remove_pattern(self, pattern: Pattern) -> None:
+        if pattern.pattern_type is _LITERAL:
+            del self._literal[pattern.resource_name]
+        else:
+            self._prefixed.remove_pattern(pattern)
+
+    def has_patterns_of_subject(self, subject: Subject) -> bool:
+        return subject in self._by_subject
+
+    def patterns_of_subject(self, subject: Subject) -> Iterable[Pattern]:
+        """Return the patterns with entries of the subject."""
+        patterns = self._by_subject.get(subject)
+        if patterns is None:
+            return ()
+        return (patterns,) if isinstance(patterns, Pattern) else patterns
+
+    def record_pattern_of_subject(self, subject: Subject, pattern: Pattern) -> None:
+        """Record that the pattern now has entries of the subject."""
+        patterns = self._by_subject.get(subject)
+        if patterns is None:
+            self._by_subject[subject] = pattern
+        elif isinstance(patterns, Pattern):
+            self._by_subject[subject] = {patterns: None, pattern: None}
+        else:
+            patterns[pattern] = None
+
+    def forget_pattern_of_subject(self, subject: Subject, pattern: Pattern) -> None:
+        """Record that the pattern no longer has entries of the subject."""
+        patterns = self._by_subject[subject]
+        if not isinstance(patterns, Pattern):
+            del patterns[pattern]
+        if isinstance(patterns, Pattern) or not patterns:
+            del self._by_subject[subject]

@@ -12,8 +12,8 @@ from typing import Any, cast
 
 from kafka_shim.authorizer.acl_formats.documents import known_keys, load, nothing_below
 from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, at_line
+from kafka_shim.authorizer.acl_formats.json_objects import parse_object
 from kafka_shim.authorizer.acl_formats.lines import line_of, line_under, lines_under
-from kafka_shim.authorizer.acl_formats.objects import parse_object
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
     camel_case,

@@ -2,52 +2,52 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_releases import rules_of
-from kafka_shim.authorizer.model import Acl, AclFilter
-from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules, Handling
-from kafka_shim.authorizer.validate import (
-    AclCodes,
-    Closes,
-    Refusal,
-    check_acl,
-    check_deletion,
-    read_acls,
-    read_filter,
-    read_filters,
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.acl_requests import (
+    AclElementError,
+    ConnectionCloses,
+    WireAcl,
+    creation_error,
+    deletion_filter_error,
+    parse_creations,
+    parse_filter,
+    parse_filters,
 )
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules, InvalidCodeHandling
+from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
-GOOD = AclCodes(2, "orders", 3, "User:alice", "*", 3, 3)
-ANYTHING = AclCodes(1, None, 1, None, None, 1, 1)
+GOOD = WireAcl(2, "orders", 3, "User:alice", "*", 3, 3)
+ANYTHING = WireAcl(1, None, 1, None, None, 1, 1)
 FIELDS = ("resource_type", "pattern_type", "operation", "permission")
 
 ZOOKEEPER_RULES = AclRules(
-    create_zero_code=Handling.ELEMENT,
-    create_filter_code=Handling.CLOSE,
-    create_any_resource_type=Handling.ELEMENT,
-    filter_zero_code=Handling.MATCH_NOTHING,
-    delete_unmapped_code=Handling.MATCH_NOTHING,
-    malformed_principal=ErrorCode.UNKNOWN_SERVER_ERROR,
-    slash_in_name=False,
-    overlapping_filters=False,
+    zero_code_in_creation=InvalidCodeHandling.FAIL_ELEMENT,
+    filter_code_in_creation=InvalidCodeHandling.CLOSE_CONNECTION,
+    any_resource_type_in_creation=InvalidCodeHandling.FAIL_ELEMENT,
+    zero_code_in_filter=InvalidCodeHandling.MATCH_NOTHING,
+    unknown_code_in_deletion=InvalidCodeHandling.MATCH_NOTHING,
+    principal_without_colon_error=ErrorCode.UNKNOWN_SERVER_ERROR,
+    names_can_be_any_text=False,
+    every_matching_filter_reports=False,
     batch_limit=None,
 )
 
 
-def changed(codes: AclCodes, **fields: object) -> AclCodes:
-    return AclCodes(
+def changed(codes: WireAcl, **fields: object) -> WireAcl:
+    return WireAcl(
         **{name: fields.get(name, getattr(codes, name)) for name in codes.__struct_fields__}  # type: ignore[arg-type]
     )
 
 
-def outcomes(odd: AclCodes, rules: AclRules = NEWEST_RULES) -> list[int] | str:
+def outcomes(odd: WireAcl, rules: AclRules = NEWEST_RULES) -> list[int] | str:
     """Return the error codes of three creations, the unusual one in the middle."""
-    read = read_acls([GOOD, odd, GOOD], rules)
-    if isinstance(read, Closes):
-        assert read.why
+    read = parse_creations([GOOD, odd, GOOD], rules)
+    if isinstance(read, ConnectionCloses):
+        assert read.reason
         return "closed"
-    return [item.error.value if isinstance(item, Refusal) else 0 for item in read]
+    return [item.error.value if isinstance(item, AclElementError) else 0 for item in read]
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -77,8 +77,8 @@ def test_match_is_for_filters() -> None:
 
 
 def test_closing_takes_precedence_over_errors() -> None:
-    read = read_acls([changed(GOOD, operation=1), changed(GOOD, permission=0)])
-    assert isinstance(read, Closes)
+    read = parse_creations([changed(GOOD, operation=1), changed(GOOD, permission=0)])
+    assert isinstance(read, ConnectionCloses)
 
 
 def test_a_valid_acl_is_read() -> None:
@@ -91,8 +91,8 @@ def test_a_valid_acl_is_read() -> None:
         Operation.READ,
         Permission.ALLOW,
     )
-    assert read_acls([changed(GOOD, pattern_type=4)]) == [acl]
-    assert read_acls([]) == []
+    assert parse_creations([changed(GOOD, pattern_type=4)]) == [acl]
+    assert parse_creations([]) == []
 
 
 @pytest.mark.parametrize(
@@ -128,8 +128,8 @@ def test_elements_of_the_newest_release(fields: dict[str, object], error: int) -
 
 @pytest.mark.parametrize("host", ["", "a/b", "10.0.0.0/33"])
 def test_hosts_are_checked_since_4_4(host: str) -> None:
-    assert outcomes(changed(GOOD, host=host), rules_of("4.3")) == [0, 0, 0]
-    assert outcomes(changed(GOOD, host=host), rules_of("4.4")) == [0, 42, 0]
+    assert outcomes(changed(GOOD, host=host), acl_rules_of_release("4.3")) == [0, 0, 0]
+    assert outcomes(changed(GOOD, host=host), acl_rules_of_release("4.4")) == [0, 42, 0]
 
 
 @pytest.mark.parametrize(
@@ -154,7 +154,7 @@ def test_hosts_are_checked_since_4_4(host: str) -> None:
 def test_names_that_are_invalid_zookeeper_paths_are_rejected(
     name: str, nested: bool, accepted: bool
 ) -> None:
-    rules = AclRules(slash_in_name=False, slash_inside_name=nested)
+    rules = AclRules(names_can_be_any_text=False, zookeeper_names_can_have_slash=nested)
     assert outcomes(changed(GOOD, resource_name=name), rules) == [0, 0 if accepted else -1, 0]
 
 
@@ -163,19 +163,19 @@ def test_names_that_are_invalid_zookeeper_paths_are_rejected(
     [(None, 0), (ErrorCode.UNKNOWN_SERVER_ERROR, -1), (ErrorCode.INVALID_REQUEST, 42)],
 )
 def test_a_principal_without_a_colon(error: ErrorCode | None, code: int) -> None:
-    rules = AclRules(malformed_principal=error)
+    rules = AclRules(principal_without_colon_error=error)
     assert outcomes(changed(GOOD, principal="alice"), rules) == [0, code, 0]
 
 
 @pytest.mark.parametrize(
     ("fact", "fields"),
     [
-        ("prefixed_patterns", {"pattern_type": 4}),
-        ("delegation_token_resource", {"resource_type": 6}),
-        ("user_resource", {"resource_type": 7}),
-        ("user_resource", {"operation": 13}),
-        ("user_resource", {"operation": 14}),
-        ("two_phase_commit", {"operation": 15}),
+        ("has_prefixed_patterns", {"pattern_type": 4}),
+        ("has_delegation_token_resource", {"resource_type": 6}),
+        ("has_user_resource", {"resource_type": 7}),
+        ("has_user_resource", {"operation": 13}),
+        ("has_user_resource", {"operation": 14}),
+        ("has_two_phase_commit", {"operation": 15}),
     ],
 )
 def test_codes_of_later_releases_are_rejected(fact: str, fields: dict[str, object]) -> None:
@@ -195,8 +195,8 @@ def test_errors_name_the_invalid_part() -> None:
         "permission": (99, "this release does not support the permission of the ACL"),
     }
     for field, (value, text) in texts.items():
-        (refusal,) = read_acls([changed(GOOD, **{field: value})])  # type: ignore[misc]
-        assert refusal == Refusal(ErrorCode.INVALID_REQUEST, text)
+        (refusal,) = parse_creations([changed(GOOD, **{field: value})])  # type: ignore[misc]
+        assert refusal == AclElementError(ErrorCode.INVALID_REQUEST, text)
     cluster = Acl(
         ResourceType.CLUSTER,
         "foo",
@@ -206,7 +206,7 @@ def test_errors_name_the_invalid_part() -> None:
         Operation.READ,
         Permission.ALLOW,
     )
-    refused = check_acl(cluster)
+    refused = creation_error(cluster)
     assert refused is not None
     assert refused.message is not None
     assert "kafka-cluster" in refused.message
@@ -216,8 +216,8 @@ def test_errors_name_the_invalid_part() -> None:
 
 
 def test_a_filter_keeps_its_nulls() -> None:
-    assert read_filter(ANYTHING) == AclFilter()
-    assert read_filter(AclCodes(2, "", 2, "", "", 3, 2)) == AclFilter(
+    assert parse_filter(ANYTHING) == AclFilter()
+    assert parse_filter(WireAcl(2, "", 2, "", "", 3, 2)) == AclFilter(
         ResourceType.TOPIC, "", PatternType.MATCH, "", "", Operation.READ, Permission.DENY
     )
 
@@ -225,21 +225,21 @@ def test_a_filter_keeps_its_nulls() -> None:
 @pytest.mark.parametrize("field", FIELDS)
 def test_a_zero_in_a_filter(field: str) -> None:
     filters = [ANYTHING, changed(ANYTHING, **{field: 0})]
-    assert isinstance(read_filters(filters), Closes)
-    read = read_filters(filters, ZOOKEEPER_RULES)
-    assert not isinstance(read, Closes)
+    assert isinstance(parse_filters(filters), ConnectionCloses)
+    read = parse_filters(filters, ZOOKEEPER_RULES)
+    assert not isinstance(read, ConnectionCloses)
     assert read[0] == AclFilter()
     assert getattr(read[1], field).name == "UNKNOWN"
-    assert check_deletion(read[1], ZOOKEEPER_RULES) is None
+    assert deletion_filter_error(read[1], ZOOKEEPER_RULES) is None
 
 
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize("code", [99, -1, 16])
 def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
-    read = read_filters([changed(ANYTHING, **{field: code})])
-    assert not isinstance(read, Closes)
+    read = parse_filters([changed(ANYTHING, **{field: code})])
+    assert not isinstance(read, ConnectionCloses)
     assert getattr(read[0], field).name == "UNKNOWN"
-    refusal = check_deletion(read[0])
+    refusal = deletion_filter_error(read[0])
     assert refusal is not None
     assert refusal.error is ErrorCode.INVALID_REQUEST
     assert field.replace("_", " ") in (refusal.message or "")
@@ -248,19 +248,19 @@ def test_an_unmapped_code_in_a_filter(field: str, code: int) -> None:
 @pytest.mark.parametrize(
     ("fact", "fields"),
     [
-        ("delegation_token_resource", {"resource_type": 6}),
-        ("user_resource", {"resource_type": 7}),
-        ("user_resource", {"operation": 13}),
-        ("two_phase_commit", {"operation": 15}),
+        ("has_delegation_token_resource", {"resource_type": 6}),
+        ("has_user_resource", {"resource_type": 7}),
+        ("has_user_resource", {"operation": 13}),
+        ("has_two_phase_commit", {"operation": 15}),
     ],
 )
 def test_a_filter_with_codes_of_later_releases(fact: str, fields: dict[str, object]) -> None:
     codes = changed(ANYTHING, **fields)
-    assert check_deletion(read_filter(codes)) is None
-    assert check_deletion(read_filter(codes, AclRules(**{fact: False}))) is not None  # type: ignore[arg-type]
+    assert deletion_filter_error(parse_filter(codes)) is None
+    assert deletion_filter_error(parse_filter(codes, AclRules(**{fact: False}))) is not None  # type: ignore[arg-type]
 
 
 def test_valid_filters_are_accepted() -> None:
-    assert check_deletion(AclFilter()) is None
-    assert check_deletion(AclFilter(pattern_type=PatternType.MATCH)) is None
-    assert check_deletion(AclFilter(resource_name="")) is None
+    assert deletion_filter_error(AclFilter()) is None
+    assert deletion_filter_error(AclFilter(pattern_type=PatternType.MATCH)) is None
+    assert deletion_filter_error(AclFilter(resource_name="")) is None

@@ -6,7 +6,7 @@ Implications hold for ALLOW only: denying READ does not deny DESCRIBE (KIP-140, 
 from collections.abc import Iterable
 from functools import cache
 
-from kafka_shim.authorizer.rules import NEWEST_RULES, AclRules
+from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 _DESCRIBING = frozenset(
@@ -15,7 +15,7 @@ _DESCRIBING = frozenset(
 _CONFIG_DESCRIBING = frozenset({Operation.DESCRIBE_CONFIGS, Operation.ALTER_CONFIGS})
 
 
-def allowing(operation: Operation) -> frozenset[Operation]:
+def operations_whose_allow_includes(operation: Operation) -> frozenset[Operation]:
     """Return the operations whose ALLOW entry allows `operation`."""
     if operation is Operation.DESCRIBE:
         return _DESCRIBING | {Operation.ALL}
@@ -24,7 +24,7 @@ def allowing(operation: Operation) -> frozenset[Operation]:
     return frozenset({operation, Operation.ALL})
 
 
-def denying(operation: Operation) -> frozenset[Operation]:
+def operations_whose_deny_includes(operation: Operation) -> frozenset[Operation]:
     """Return the operations whose DENY entry denies `operation`; nothing is implied."""
     return frozenset({operation, Operation.ALL})
 
@@ -37,31 +37,34 @@ def supported_operations(
     A broker checks them when a client requests authorized operations (KIP-430).
     """
     op = Operation
-    found: Iterable[Operation]
+    supported: Iterable[Operation]
     match resource_type:
         case ResourceType.TOPIC:
-            found = (op.READ, op.WRITE, op.CREATE, op.DELETE, op.ALTER, op.DESCRIBE)
-            found = (*found, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS)
+            supported = (op.READ, op.WRITE, op.CREATE, op.DELETE, op.ALTER, op.DESCRIBE)
+            supported = (*supported, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS)
         case ResourceType.GROUP:
             configs = (op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS)
-            found = (op.READ, op.DELETE, op.DESCRIBE)
-            found = (*found, *(configs if rules.group_config_operations else ()))
+            supported = (op.READ, op.DELETE, op.DESCRIBE)
+            supported = (*supported, *(configs if rules.has_group_config_operations else ()))
         case ResourceType.CLUSTER:
-            found = (op.CREATE, op.ALTER, op.DESCRIBE, op.CLUSTER_ACTION)
-            found = (*found, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS, op.IDEMPOTENT_WRITE)
+            supported = (op.CREATE, op.ALTER, op.DESCRIBE, op.CLUSTER_ACTION)
+            supported = (*supported, op.DESCRIBE_CONFIGS, op.ALTER_CONFIGS, op.IDEMPOTENT_WRITE)
         case ResourceType.TRANSACTIONAL_ID:
-            found = (op.WRITE, op.DESCRIBE)
-            found = (*found, *((op.TWO_PHASE_COMMIT,) if rules.two_phase_commit else ()))
-        case ResourceType.DELEGATION_TOKEN if rules.delegation_token_resource:
-            found = (op.DESCRIBE,)
-        case ResourceType.USER if rules.user_resource:
-            found = (op.CREATE_TOKENS, op.DESCRIBE_TOKENS)
+            supported = (op.WRITE, op.DESCRIBE)
+            supported = (
+                *supported,
+                *((op.TWO_PHASE_COMMIT,) if rules.has_two_phase_commit else ()),
+            )
+        case ResourceType.DELEGATION_TOKEN if rules.has_delegation_token_resource:
+            supported = (op.DESCRIBE,)
+        case ResourceType.USER if rules.has_user_resource:
+            supported = (op.CREATE_TOKENS, op.DESCRIBE_TOKENS)
         case _:
-            found = ()
-    return tuple(found)
+            supported = ()
+    return tuple(supported)
 
 
-def operation_bits(operations: Iterable[Operation]) -> int:
+def operation_bit_field(operations: Iterable[Operation]) -> int:
     """Return the bit field of the protocol: bit n is the operation with code n (KIP-430)."""
     bits = 0
     for operation in operations:
@@ -70,7 +73,7 @@ def operation_bits(operations: Iterable[Operation]) -> int:
 
 
 @cache
-def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
+def acl_resource_types_of_release(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
     """Return the resource types that ACLs can have in this release."""
     types = {
         ResourceType.TOPIC,
@@ -78,19 +81,19 @@ def resource_types(rules: AclRules = NEWEST_RULES) -> frozenset[ResourceType]:
         ResourceType.CLUSTER,
         ResourceType.TRANSACTIONAL_ID,
     }
-    if rules.delegation_token_resource:
+    if rules.has_delegation_token_resource:
         types.add(ResourceType.DELEGATION_TOKEN)
-    if rules.user_resource:
+    if rules.has_user_resource:
         types.add(ResourceType.USER)
     return frozenset(types)
 
 
 @cache
-def operations(rules: AclRules = NEWEST_RULES) -> frozenset[Operation]:
+def acl_operations_of_release(rules: AclRules = NEWEST_RULES) -> frozenset[Operation]:
     """Return the operations that ACLs can have in this release, including ALL."""
     known = set(Operation) - {Operation.UNKNOWN, Operation.ANY}
-    if not rules.user_resource:
+    if not rules.has_user_resource:
         known -= {Operation.CREATE_TOKENS, Operation.DESCRIBE_TOKENS}
-    if not rules.two_phase_commit:
+    if not rules.has_two_phase_commit:
         known.discard(Operation.TWO_PHASE_COMMIT)
     return frozenset(known)
