@@ -177,7 +177,7 @@ class _Interleaving:
         acl.operation = draw.pick(*NEEDED[kind], Operation.ALL)
         acl.permission_type = Permission.DENY
         acl.resource_name = name if name and draw.chance(0.8) else "*"
-        if draw.rules.prefixed_patterns and name and draw.chance(0.15):
+        if draw.rules.has_prefixed_patterns and name and draw.chance(0.15):
             acl.resource_name = name[: draw.number(len(draw.prefix), len(name))]
             acl.resource_pattern_type = PatternType.PREFIXED
         self._denials.append(acl)
