@@ -16,7 +16,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
-from kafka_shim.shim.observing import audit
+from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Phase, Session
 
@@ -82,7 +82,7 @@ def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
     api, context, response = _handled(dispatcher, frame, session)
-    audit.write(context, api.key)
+    audit_log.log_decisions(context, api.key)
     return api, response
 
 

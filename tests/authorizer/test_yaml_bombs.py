@@ -8,7 +8,7 @@ import pytest
 from kafka_shim.authorizer.acl_formats.documents import load
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.state_file import read_state
+from kafka_shim.shim.settings.state_file import read_state_file
 
 
 def laughs(head: str, levels: int = 12) -> str:
@@ -52,7 +52,7 @@ def test_a_state_file_with_a_bomb_is_reported_in_one_line(tmp_path: Path) -> Non
     path = tmp_path / "state.yaml"
     path.write_text(laughs("topics:\n- \n"))
     with pytest.raises(ConfigError) as caught:
-        read_state(str(path))
+        read_state_file(str(path))
     assert len(str(caught.value)) < 500
 
 

@@ -17,9 +17,9 @@ from kafka_shim.protocol.messages.incremental_alter_configs_request import (
     IncrementalAlterConfigsRequest,
 )
 from kafka_shim.protocol.messages.list_transactions_request import ListTransactionsRequest
-from kafka_shim.shim import patterns
+from kafka_shim.shim import re2_patterns
 from kafka_shim.shim.handlers import list_transactions
-from kafka_shim.shim.patterns import (
+from kafka_shim.shim.re2_patterns import (
     EXPRESSION_BYTES_MAX,
     InvalidPatternError,
     Pattern,
@@ -154,5 +154,5 @@ def test_compiled_expressions_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> N
 
     purged: list[None] = []
     monkeypatch.setattr(re2, "purge", lambda: purged.append(None))
-    patterns.compile_pattern("a")
+    re2_patterns.compile_pattern("a")
     assert len(purged) == 1

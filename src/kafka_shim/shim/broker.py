@@ -15,8 +15,8 @@ from kafka_shim.shim.system_clock import SystemClock
 if TYPE_CHECKING:
     from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.faults.faults import Faults
-    from kafka_shim.shim.observing.history import History
-    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.observing.request_history import History
+    from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.state.snapshot import Snapshot
     from kafka_shim.shim.storage.storage import Storage
 
@@ -137,7 +137,7 @@ class Broker:
             self.storage.begin_anew(self.cluster)
         self.cluster.authentications.clear()
         if self.dispatcher.history is not None:
-            self.dispatcher.history.forget()
+            self.dispatcher.history.drop_requests()
 
     @property
     def faults(self) -> "Faults":
@@ -145,7 +145,7 @@ class Broker:
         return self.dispatcher.faults
 
     @property
-    def recorder(self) -> "Recorder | None":
+    def recorder(self) -> "TraceRecorder | None":
         """The writer of the trace, if one is recorded."""
         return self.dispatcher.recorder
 
@@ -161,13 +161,13 @@ class Broker:
 
     def record(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
         """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
-        from kafka_shim.shim.observing.recorder import Recorder  # noqa: PLC0415 - most brokers record nothing
+        from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing
 
-        self.dispatcher.set_recorder(Recorder(directory, self.cluster.clock, keeping=keeping))
+        self.dispatcher.set_recorder(TraceRecorder(directory, self.cluster.clock, storage=keeping))
 
     def keep_history(self) -> "History":
         """Keep the last requests for the control API; repeated calls return the same history."""
-        from kafka_shim.shim.observing.history import History  # noqa: PLC0415 - most brokers keep none
+        from kafka_shim.shim.observing.request_history import History  # noqa: PLC0415 - most brokers keep none
 
         history = self.dispatcher.history
         if history is None:

@@ -17,7 +17,7 @@ from kafka import KafkaAdminClient
 
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.kafka_properties import translate
+from kafka_shim.shim.settings.kafka_properties import translate_settings
 from tests.commands import SHIM, environment
 from tests.shim.cli.conftest import Running
 from tests.shim.cli.test_defaults import make
@@ -162,7 +162,7 @@ def test_impossible_ids_and_racks_are_reported(words: str, complaint: str) -> No
 
 
 def test_broker_rack_may_list_the_racks_of_several_brokers() -> None:
-    found = translate({"broker.rack": "a, b"}, {}, "here").fields
+    found = translate_settings({"broker.rack": "a, b"}, {}, "here").config_fields
     assert found == {"racks": ("a", "b")}
 
 

@@ -12,7 +12,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.describe_cluster_request import DescribeClusterRequest
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE, main
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from tests.acl_filters import ANY_ACL
 from tests.commands import SHIM, environment
 from tests.shim.play import Stage
@@ -23,7 +23,7 @@ FULL = Path("/dev/full")
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = Recorder(tmp_path, stage.clock)
+    recorder = TraceRecorder(tmp_path, stage.clock)
     stage.dispatcher.set_recorder(recorder)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     for principal in ("User:alice", "User:bob"):
@@ -127,7 +127,7 @@ def test_an_invalid_trace_is_reported_in_one_line(
 def test_an_empty_segment_is_a_valid_trace(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    recorder = Recorder(tmp_path, ManualClock(0))
+    recorder = TraceRecorder(tmp_path, ManualClock(0))
     assert main(["trace", "info", str(tmp_path)]) == 0
     assert capsys.readouterr().out == "0.000 seconds\n"
     recorder.close()

@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.traffic.importers.log_import import AuthorizerLogImport
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
@@ -20,7 +20,7 @@ from tests.shim.traffic.importers.test_authorizer_log import LATER, OLDEST, RULE
 @pytest.fixture
 def trace(tmp_path: Path) -> Path:
     stage = Stage()
-    recorder = Recorder(tmp_path / "trace", stage.clock)
+    recorder = TraceRecorder(tmp_path / "trace", stage.clock)
     stage.dispatcher.set_recorder(recorder)
     stage.allow("User:bob", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
     topic = CreateTopicsRequest(topics=[CreatableTopic("t", 1, 1, [], [])], timeout_ms=1000)

@@ -8,8 +8,8 @@ import pytest
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, ResponseCache
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.observing.history import History
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.request_history import History
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from tests.recordings.conformance.play import play
 from tests.recordings.conformance.scripts import script
 from tests.recordings.peers.in_process import InProcess
@@ -30,16 +30,16 @@ class Everything:
             dispatcher.response_cache = self.kept = ResponseCache(dispatcher.cluster)
         self.history = History()
         dispatcher.set_history(self.history)
-        recorder = Recorder(folder, peer.stage.clock)
+        recorder = TraceRecorder(folder, peer.stage.clock)
         dispatcher.set_recorder(recorder)
         self._dispatch = dispatcher.dispatch
         dispatcher.dispatch = self._several_times  # type: ignore[method-assign]
         for seed in SEEDS:
             play(script(release, seed), peer)
         recorder.close()
-        self.requests = [seen.row() for seen in self.history]
-        self.decisions = [row for seen in self.history for row in seen.decisions()]
-        self.totals = (self.history.responses, self.history.decisions)
+        self.requests = [seen.request_row() for seen in self.history]
+        self.decisions = [row for seen in self.history for row in seen.decision_rows()]
+        self.totals = (self.history.response_counts, self.history.decision_counts)
         self.counted = dispatcher.cluster.counters.requests
         self.trace = [
             (block.body.connections, block.body.entries)

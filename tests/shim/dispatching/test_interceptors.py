@@ -15,7 +15,7 @@ from kafka_shim.shim.dispatching import dispatcher as dispatcher_module
 from kafka_shim.shim.dispatching.interceptors import Exchange, Handle, Interceptor
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.request.session import Session
 from tests.acl_filters import ANY_ACL
 from tests.shim.faults.sample_requests import metadata

@@ -19,7 +19,11 @@ from kafka_shim.protocol.enums import (
     ResourceType,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.explaining.api_explanation import Caller, RequirementOutcome, explain_api
+from kafka_shim.shim.explaining.api_explanation import (
+    Caller,
+    RequirementOutcome,
+    explain_api_checks,
+)
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.state.authorization import AuthorizationPolicy
 
@@ -41,32 +45,35 @@ def ask(
 ) -> dict[str, RequirementOutcome]:
     caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
     version = served_versions(release)[api][1] if version is None else version
-    outcomes = explain_api(caller, api, version, release, names)
+    outcomes = explain_api_checks(caller, api, version, release, names)
     return {outcome.bound.row.name: outcome for outcome in outcomes}
 
 
 def test_produce_needs_write_on_the_topic() -> None:
     denied = ask(ApiKey.PRODUCE, {TOPIC: ["x"]})
-    (case,) = denied["topic"].cases
-    assert denied["topic"].counts
+    (case,) = denied["topic"].name_outcomes
+    assert denied["topic"].counts_for_result
     assert not denied["topic"].allowed
     assert case.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
-    assert denied["transactional_id"].missing == (TRANSACTIONAL_ID,)
-    assert not denied["transactional_id"].counts
+    assert denied["transactional_id"].missing_resource_types == (TRANSACTIONAL_ID,)
+    assert not denied["transactional_id"].counts_for_result
     assert ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, [allow(Operation.WRITE, TOPIC)])["topic"].allowed
 
 
 def test_a_named_transactional_id_counts() -> None:
     found = ask(ApiKey.PRODUCE, {TOPIC: ["x"], TRANSACTIONAL_ID: ["x"]})
-    assert found["transactional_id"].counts
-    assert found["transactional_id"].cases[0].error is (
+    assert found["transactional_id"].counts_for_result
+    assert found["transactional_id"].name_outcomes[0].error is (
         ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED
     )
 
 
 def test_each_given_name_is_explained_separately() -> None:
     found = ask(ApiKey.PRODUCE, {TOPIC: ["x", "y"]}, [allow(Operation.WRITE, TOPIC)])["topic"]
-    assert [(case.name, case.allowed) for case in found.cases] == [("x", True), ("y", False)]
+    assert [(case.name, case.allowed) for case in found.name_outcomes] == [
+        ("x", True),
+        ("y", False),
+    ]
     assert not found.allowed
 
 
@@ -74,38 +81,41 @@ def test_alternatives_are_checked_until_one_is_allowed() -> None:
     by_cluster = ask(
         ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, CLUSTER, CLUSTER_NAME)]
     )["topic"]
-    (case,) = by_cluster.cases
+    (case,) = by_cluster.name_outcomes
     assert case.allowed
-    assert len(case.asked) == 1
+    assert len(case.checked_needs) == 1
     by_topic = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]}, [allow(Operation.CREATE, TOPIC)])["topic"]
-    (case,) = by_topic.cases
-    assert [response.decision.allowed for response in case.asked] == [False, True]
+    (case,) = by_topic.name_outcomes
+    assert [response.decision.allowed for response in case.checked_needs] == [False, True]
 
 
 def test_a_denial_shown_by_a_field_does_not_count() -> None:
     found = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]})["configs"]
     assert found.effect is Effect.VALUE
-    assert not found.counts
+    assert not found.counts_for_result
 
 
 def test_the_first_conditional_check_of_each_given_resource_type_counts() -> None:
     found = ask(ApiKey.METADATA, {TOPIC: ["x"]})
-    assert found["topic"].counts
-    assert not found["all_topics"].counts
-    assert not found["auto_create"].counts
+    assert found["topic"].counts_for_result
+    assert not found["all_topics"].counts_for_result
+    assert not found["auto_create"].counts_for_result
     fetch = ask(ApiKey.FETCH, {TOPIC: ["x"]})
-    assert (fetch["follower"].counts, fetch["topic"].counts) == (False, True)
+    assert (fetch["follower"].counts_for_result, fetch["topic"].counts_for_result) == (False, True)
     follower = ask(ApiKey.FETCH, {CLUSTER: [CLUSTER_NAME]})
-    assert (follower["follower"].counts, follower["topic"].counts) == (True, False)
+    assert (follower["follower"].counts_for_result, follower["topic"].counts_for_result) == (
+        True,
+        False,
+    )
 
 
 def test_write_on_any_topic_is_enough_for_an_idempotent_producer() -> None:
     names = {CLUSTER: [CLUSTER_NAME]}
     allowed = ask(ApiKey.INIT_PRODUCER_ID, names, [allow(Operation.WRITE, TOPIC)])["idempotent"]
-    (case,) = allowed.cases
+    (case,) = allowed.name_outcomes
     assert case.allowed
-    assert case.asked[-1].explanation is None
-    assert case.asked[-1].decision.acl == allow(Operation.WRITE, TOPIC)
+    assert case.checked_needs[-1].explanation is None
+    assert case.checked_needs[-1].decision.acl == allow(Operation.WRITE, TOPIC)
     old = ask(ApiKey.INIT_PRODUCER_ID, names, [allow(Operation.WRITE, TOPIC)], release="2.7")[
         "idempotent"
     ]
@@ -113,11 +123,11 @@ def test_write_on_any_topic_is_enough_for_an_idempotent_producer() -> None:
 
 
 def test_0_11_reports_topics_without_describe_as_unknown() -> None:
-    hidden = ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, release="0.11")["topic"].cases[0]
+    hidden = ask(ApiKey.PRODUCE, {TOPIC: ["x"]}, release="0.11")["topic"].name_outcomes[0]
     assert hidden.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     described = ask(
         ApiKey.PRODUCE, {TOPIC: ["x"]}, [allow(Operation.DESCRIBE, TOPIC)], release="0.11"
-    )["topic"].cases[0]
+    )["topic"].name_outcomes[0]
     assert described.error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
 
 
@@ -131,9 +141,9 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
         for version in range(low, high + 1):
             for name, outcome in ask(api, names, release=release, version=version).items():
                 seen.add((api, name))
-                assert outcome.cases
+                assert outcome.name_outcomes
                 assert not outcome.allowed  # the authorizer has no ACLs
-                assert all(case.asked for case in outcome.cases)
+                assert all(case.checked_needs for case in outcome.name_outcomes)
     low_and_high = served_versions(release)
     expected = {
         (bound.row.api, bound.row.name)
@@ -173,10 +183,10 @@ def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None
     caller = Caller(authorizer, Actor("User:a", "127.0.0.1"))
     names = {kind: ["x"] for kind in KINDS} | {CLUSTER: [CLUSTER_NAME]}
     for api, (_, high) in served_versions(release).items():
-        for outcome in explain_api(caller, api, high, release, names):
+        for outcome in explain_api_checks(caller, api, high, release, names):
             if outcome.bound.hidden_as is not None:
                 continue  # the handlers also check DESCRIBE here
-            (case,) = outcome.cases
+            (case,) = outcome.name_outcomes
             access = Access(policy, 1, Actor("User:a", "127.0.0.1"))
             assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id
             assert case.error is (ErrorCode.NONE if case.allowed else outcome.bound.error)

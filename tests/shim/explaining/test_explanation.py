@@ -10,7 +10,11 @@ from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.explaining.explanation import InapplicableAcl, because_text, explain
+from kafka_shim.shim.explaining.explanation import (
+    InapplicableAcl,
+    decision_reason_text,
+    explain_decision,
+)
 
 ALICE = Actor("User:alice", "10.0.0.1")
 READ_ORDERS = Action(Operation.READ, ResourceType.TOPIC, "orders")
@@ -37,40 +41,40 @@ EVERYONE_DENY = acl("User:*", Operation.ALL, permission=Permission.DENY)
 
 
 def test_without_acls_an_allow_is_missing() -> None:
-    found = explain(authorizer(), ALICE, READ_ORDERS)
-    assert because_text(found) == "no ACL allows it; the resource has no ACLs"
-    assert found.steps == (Step(is_addition=True, acl=ALLOW),)
-    assert found.also == ()
-    assert found.misses == ()
+    found = explain_decision(authorizer(), ALICE, READ_ORDERS)
+    assert decision_reason_text(found) == "no ACL allows it; the resource has no ACLs"
+    assert found.steps_to_allow == (Step(is_addition=True, acl=ALLOW),)
+    assert found.other_applying_acls == ()
+    assert found.inapplicable_acls == ()
 
 
 def test_a_new_acl_can_be_limited_to_the_host() -> None:
-    assert explain(authorizer(), ALICE, READ_ORDERS, "10.0.0.1").steps == (
+    assert explain_decision(authorizer(), ALICE, READ_ORDERS, "10.0.0.1").steps_to_allow == (
         Step(is_addition=True, acl=acl(host="10.0.0.1")),
     )
 
 
 def test_other_allow_acls_are_listed_besides_the_deciding_one() -> None:
     prefixed = acl(name="o", pattern_type=PatternType.PREFIXED)
-    found = explain(authorizer(ALLOW, prefixed), ALICE, READ_ORDERS)
+    found = explain_decision(authorizer(ALLOW, prefixed), ALICE, READ_ORDERS)
     assert found.decision.allowed
-    assert {found.decision.acl, *found.also} == {ALLOW, prefixed}
-    assert found.steps == ()
+    assert {found.decision.acl, *found.other_applying_acls} == {ALLOW, prefixed}
+    assert found.steps_to_allow == ()
 
 
 def test_all_deny_acls_must_be_removed() -> None:
-    found = explain(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
-    assert because_text(found) == "an ACL denies it; DENY always wins"
-    assert set(found.steps) == {
+    found = explain_decision(authorizer(ALLOW, PREFIXED_DENY, EVERYONE_DENY), ALICE, READ_ORDERS)
+    assert decision_reason_text(found) == "an ACL denies it; DENY always wins"
+    assert set(found.steps_to_allow) == {
         Step(is_addition=False, acl=PREFIXED_DENY),
         Step(is_addition=False, acl=EVERYONE_DENY),
     }
-    assert ALLOW in found.also
+    assert ALLOW in found.other_applying_acls
 
 
 def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
-    found = explain(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
-    assert found.steps == (
+    found = explain_decision(authorizer(PREFIXED_DENY), ALICE, READ_ORDERS)
+    assert found.steps_to_allow == (
         Step(is_addition=False, acl=PREFIXED_DENY),
         Step(is_addition=True, acl=ALLOW),
     )
@@ -85,41 +89,45 @@ def test_a_deny_must_be_removed_and_a_missing_allow_added() -> None:
     ],
 )
 def test_the_reason_is_given_for_acls_that_do_not_apply(entry: Acl, why: str) -> None:
-    found = explain(authorizer(entry), ALICE, READ_ORDERS)
-    assert found.misses == (InapplicableAcl(entry, why),)
-    assert because_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
+    found = explain_decision(authorizer(entry), ALICE, READ_ORDERS)
+    assert found.inapplicable_acls == (InapplicableAcl(entry, why),)
+    assert decision_reason_text(found) == "no ACL allows it; 1 ACL for the principal does not apply"
 
 
 def test_denying_read_does_not_deny_describe() -> None:
     deny = acl(permission=Permission.DENY)
     describe = Action(Operation.DESCRIBE, ResourceType.TOPIC, "orders")
-    found = explain(authorizer(deny, acl(operation=Operation.WRITE)), ALICE, describe)
+    found = explain_decision(authorizer(deny, acl(operation=Operation.WRITE)), ALICE, describe)
     assert found.decision.allowed
-    assert found.misses == (InapplicableAcl(deny, "denying READ does not deny DESCRIBE"),)
+    assert found.inapplicable_acls == (
+        InapplicableAcl(deny, "denying READ does not deny DESCRIBE"),
+    )
 
 
 def test_acls_of_others_are_counted() -> None:
-    explanation = explain(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
-    assert because_text(explanation).endswith("the resource has 1 ACL, for other principals")
-    other = explain(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
-    assert because_text(other).endswith("the resource has 2 ACLs, for other principals")
+    explanation = explain_decision(authorizer(acl("User:bob")), ALICE, READ_ORDERS)
+    assert decision_reason_text(explanation).endswith(
+        "the resource has 1 ACL, for other principals"
+    )
+    other = explain_decision(authorizer(acl("User:bob"), acl("User:eve")), ALICE, READ_ORDERS)
+    assert decision_reason_text(other).endswith("the resource has 2 ACLs, for other principals")
 
 
 def test_the_wildcard_covers_names_that_begin_with_an_asterisk_in_some_releases() -> None:
     wildcard = acl(name="*")
     starred = Action(Operation.READ, ResourceType.TOPIC, "*eu")
-    (miss,) = explain(authorizer(wildcard), ALICE, starred).misses
-    assert "passes over `*`" in miss.why
+    (miss,) = explain_decision(authorizer(wildcard), ALICE, starred).inapplicable_acls
+    assert "passes over `*`" in miss.reason
     old = authorizer(wildcard, rules=AclRules(wildcard_covers_starred_names=True))
-    assert explain(old, ALICE, starred).misses == ()
+    assert explain_decision(old, ALICE, starred).inapplicable_acls == ()
 
 
 def test_the_reason_is_given_for_decisions_without_an_acl() -> None:
-    root = explain(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
-    assert because_text(root) == "User:alice is a super user"
-    lax = explain(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
+    root = explain_decision(authorizer(super_users=("User:alice",)), ALICE, READ_ORDERS)
+    assert decision_reason_text(root) == "User:alice is a super user"
+    lax = explain_decision(authorizer(allow_everyone=True), ALICE, READ_ORDERS)
     assert lax.decision.reason is DecisionReason.DEFAULT_ALLOW
-    assert "allow.everyone.if.no.acl.found is set" in because_text(lax)
+    assert "allow.everyone.if.no.acl.found is set" in decision_reason_text(lax)
 
 
 ACLS = st.lists(
@@ -143,28 +151,28 @@ def test_the_steps_are_sufficient_and_minimal(
     acls: list[Acl], operation: Operation, host: str
 ) -> None:
     action = Action(operation, ResourceType.TOPIC, "orders")
-    found = explain(authorizer(*acls), ALICE, action, host)
+    found = explain_decision(authorizer(*acls), ALICE, action, host)
     assert found.decision == authorizer(*acls).authorize(ALICE, action)
-    assert bool(found.steps) is not found.decision.allowed
-    assert authorizer(*after(acls, found.steps)).authorize(ALICE, action).allowed
-    for left_out in found.steps:
-        some = [step for step in found.steps if step != left_out]
+    assert bool(found.steps_to_allow) is not found.decision.allowed
+    assert authorizer(*after(acls, found.steps_to_allow)).authorize(ALICE, action).allowed
+    for left_out in found.steps_to_allow:
+        some = [step for step in found.steps_to_allow if step != left_out]
         assert not authorizer(*after(acls, some)).authorize(ALICE, action).allowed
 
 
 @given(ACLS, OPERATIONS)
 def test_listed_acls_apply_and_others_do_not(acls: list[Acl], operation: Operation) -> None:
     action = Action(operation, ResourceType.TOPIC, "orders")
-    found = explain(authorizer(*acls), ALICE, action)
-    applying = {*found.also, *([found.decision.acl] if found.decision.acl else [])}
-    for miss in found.misses:
+    found = explain_decision(authorizer(*acls), ALICE, action)
+    applying = {*found.other_applying_acls, *([found.decision.acl] if found.decision.acl else [])}
+    for miss in found.inapplicable_acls:
         assert not authorizer(miss.acl).authorize(ALICE, action).acl
     for entry in applying:
         assert authorizer(entry).authorize(ALICE, action).acl == entry
     about_others = [
         entry
         for entry in acls
-        if entry not in applying and entry not in {m.acl for m in found.misses}
+        if entry not in applying and entry not in {m.acl for m in found.inapplicable_acls}
     ]
     assert all(not authorizer(entry).authorize(ALICE, action).acl for entry in about_others)
 

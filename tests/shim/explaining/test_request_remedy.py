@@ -20,7 +20,7 @@ from kafka_shim.protocol.enums import (
     Permission,
     ResourceType,
 )
-from kafka_shim.shim.observing.history import History, HistoryEntry
+from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.request.access import RequestRemedy
 from kafka_shim.shim.request.session import Session
 from tests.recordings.conformance.matrix.access_matrix import USER, Matrix
@@ -83,7 +83,7 @@ def errors_of(seen: HistoryEntry) -> tuple[int, ...] | None:
     """Return the errors of a response, without those that are only shown in a separate field."""
     if seen.api is not ApiKey.CREATE_TOPICS or seen.response is None:
         return seen.errors
-    return tuple(topic["errorCode"] for topic in seen.detail()["response"]["topics"])
+    return tuple(topic["errorCode"] for topic in seen.detail_row()["response"]["topics"])
 
 
 def random_acls(rng: random.Random, scenario: Scenario, rules: AclRules) -> list[Acl]:

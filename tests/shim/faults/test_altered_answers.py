@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.produce_request import (
 )
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from tests.shim.faults.sample_requests import HEARTBEAT, metadata
 from tests.shim.play import Stage
 
@@ -40,7 +40,7 @@ def test_an_unknown_error_code_is_returned_and_shown_as_a_number(stage: Stage) -
     stage.dispatcher.faults.add({"action": {"error": 4711}})
     assert stage.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code == 4711
     (seen,) = history
-    assert set(seen.row()["error_names"]) == {"4711"}
+    assert set(seen.request_row()["error_names"]) == {"4711"}
 
 
 @pytest.mark.parametrize(

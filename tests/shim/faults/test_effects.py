@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from tests.acl_filters import ANY_ACL
 from tests.shim.faults.sample_requests import HEARTBEAT, UNKNOWN_MEMBER, metadata
 from tests.shim.play import Stage
@@ -118,7 +118,7 @@ def test_deny_looks_like_a_denial_by_an_acl_even_for_super_users(stage: Stage) -
     ]
     assert (denied, allowed) == (ErrorCode.TOPIC_AUTHORIZATION_FAILED, ErrorCode.NONE)
     first = next(iter(history))
-    row = next(first.decisions())
+    row = next(first.decision_rows())
     assert (row["allowed"], row["rule"]) == (
         False, "DENY User:admin DESCRIBE on TOPIC LITERAL orders from *",
     )  # fmt: skip

@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from tests.pipeline.real_accesses import PRINCIPAL, Decision, recorded
 from tests.pipeline.real_requests import GRANTS, TOPICS, asks
 from tests.shim.play import Stage

@@ -17,7 +17,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import TopicSeed
 from kafka_shim.shim.network import write_buffer
 from kafka_shim.shim.network.write_buffer import WriteBuffer
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.protocol.record_lists import NOW
 from tests.shim.network.test_fairness import settled

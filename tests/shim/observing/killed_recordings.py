@@ -16,7 +16,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.trace.segments import TraceStorage
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import LISTENER
@@ -25,12 +25,12 @@ from tests.shim.play import LISTENER
 def record(folder: Path, compression: str, told: int) -> None:
     """Record requests until killed; after each block write the number of requests to `told`."""
     keeping = TraceStorage(compression, segment_bytes=50_000)
-    recorder = Recorder(folder, ManualClock(), keeping=keeping)
+    recorder = TraceRecorder(folder, ManualClock(), storage=keeping)
     session = Session(LISTENER, 1, "127.0.0.1", 50_000)
     for number in itertools.count(1):
         header = RequestHeader(ApiKey.DESCRIBE_ACLS, 3, number, "x" * (number % 200))
         frame = write_request_header(header) + codecs.write_request(ANY_ACL, 3)
-        recorder.request(session, header, frame)
+        recorder.record_request(session, header, frame)
         if number % 25 == 0:
             recorder.flush()
             os.pwrite(told, number.to_bytes(8, "big"), 0)

@@ -11,9 +11,9 @@ from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinato
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.explaining import request_remedy
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.observing import audit
-from kafka_shim.shim.observing.audit import LINES_MAX, LOGGER_NAME
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing import audit_log
+from kafka_shim.shim.observing.audit_log import LINES_MAX, LOGGER_NAME
+from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
@@ -128,7 +128,7 @@ def test_lines_of_a_request_are_bounded_and_the_others_counted(
         made.append(asked)
         return ""
 
-    monkeypatch.setattr(audit, "_to_allow", to_allow)
+    monkeypatch.setattr(audit_log, "_remedy_text_or_empty", to_allow)
     stage = Stage()
     stage.ask(ApiKey.METADATA, 1, metadata(3 * RECORDS_MAX), "User:alice")
     lines = audit_lines(capsys)
@@ -157,7 +157,9 @@ def test_remedies_are_computed_only_for_lines_that_are_logged(
 ) -> None:
     set_up_logs("warn", "console")
     monkeypatch.setattr(
-        audit, "_to_allow", lambda *_: pytest.fail("computed a remedy that is not logged")
+        audit_log,
+        "_remedy_text_or_empty",
+        lambda *_: pytest.fail("computed a remedy that is not logged"),
     )
     Stage().ask(ApiKey.METADATA, 1, metadata(3), "User:alice")
 

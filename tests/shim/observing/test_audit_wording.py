@@ -8,7 +8,7 @@ from typing import NamedTuple
 import pytest
 
 from kafka_shim.protocol.api_versions import parse_minor_release
-from kafka_shim.shim.observing.audit import LOGGER_NAME
+from kafka_shim.shim.observing.audit_log import LOGGER_NAME
 from tests.recordings.audit.recording import RELEASES, play, recorded
 from tests.shim.cli.conftest import Running, start  # noqa: F401 -- a fixture
 

@@ -3,7 +3,7 @@
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.control.history_queries import HistoryQueries
-from kafka_shim.shim.observing.history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
+from kafka_shim.shim.observing.request_history import DECISIONS_MAX, RESPONSE_BYTES_MAX, History
 from tests.acl_filters import ANY_ACL
 from tests.shim.play import Stage
 
@@ -37,12 +37,12 @@ def test_the_limit_in_bytes_includes_the_responses_of_kept_requests() -> None:
     assert first.response is not None
     assert first.response_bytes == len(first.response) - 4
     before = history.held_bytes
-    history.add_response_frame(last, bytes(104))
+    history.set_response_frame(last, bytes(104))
     assert history.held_bytes == before + 100
-    history.add_response_frame(last, bytes(RESPONSE_BYTES_MAX + 5))
+    history.set_response_frame(last, bytes(RESPONSE_BYTES_MAX + 5))
     assert (history.held_bytes, last.response_bytes) == (before + 100, RESPONSE_BYTES_MAX + 1)
-    history.forget()
-    history.add_response_frame(last, bytes(104))
+    history.drop_requests()
+    history.set_response_frame(last, bytes(104))
     assert history.held_bytes == 0
 
 
@@ -60,15 +60,15 @@ def test_the_limit_in_bytes_includes_decisions() -> None:
     history = denied(History(bytes_max=1_000_000), 20, 900)
     kept = sum(len(seen.records) for seen in history)
     assert 900 <= kept <= 4000
-    assert history.decisions["DESCRIBE", "TOPIC", False, "default_deny", "Metadata"] == 18_000
+    assert history.decision_counts["DESCRIBE", "TOPIC", False, "default_deny", "Metadata"] == 18_000
 
 
 def test_a_request_shows_how_many_of_its_decisions_were_dropped() -> None:
     history = denied(History(), 1, DECISIONS_MAX + 5)
     [seen] = history
-    assert len(list(seen.decisions())) == DECISIONS_MAX
-    assert seen.row()["decisions_left_out"] == 5
-    assert history.decisions.total() == DECISIONS_MAX + 5
+    assert len(list(seen.decision_rows())) == DECISIONS_MAX
+    assert seen.request_row()["decisions_left_out"] == 5
+    assert history.decision_counts.total() == DECISIONS_MAX + 5
     past = HistoryQueries(history)
     assert past.list_decisions({"limit": "10"})["left_out"] == 5
     assert past.list_decisions({"limit": "10", "api": "Produce"})["left_out"] == 0
@@ -76,22 +76,22 @@ def test_a_request_shows_how_many_of_its_decisions_were_dropped() -> None:
 
 def test_totals_include_dropped_requests() -> None:
     history = recorded(History(requests_max=1), 5)
-    assert history.responses == {("DescribeAcls", 3, 31): 5}
+    assert history.response_counts == {("DescribeAcls", 3, 31): 5}
     key = ("DESCRIBE", "CLUSTER", False, "default_deny", "DescribeAcls")
-    assert history.decisions == {key: 5}
-    history.forget()
+    assert history.decision_counts == {key: 5}
+    history.drop_requests()
     assert list(history) == []
-    assert history.decisions[key] == 5
+    assert history.decision_counts[key] == 5
     assert history.last_number == 5
 
 
 def test_a_request_is_shown_decoded_with_its_decisions() -> None:
     [seen] = recorded(History(), 1)
-    row = seen.row()
+    row = seen.request_row()
     assert row["api"] == "DescribeAcls"
     assert row["request"]["operation"] == 1
     assert row["errors"] == [31]
-    [decision] = seen.decisions()
+    [decision] = seen.decision_rows()
     assert decision["would_allow"] == {
         "remove": [],
         "add": [{"principal": "User:alice", "allow": ["Describe"], "cluster": "kafka-cluster"}],

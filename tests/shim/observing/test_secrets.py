@@ -42,8 +42,8 @@ from kafka_shim.protocol.trace.redaction import (
     redact_request_frame,
     redact_response_frame,
 )
-from kafka_shim.shim.observing.history import History
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.request_history import History
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.state.settings.config_definitions import definitions
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
@@ -108,7 +108,7 @@ async def test_of_a_raw_token_where_a_request_is_expected_only_the_length_is_rec
 async def test_a_proxy_records_only_the_length_of_a_raw_token(tmp_path: Path) -> None:
     async with serving() as broker:
         host, _, port = broker.bootstrap_servers("SASL_PLAINTEXT").rpartition(":")
-        recorder = Recorder(tmp_path, SystemClock(), writer="proxy")
+        recorder = TraceRecorder(tmp_path, SystemClock(), writer="proxy")
         proxy = Proxy((host, int(port)), ("127.0.0.1", 0), recorder)
         here, _, there = (await proxy.start()).rpartition(":")
         try:
@@ -152,7 +152,7 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
                 await wire.ask(api, version, request)
             await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
     assert SECRET.encode() not in written(tmp_path)
-    rows = [seen.row() for seen in history]
+    rows = [seen.request_row() for seen in history]
     assert SECRET not in str(rows)
     assert str(rows).count("[hidden]") == 3
     async with serving() as broker:

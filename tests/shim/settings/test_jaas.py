@@ -12,7 +12,7 @@ def test_a_client_line_has_options() -> None:
 
 def test_a_server_line_has_users() -> None:
     text = f"{PLAIN_MODULE} required\n username=admin password='p'\n user_a=\"x\" user_b='y' ;"
-    assert parse_jaas(text, "here").users == {"a": "x", "b": "y"}
+    assert parse_jaas(text, "here").plain_passwords_by_user == {"a": "x", "b": "y"}
 
 
 def test_a_module_may_have_no_options() -> None:

@@ -3,12 +3,12 @@ import pytest
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.kafka_properties import (
-    Translation,
-    describes_broker,
-    from_environment,
-    misspelt_variables,
-    translate,
-    unknown_settings,
+    TranslatedSettings,
+    describes_whole_broker,
+    misspelt_environment_variables,
+    settings_in_environment,
+    translate_settings,
+    unknown_setting_names,
 )
 
 JAAS = (
@@ -17,13 +17,13 @@ JAAS = (
 )
 
 
-def translated(**settings: str) -> Translation:
+def translated(**settings: str) -> TranslatedSettings:
     found = {key.replace("_", "."): value for key, value in settings.items()}
-    return translate(found, found, "here")
+    return translate_settings(found, found, "here")
 
 
 def test_environment_variables_are_spelled_as_for_container_images() -> None:
-    assert from_environment(
+    assert settings_in_environment(
         {
             "KAFKA_SUPER_USERS": "User:a",
             "KAFKA_LISTENER_NAME_SASL__PLAINTEXT_PLAIN_SASL_JAAS_CONFIG": JAAS,
@@ -43,7 +43,9 @@ def test_environment_variables_are_spelled_as_for_container_images() -> None:
 
 def test_variables_that_are_not_settings_are_ignored() -> None:
     others = ("HEAP_OPTS", "OPTS", "VERSION", "HOME", "BOOTSTRAP_SERVERS", "LOG4J_LOGGERS", "URI")
-    assert from_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
+    assert (
+        settings_in_environment({f"KAFKA_{name}": "x" for name in others} | {"PATH": "/bin"}) == {}
+    )
 
 
 @pytest.mark.parametrize(
@@ -56,7 +58,7 @@ def test_variables_that_are_not_settings_are_ignored() -> None:
     ],
 )
 def test_mistyped_variables_are_named(mistake: str, right: str) -> None:
-    assert list(misspelt_variables({mistake: "3", right: "1"})) == [(mistake, right)]
+    assert list(misspelt_environment_variables({mistake: "3", right: "1"})) == [(mistake, right)]
 
 
 def test_known_variables_of_images_are_not_reported() -> None:
@@ -74,16 +76,21 @@ def test_known_variables_of_images_are_not_reported() -> None:
         CLIENT_ID BROKERS ZOOKEEPER_TLS_KEYSTORE_PASSWORD SHIM_READY_FILE
         LISTENER_NAME_A_SSL_KEYSTORE_LOCATIO
     """
-    assert list(misspelt_variables({f"KAFKA_{name}": "x" for name in names.split()})) == []
+    assert (
+        list(misspelt_environment_variables({f"KAFKA_{name}": "x" for name in names.split()})) == []
+    )
 
 
 def test_users_of_bitnamis_variables_are_read() -> None:
-    found = from_environment(
+    found = settings_in_environment(
         {"KAFKA_CLIENT_USERS": "a, b", "KAFKA_CLIENT_PASSWORDS": 'x"\\y,z', "KAFKA_OPTS": ""}
     )
-    assert translate(found, found, "here").fields["users"] == {"a": 'x"\\y', "b": "z"}
+    assert translate_settings(found, found, "here").config_fields["users"] == {
+        "a": 'x"\\y',
+        "b": "z",
+    }
     with pytest.raises(ConfigError, match="differ in length"):
-        from_environment({"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"})
+        settings_in_environment({"KAFKA_CLIENT_USERS": "a,b", "KAFKA_CLIENT_PASSWORDS": "x"})
 
 
 def test_listeners_can_have_any_name() -> None:
@@ -92,15 +99,15 @@ def test_listeners_can_have_any_name() -> None:
         listener_security_protocol_map="OUTSIDE:SASL_SSL,INSIDE:plaintext,CONTROLLER:PLAINTEXT",
         controller_listener_names="CONTROLLER",
     )
-    assert found.fields["listeners"] == (
+    assert found.config_fields["listeners"] == (
         ListenerConfig("OUTSIDE", SecurityProtocol.SASL_SSL, "0.0.0.0", 9092),
         ListenerConfig("INSIDE", SecurityProtocol.PLAINTEXT, "::1", 9093),
     )
-    assert set(found.properties) == {"controller.listener.names"}
+    assert set(found.other_settings) == {"controller.listener.names"}
 
 
 def test_the_name_of_a_listener_may_be_its_protocol() -> None:
-    (listener,) = translated(listeners="SASL_PLAINTEXT://127.0.0.1:0").fields["listeners"]
+    (listener,) = translated(listeners="SASL_PLAINTEXT://127.0.0.1:0").config_fields["listeners"]
     assert listener.protocol is SecurityProtocol.SASL_PLAINTEXT
 
 
@@ -113,18 +120,18 @@ def test_settings_of_the_authorizer_and_users_are_translated() -> None:
         cluster_id="abc",
         num_partitions="3",
     )
-    assert found.fields == {
+    assert found.config_fields == {
         "authorizer": "kafka.security.authorizer.AclAuthorizer",
         "super_users": ("User:CN=ops,O=x", "User:admin"),
         "allow_everyone_if_no_acl_found": True,
         "users": {"admin": "admin-secret", "alice": "alice-secret"},
         "cluster_id": "abc",
     }
-    assert found.properties == {"num.partitions": "3"}
+    assert found.other_settings == {"num.partitions": "3"}
 
 
 def test_an_empty_authorizer_class_disables_the_authorizer() -> None:
-    assert translated(authorizer_class_name="").fields == {"authorizer": "none"}
+    assert translated(authorizer_class_name="").config_fields == {"authorizer": "none"}
 
 
 @pytest.mark.parametrize(
@@ -142,16 +149,16 @@ def test_an_empty_authorizer_class_disables_the_authorizer() -> None:
 )
 def test_errors_are_reported(settings: dict[str, str], complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"^here: .*{complaint}"):
-        translate(settings, settings, "here")
+        translate_settings(settings, settings, "here")
 
 
 def test_unknown_settings_are_listed_separately() -> None:
     known = {"process.roles": "", "log.dirs": "", "super.users": "", "zookeeper.connect": ""}
     free = {"listener.name.x.ssl.client.auth": "", "shim.tls.directory": ""}
-    assert unknown_settings(known | free | {"my.setting": "", "a": ""}) == ["a", "my.setting"]
+    assert unknown_setting_names(known | free | {"my.setting": "", "a": ""}) == ["a", "my.setting"]
 
 
 def test_listeners_or_a_broker_id_describe_a_broker() -> None:
-    assert describes_broker({"listeners": ""})
-    assert describes_broker({"broker.id": ""})
-    assert not describes_broker({"num.partitions": "", "super.users": ""})
+    assert describes_whole_broker({"listeners": ""})
+    assert describes_whole_broker({"broker.id": ""})
+    assert not describes_whole_broker({"num.partitions": "", "super.users": ""})

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.properties import parse_properties, read_properties
+from kafka_shim.shim.settings.java_properties import parse_properties, read_properties_file
 
 
 @pytest.mark.parametrize(
@@ -58,7 +58,7 @@ def test_any_text_can_be_parsed(text: str) -> None:
 
 def test_files_that_cannot_be_read_are_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"--config .*none: No such file"):
-        read_properties(str(tmp_path / "none"), "--config")
+        read_properties_file(str(tmp_path / "none"), "--config")
     (tmp_path / "binary").write_bytes(b"\xff\xfe=\xff")
     with pytest.raises(ConfigError, match="not a text file"):
-        read_properties(str(tmp_path / "binary"), "--config")
+        read_properties_file(str(tmp_path / "binary"), "--config")

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.state_file import State, read_state
+from kafka_shim.shim.settings.state_file import InitialState, read_state_file
 
 WHOLE = """
 users:
@@ -29,14 +29,14 @@ faults:
 """
 
 
-def read(folder: Path, text: str) -> State:
+def read(folder: Path, text: str) -> InitialState:
     path = folder / "state.yaml"
     path.write_text(text)
-    return read_state(str(path))
+    return read_state_file(str(path))
 
 
 def test_a_complete_file_is_read(tmp_path: Path) -> None:
-    assert read(tmp_path, WHOLE) == State(
+    assert read(tmp_path, WHOLE) == InitialState(
         users={"alice": "alice-secret"},
         super_users=("User:admin",),
         topics=(
@@ -65,7 +65,7 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "users:\n", "{}", "topics: {}\nacls:\ngroups:\nsuper_users:"])
 def test_empty_files_and_keys_are_valid(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text) == State()
+    assert read(tmp_path, text) == InitialState()
 
 
 def test_topics_may_be_a_list(tmp_path: Path) -> None:
@@ -73,7 +73,7 @@ def test_topics_may_be_a_list(tmp_path: Path) -> None:
 
 
 def test_the_demo_is_read() -> None:
-    demo = read_state(str(Path(__file__).parents[3] / "examples" / "demo.yaml"))
+    demo = read_state_file(str(Path(__file__).parents[3] / "examples" / "demo.yaml"))
     assert set(demo.users) == {"admin", "alice", "bob", "carol"}
     assert len(demo.acls) == 4
 
@@ -135,4 +135,4 @@ def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
 
 def test_a_missing_file_is_reported() -> None:
     with pytest.raises(ConfigError, match=r"--state none.yaml: No such file"):
-        read_state("none.yaml")
+        read_state_file("none.yaml")

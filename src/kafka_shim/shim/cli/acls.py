@@ -43,7 +43,7 @@ from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import printable
-from kafka_shim.shim.settings.input_files import read_acls
+from kafka_shim.shim.settings.input_files import read_acl_file
 
 DESCRIPTION = """\
 List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
@@ -141,7 +141,7 @@ def _convert_acl_file(args: argparse.Namespace) -> int:
     if form is None:
         raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
     try:
-        print(write(read_acls(args.acls, "--acls", args.input_format), form), end="")
+        print(write(read_acl_file(args.acls, "--acls", args.input_format), form), end="")
     except AclTextError as error:
         raise ConfigError(f"--format {form}: {error}") from error
     return 0
@@ -182,7 +182,7 @@ def _acls_of_file_by_resource(args: argparse.Namespace) -> Targets:
             "--acls cannot be combined with options that describe an ACL, such as --topic"
         )
     acls_by_resource: Targets = {}
-    for acl in read_acls(args.acls, "--acls", args.input_format):
+    for acl in read_acl_file(args.acls, "--acls", args.input_format):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
         acls_by_resource.setdefault(resource, []).append(acl)
     return acls_by_resource

@@ -19,12 +19,15 @@ from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, TopicSeed
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users
-from kafka_shim.shim.settings.kafka_properties import from_environment, misspelt_variables
+from kafka_shim.shim.settings.kafka_properties import (
+    misspelt_environment_variables,
+    settings_in_environment,
+)
 from kafka_shim.shim.whole_number import whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import ConfigFileContent
-    from kafka_shim.shim.settings.state_file import State
+    from kafka_shim.shim.settings.state_file import InitialState
 
 NO_FILE: "ConfigFileContent" = (None, {})
 CLIENT_TELEMETRY = "shim.client.telemetry"
@@ -205,9 +208,9 @@ def config_from_arguments(
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
         set_missing_options_from_file(args, content[0])
-    for variable, right in misspelt_variables(environ):
+    for variable, right in misspelt_environment_variables(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
-    merged = merge_config_sources(args, content, from_environment(environ))
+    merged = merge_config_sources(args, content, settings_in_environment(environ))
     fields, properties = merged.config_fields, merged.broker_settings
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
@@ -218,9 +221,9 @@ def config_from_arguments(
     fields["topics"] = tuple(_parse_topic(text) for text in args.topic or ())
     fields["acls"] = _read_acls_if_given(args.acls)
     if args.state is not None:
-        from kafka_shim.shim.settings.state_file import read_state
+        from kafka_shim.shim.settings.state_file import read_state_file
 
-        _add_state_file_content(fields, read_state(args.state))
+        _add_state_file_content(fields, read_state_file(args.state))
     fields.setdefault("super_users", default_super_users(fields))
     fields["listeners"] = configured_listeners(args, merged)
     plain = {
@@ -235,7 +238,7 @@ def config_from_arguments(
     return Config(**fields, **given, properties=properties)
 
 
-def _add_state_file_content(config_fields: dict[str, Any], state: "State") -> None:
+def _add_state_file_content(config_fields: dict[str, Any], state: "InitialState") -> None:
     """Add the content of the state file; options take precedence."""
     topics = {topic.name: topic for topic in (*state.topics, *config_fields["topics"])}
     config_fields["topics"] = tuple(topics.values())
@@ -252,9 +255,9 @@ def _add_state_file_content(config_fields: dict[str, Any], state: "State") -> No
 def _read_acls_if_given(path: str | None) -> tuple[Acl, ...]:
     if path is None:
         return ()
-    from kafka_shim.shim.settings.input_files import read_acls
+    from kafka_shim.shim.settings.input_files import read_acl_file
 
-    return tuple(read_acls(path))
+    return tuple(read_acl_file(path))
 
 
 def _parse_topic(text: str) -> TopicSeed:

@@ -12,8 +12,8 @@ from typing import Any, NoReturn
 
 from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import load_yaml, read_text
-from kafka_shim.shim.settings.properties import read_properties
+from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
+from kafka_shim.shim.settings.java_properties import read_properties_file
 
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
 """Options that can be a mapping in the file, with the separator of their command-line form."""
@@ -29,13 +29,13 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileCo
     """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
-        return None, read_properties(path, "--config")
-    text = read_text(path, "--config")
+        return None, read_properties_file(path, "--config")
+    text = read_text_file(path, "--config")
     locations = _KeyLocations(f"--config {path}", text)
     if suffix == ".toml":
         content = _load_toml(text, locations.file)
     elif suffix in (".yaml", ".yml", ".json"):
-        content = load_yaml(text, locations.file)
+        content = parse_yaml_with_lines(text, locations.file)
     else:
         raise ConfigError(
             f"{locations.file}: unknown file type; expected the ending .yaml, .json, .toml or"

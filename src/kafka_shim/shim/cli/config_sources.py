@@ -14,15 +14,15 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
-    advertised,
-    as_confluent_derives,
-    describes_broker,
-    nearest_setting,
-    not_listened_on,
+    advertised_names_without_listener,
+    describes_whole_broker,
+    listeners_derived_from_advertised,
+    nearest_known_setting,
     parse_racks,
     protocols_by_listener,
-    translate,
-    unknown_settings,
+    translate_settings,
+    unknown_setting_names,
+    with_advertised_addresses,
 )
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -77,9 +77,9 @@ def merge_config_sources(
     fields: dict[str, Any] = {}
     properties: dict[str, str] = {}
     for where, settings, options in layers:
-        translation = translate(settings, all_settings, where)
-        fields |= translation.fields
-        properties |= translation.properties
+        translation = translate_settings(settings, all_settings, where)
+        fields |= translation.config_fields
+        properties |= translation.other_settings
         if options is not None:
             try:
                 fields |= _config_fields_of_options(options, protocols_by_listener(all_settings))
@@ -90,7 +90,7 @@ def merge_config_sources(
     _check_unknown_setting_names(
         {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
     )
-    is_described = describes_broker({**properties_of_file, **environment_settings})
+    is_described = describes_whole_broker({**properties_of_file, **environment_settings})
     if is_described and "authorizer" not in fields:
         fields["authorizer"] = "none"
         print_note(
@@ -98,7 +98,7 @@ def merge_config_sources(
             " set it or add --authorizer standard"
         )
     if LISTENERS not in all_settings and not args.listener:
-        derived = as_confluent_derives(fields.get("listeners"), environment_settings)
+        derived = listeners_derived_from_advertised(fields.get("listeners"), environment_settings)
         fields |= {} if derived is None else {"listeners": derived}
     return MergedConfig(fields, properties, all_settings, is_described)
 
@@ -120,12 +120,12 @@ def configured_listeners(
         merged.config_fields.get("listeners")
         or default[: 1 if merged.describes_whole_broker else None]
     )
-    advertised_only = not_listened_on(listeners, merged.all_settings)
+    advertised_only = advertised_names_without_listener(listeners, merged.all_settings)
     if advertised_only:
         print_note(
             f"advertised.listeners names {', '.join(advertised_only)}, but no such listener exists"
         )
-    return _set_listener_principals(args, advertised(listeners, merged.all_settings))
+    return _set_listener_principals(args, with_advertised_addresses(listeners, merged.all_settings))
 
 
 def split_pair(text: str, separator: str, option: str, expected: str) -> tuple[str, str]:
@@ -151,8 +151,8 @@ def _check_unknown_setting_names(settings_by_source: Mapping[str, Mapping[str, s
     """
     names: dict[str, None] = {}
     for source, settings in settings_by_source.items():
-        for name in unknown_settings(settings):
-            if (nearest := nearest_setting(name)) is not None:
+        for name in unknown_setting_names(settings):
+            if (nearest := nearest_known_setting(name)) is not None:
                 raise ConfigError(f"{source}: unknown setting `{name}`; did you mean `{nearest}`?")
             names[name] = None
     if names:

@@ -37,10 +37,10 @@ from kafka_shim.shim.cli.usage import (
 from kafka_shim.shim.explaining.api_explanation import (
     Caller,
     RequirementOutcome,
-    explain_api,
-    steps_for_request,
+    explain_api_checks,
+    steps_to_allow_request,
 )
-from kafka_shim.shim.explaining.explanation import explain
+from kafka_shim.shim.explaining.explanation import explain_decision
 
 DEFAULT_HOST = "127.0.0.1"
 SUPER_USERS_UNKNOWN = (
@@ -121,7 +121,8 @@ def _explain_access(args: argparse.Namespace) -> int:
     source = load_authorizer(args)
     caller = _caller(args, source)
     explained = [
-        explain(caller.authorizer, caller.actor, action, caller.host) for action in actions
+        explain_decision(caller.authorizer, caller.actor, action, caller.host_for_new_acls)
+        for action in actions
     ]
     allowed = all(explanation.decision.allowed for explanation in explained)
     if args.json:
@@ -143,10 +144,14 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     source = load_authorizer(args)
     version = _version_to_explain(args.api_version, api, source.release)
     caller = _caller(args, source)
-    outcomes = explain_api(caller, api, version, source.release, names)
+    outcomes = explain_api_checks(caller, api, version, source.release, names)
     _check_resources_named_for_api(api, outcomes)
-    allowed = all(outcome.allowed for outcome in outcomes if outcome.counts and outcome.cases)
-    steps = () if allowed else steps_for_request(caller, outcomes)
+    allowed = all(
+        outcome.allowed
+        for outcome in outcomes
+        if outcome.counts_for_result and outcome.name_outcomes
+    )
+    steps = () if allowed else steps_to_allow_request(caller, outcomes)
     if args.json:
         _print_json(
             {
@@ -205,10 +210,20 @@ def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int
 
 def _check_resources_named_for_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
     """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
-    checked = [outcome for outcome in outcomes if outcome.counts and outcome.cases]
-    incomplete = [outcome for outcome in outcomes if outcome.counts and outcome.missing]
+    checked = [
+        outcome for outcome in outcomes if outcome.counts_for_result and outcome.name_outcomes
+    ]
+    incomplete = [
+        outcome
+        for outcome in outcomes
+        if outcome.counts_for_result and outcome.missing_resource_types
+    ]
     if incomplete or (outcomes and not checked and api not in _apis_without_checks()):
-        missing = {kind: None for outcome in incomplete or outcomes for kind in outcome.missing}
+        missing = {
+            kind: None
+            for outcome in incomplete or outcomes
+            for kind in outcome.missing_resource_types
+        }
         options = [f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in missing] or [
             "--cluster"
         ]

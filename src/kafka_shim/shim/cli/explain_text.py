@@ -13,7 +13,7 @@ from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, action_text
 from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision, RequirementOutcome
-from kafka_shim.shim.explaining.explanation import Explanation, because_text
+from kafka_shim.shim.explaining.explanation import Explanation, decision_reason_text
 
 
 def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
@@ -24,18 +24,18 @@ def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterat
         f"{'allowed' if allowed else 'denied'}: {action_text(action)}"
         f" by {actor.principal} from {actor.host}"
     )
-    yield f"because {because_text(explanation)}{':' if explanation.decision.acl else ''}"
+    yield f"because {decision_reason_text(explanation)}{':' if explanation.decision.acl else ''}"
     if explanation.decision.acl is not None:
         yield f"  {acl_text(explanation.decision.acl)}"
-    if explanation.also:
+    if explanation.other_applying_acls:
         yield "also applies:"
-        yield from (f"  {acl_text(acl)}" for acl in explanation.also)
-    if explanation.misses:
+        yield from (f"  {acl_text(acl)}" for acl in explanation.other_applying_acls)
+    if explanation.inapplicable_acls:
         yield "does not apply:"
-        for miss in explanation.misses:
+        for miss in explanation.inapplicable_acls:
             yield f"  {acl_text(miss.acl)}"
-            yield f"    {miss.why}"
-    yield from remedy_lines(explanation.steps, bootstrap)
+            yield f"    {miss.reason}"
+    yield from remedy_lines(explanation.steps_to_allow, bootstrap)
 
 
 def remedy_lines(steps: Sequence[Step], bootstrap: str | None) -> Iterator[str]:
@@ -53,20 +53,21 @@ def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
     row = outcome.bound.row
     condition = f" (only if {row.when})" if row.when else ""
-    if not outcome.cases:
+    if not outcome.name_outcomes:
         options = " or ".join(
-            f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}" for kind in outcome.missing
+            f"--{OPTION_BY_RESOURCE_TYPE[kind].replace('_', '-')}"
+            for kind in outcome.missing_resource_types
         )
         yield f"{row.id}{condition}: not evaluated, because no name is given; add {options}"
         return
-    aside = "" if outcome.counts else "; without effect on the exit code"
+    aside = "" if outcome.counts_for_result else "; without effect on the exit code"
     yield f"{row.id}{condition}{aside}"
-    for case in outcome.cases:
+    for case in outcome.name_outcomes:
         yield from (f"  {line}" for line in _name_outcome_lines(case, outcome))
 
 
 def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
-    for response in case.asked:
+    for response in case.checked_needs:
         yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
         yield from (f"  {line}" for line in _reason_lines(response))
     if case.allowed:
@@ -78,7 +79,7 @@ def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Itera
 
 def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
     if need_decision.explanation is not None:
-        yield f"because {because_text(need_decision.explanation)}"
+        yield f"because {decision_reason_text(need_decision.explanation)}"
     elif need_decision.decision.allowed:
         yield "because " + need_decision.decision.reason.value
     else:
@@ -117,14 +118,15 @@ def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[
         "resource_name": action.resource_name,
         "allowed": decision.allowed,
         "because": decision.reason.name,
-        "reason": because_text(explanation),
+        "reason": decision_reason_text(explanation),
         "acl": acl_object_or_none(decision.acl),
-        "also_applies": to_objects(explanation.also),
+        "also_applies": to_objects(explanation.other_applying_acls),
         "does_not_apply": [
-            {"acl": acl_object_or_none(miss.acl), "why": miss.why} for miss in explanation.misses
+            {"acl": acl_object_or_none(miss.acl), "why": miss.reason}
+            for miss in explanation.inapplicable_acls
         ],
-        "acls_of_other_principals": explanation.others,
-        "to_allow": remedy_step_objects(explanation.steps, bootstrap),
+        "acls_of_other_principals": explanation.other_principals_acl_count,
+        "to_allow": remedy_step_objects(explanation.steps_to_allow, bootstrap),
     }
 
 
@@ -148,10 +150,10 @@ def requirement_outcome_object(
     return {
         "id": row.id,
         "when": row.when or None,
-        "counts": outcome.counts,
-        "asked": bool(outcome.cases),
-        "missing": [kind.name for kind in outcome.missing],
-        "allowed": outcome.allowed if outcome.cases else None,
+        "counts": outcome.counts_for_result,
+        "asked": bool(outcome.name_outcomes),
+        "missing": [kind.name for kind in outcome.missing_resource_types],
+        "allowed": outcome.allowed if outcome.name_outcomes else None,
         "effect": outcome.effect.name,
         "cases": [
             {
@@ -160,10 +162,10 @@ def requirement_outcome_object(
                 "error": case.error.name,
                 "error_code": int(case.error),
                 "questions": [
-                    _need_decision_object(response, bootstrap) for response in case.asked
+                    _need_decision_object(response, bootstrap) for response in case.checked_needs
                 ],
             }
-            for case in outcome.cases
+            for case in outcome.name_outcomes
         ],
     }
 

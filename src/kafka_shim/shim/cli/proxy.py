@@ -19,8 +19,8 @@ from kafka_shim.shim.client.config import read_client_config
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.observing.recorder import Recorder
-from kafka_shim.shim.settings.properties import read_properties
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
+from kafka_shim.shim.settings.java_properties import read_properties_file
 from kafka_shim.shim.signals import on_stop
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
@@ -90,13 +90,13 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
     tls = _tls_context_for_clients(args, listen[0])
     connect(args.upstream, config).close()  # report now what the broker would reject later
-    recorder = Recorder(
+    recorder = TraceRecorder(
         args.record,
         SystemClock(),
         # entries of several proxies in one folder are ordered by their times
         writer=f"proxy-{args.listener}",
-        keeping=trace_storage_of_options(args),
-        accesses=DERIVED,
+        storage=trace_storage_of_options(args),
+        accesses_source=DERIVED,
     )
     brokers = Upstream(config)
     proxy = Proxy(upstream, listen, recorder, name=args.listener, brokers=brokers, tls=tls)
@@ -127,7 +127,7 @@ def _tls_context_for_clients(args: argparse.Namespace, host: str) -> "ssl.SSLCon
     from kafka_shim.shim.tls.context import build_server_context
 
     if args.tls_config is not None:
-        settings = read_properties(args.tls_config, "--tls-config")
+        settings = read_properties_file(args.tls_config, "--tls-config")
     else:
         settings = {TLS_DIRECTORY: args.tls_dir}
     return build_server_context(settings, args.listener, host)

@@ -11,7 +11,7 @@ from kafka_shim.shim.errors import ConfigError
 if TYPE_CHECKING:
     from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.broker import Broker
-    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 
 _COMPRESSIONS = ("none", "zlib", "zstd")
 
@@ -36,7 +36,7 @@ def record_if_requested(broker: "Broker", args: argparse.Namespace) -> None:
         raise ConfigError("--record-keep and --record-compression require --record")
 
 
-def exit_code_after_recording(recorder: "Recorder | None", code: int = 0) -> int:
+def exit_code_after_recording(recorder: "TraceRecorder | None", code: int = 0) -> int:
     """Return the exit code; 1 in place of 0 if the trace could not be written completely."""
     failed = recorder is not None and recorder.failure is not None
     return code or (EXIT_FAILURE if failed else 0)

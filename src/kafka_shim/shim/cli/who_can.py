@@ -15,8 +15,12 @@ from kafka_shim.shim.cli.acl_source import (
 )
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
-from kafka_shim.shim.explaining.who_can import Response, Right, who_can
-from kafka_shim.shim.explaining.who_can_rows import who_can_object
+from kafka_shim.shim.explaining.who_can import (
+    AllowedPrincipal,
+    WhoCanResult,
+    who_can,
+    who_can_object,
+)
 
 DESCRIPTION = """\
 List the principals, with their hosts, that may perform an operation on a resource, each with the
@@ -64,32 +68,32 @@ def _print_who_can(args: argparse.Namespace) -> int:
         print("\n".join(_who_can_lines(action, response)))
         if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
-    return 0 if response.rights else EXIT_MISMATCH
+    return 0 if response.allowed_principals else EXIT_MISMATCH
 
 
-def _who_can_lines(action: Action, response: Response) -> Iterator[str]:
-    if not response.rights:
+def _who_can_lines(action: Action, response: WhoCanResult) -> Iterator[str]:
+    if not response.allowed_principals:
         yield f"nobody is allowed {action_text(action)}"
     else:
         yield f"who is allowed {action_text(action)}:"
-    for right in response.rights:
+    for right in response.allowed_principals:
         yield f"  {_principal_text(right.principal)}, {_hosts_text(right)}"
         if right.because is not DecisionReason.ACL:
             yield f"    because: {right.because.value}"
         yield from (f"    {acl_text(acl)}" for acl in right.acls)
-        yield from (f"    but not: {acl_text(acl)}" for acl in right.denials)
-    if response.refusals:
+        yield from (f"    but not: {acl_text(acl)}" for acl in right.exception_acls)
+    if response.denied_principals:
         yield "denied, although an ACL allows it:"
-    for refusal in response.refusals:
+    for refusal in response.denied_principals:
         yield f"  {_principal_text(refusal.principal)}"
-        yield from (f"    {acl_text(acl)}" for acl in refusal.acls)
+        yield from (f"    {acl_text(acl)}" for acl in refusal.denying_acls)
 
 
 def _principal_text(principal: str) -> str:
     return f"everyone else ({ANY_USER})" if principal == ANY_USER else principal
 
 
-def _hosts_text(right: Right) -> str:
+def _hosts_text(right: AllowedPrincipal) -> str:
     if WILDCARD not in right.hosts:
         return f"from {', '.join(right.hosts)}"
     if right.except_hosts:

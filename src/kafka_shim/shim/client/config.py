@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.jaas import parse_jaas
-from kafka_shim.shim.settings.properties import read_properties
+from kafka_shim.shim.settings.java_properties import read_properties_file
 from kafka_shim.shim.whole_number import whole_number
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
@@ -56,7 +56,7 @@ def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> Client
     """Read the properties file of an option; without one, return plaintext settings."""
     if path is None:
         return msgspec.structs.replace(PLAINTEXT, option=option)
-    config = client_config(read_properties(path, option), f"{option} {path}")
+    config = client_config(read_properties_file(path, option), f"{option} {path}")
     return msgspec.structs.replace(config, option=option)
 
 

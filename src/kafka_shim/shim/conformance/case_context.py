@@ -15,7 +15,7 @@ from kafka_shim.shim.conformance.cluster_control import ClusterControl
 from kafka_shim.shim.conformance.driver import Driver, DriverResponse, ReportedError
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
-from kafka_shim.shim.observing.history import HistoryEntry
+from kafka_shim.shim.observing.request_history import HistoryEntry
 
 if TYPE_CHECKING:
     from kafka_shim.shim.faults.fault import Fault

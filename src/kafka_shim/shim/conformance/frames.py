@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.client.client import CLIENT_ID
-from kafka_shim.shim.observing.history import History, HistoryEntry
+from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.request.session import Session
 
 FrameListener = Callable[[str], None]
@@ -44,15 +44,15 @@ class HistoryWithResponses(History):
     def request(
         self, session: Session, header: RequestHeader, frame: bytes, time_us: int
     ) -> HistoryEntry:
-        entry = super().request(session, header, frame, time_us)
+        entry = super().add_request(session, header, frame, time_us)
         if self._on_frame is not None:
             self._on_frame(
-                f"  {_principal_and_api(entry)} {_shortened_json(entry.row()['request'])}"
+                f"  {_principal_and_api(entry)} {_shortened_json(entry.request_row()['request'])}"
             )
         return entry
 
     def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
-        super().add_response(entry, response, now_us)
+        super().set_response(entry, response, now_us)
         self._responses[entry.number] = response
         if self._on_frame is not None:
             indent = " " * len(_principal_and_api(entry))
@@ -61,7 +61,7 @@ class HistoryWithResponses(History):
             )
 
     def forget(self) -> None:
-        super().forget()
+        super().drop_requests()
         self._responses.clear()
 
     def reported_exchange(self, entry: HistoryEntry) -> ReportedExchange:
@@ -70,7 +70,7 @@ class HistoryWithResponses(History):
         return ReportedExchange(
             entry.api.wire_name,
             entry.version,
-            _shortened_json(entry.row()["request"]),
+            _shortened_json(entry.request_row()["request"]),
             None if response is None else _shortened_json(message_json(response, entry.version)),
             tuple(error_name_or_code(code) for code in entry.errors or ()),
             bool(entry.faults),

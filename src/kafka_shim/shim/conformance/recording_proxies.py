@@ -6,7 +6,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
-from kafka_shim.shim.observing.history import HistoryEntry
+from kafka_shim.shim.observing.request_history import HistoryEntry
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
@@ -58,12 +58,12 @@ class _FrameRecorder:
         self._open_requests: dict[tuple[Session, int], HistoryEntry] = {}
         self._clock = SystemClock()
 
-    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
+    def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
         entry = self._frames.request(session, header, frame, self._clock.now_us())
         self._open_requests[session, entry.number] = entry
         return entry.number
 
-    def responded(
+    def record_outcome(
         self,
         session: Session,
         sequence: int,
@@ -81,10 +81,10 @@ class _FrameRecorder:
             return
         self._frames.add_response(entry, response, self._clock.now_us())
 
-    def catch_up(self) -> None:
+    def convert_pending_events(self) -> None:
         """Return; nothing is put off."""
 
-    def closed(self, session: Session, reason: str) -> None:
+    def record_close(self, session: Session, reason: str) -> None:
         """Forget the requests that got no answer."""
         del reason
         self._open_requests = {

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, A
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.whole_number import whole_number
 

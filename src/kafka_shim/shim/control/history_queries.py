@@ -8,7 +8,7 @@ from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
-from kafka_shim.shim.observing.history import History, HistoryEntry
+from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.whole_number import whole_number
 
 _ROWS_MAX = 1000
@@ -21,7 +21,7 @@ class HistoryQueries:
         self._history = history
 
     def list_requests(self, query: Mapping[str, str]) -> dict[str, Any]:
-        rows, last = self._page_of_rows(query, lambda seen: [seen.row()])
+        rows, last = self._page_of_rows(query, lambda seen: [seen.request_row()])
         return {"requests": rows, "last": last}
 
     def request_detail(self, number: str) -> dict[str, Any]:
@@ -29,7 +29,7 @@ class HistoryQueries:
         wanted = whole_number(number)
         for seen in self._history:
             if seen.number == wanted:
-                return seen.detail()
+                return seen.detail_row()
         raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
     def list_decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -44,10 +44,10 @@ class HistoryQueries:
 
         def matching(seen: HistoryEntry) -> list[dict[str, Any]]:
             nonlocal left_out
-            left_out += seen.left_out
+            left_out += seen.left_out_decisions
             return [
                 row
-                for row in seen.decisions()
+                for row in seen.decision_rows()
                 if all(row[name] == value for name, value in expected_values.items())
             ]
 

@@ -9,12 +9,12 @@ from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
-    advertised,
     parse_racks,
     protocols_by_listener,
-    translate,
+    translate_settings,
+    with_advertised_addresses,
 )
-from kafka_shim.shim.settings.state_file import State, StateFileError, parse_state
+from kafka_shim.shim.settings.state_file import InitialState, StateFileError, parse_state
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.shim.state.settings.static_settings import CLIENT_TELEMETRY
 
@@ -50,15 +50,17 @@ def config_for_new_broker(body: NewBroker, process_config: Config) -> Config:
 
 
 def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> Config:
-    translation = translate(body.properties, body.properties, "properties")
+    translation = translate_settings(body.properties, body.properties, "properties")
     state = parse_state(_state_of_body(body))
-    fields: dict[str, Any] = {**translation.fields, **_config_fields_of_body(body)}
+    fields: dict[str, Any] = {**translation.config_fields, **_config_fields_of_body(body)}
     fields["users"] = {**fields.get("users", {}), **state.users}
     if state.super_users is not None:
         super_users = (*fields.get("super_users", ()), *state.super_users)
         fields["super_users"] = tuple(dict.fromkeys(super_users))
     fields.setdefault("super_users", default_super_users(fields | {"acls": state.acls}))
-    listeners = advertised(fields.get("listeners") or default_listeners(), body.properties)
+    listeners = with_advertised_addresses(
+        fields.get("listeners") or default_listeners(), body.properties
+    )
     fields["listeners"] = with_principals(
         listeners, body.listener_principals, "listener_principals"
     )
@@ -71,7 +73,11 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
         groups=state.groups,
         client_metrics=state.client_metrics,
         faults=state.faults,
-        properties={**inherited_properties, **translation.properties, **_properties_of_body(body)},
+        properties={
+            **inherited_properties,
+            **translation.other_settings,
+            **_properties_of_body(body),
+        },
     )
 
 
@@ -106,4 +112,4 @@ def _properties_of_body(body: NewBroker) -> dict[str, str]:
 
 def _state_of_body(body: NewBroker) -> dict[str, Any]:
     """Return the part of the body that a state file can have."""
-    return {name: getattr(body, name) for name in State.__struct_fields__}
+    return {name: getattr(body, name) for name in InitialState.__struct_fields__}

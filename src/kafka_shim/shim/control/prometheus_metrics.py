@@ -8,7 +8,7 @@ from prometheus_client.registry import Collector, CollectorRegistry
 
 from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.observing.history import History
+from kafka_shim.shim.observing.request_history import History
 
 
 class _BrokerCollector(Collector):
@@ -49,7 +49,7 @@ class _BrokerCollector(Collector):
             "Error codes of responses, each once per response; NONE for responses without",
             labels=["api", "version", "error"],
         )
-        for (api, version, error), count in self._history.responses.items():
+        for (api, version, error), count in self._history.response_counts.items():
             counts.add_metric([api, str(version), error_name_or_code(error)], count)
         return counts
 
@@ -59,7 +59,7 @@ class _BrokerCollector(Collector):
             "Authorization decisions",
             labels=["operation", "resource_type", "result", "rule_kind", "api"],
         )
-        for key, count in self._history.decisions.items():
+        for key, count in self._history.decision_counts.items():
             operation, resource_type, allowed, rule_kind, api = key
             result = "allowed" if allowed else "denied"
             counts.add_metric([operation, resource_type, result, rule_kind, api], count)

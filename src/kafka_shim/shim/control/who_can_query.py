@@ -9,8 +9,7 @@ from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
-from kafka_shim.shim.explaining.who_can import who_can
-from kafka_shim.shim.explaining.who_can_rows import who_can_object
+from kafka_shim.shim.explaining.who_can import who_can, who_can_object
 from kafka_shim.shim.state.cluster import Cluster
 
 

@@ -37,7 +37,7 @@ from kafka_shim.shim.errors import CloseConnection, RequestRejected, TakesLong
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.observing import audit
+from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase
 from kafka_shim.shim.request.context import RequestContext
@@ -47,8 +47,8 @@ from kafka_shim.shim.state.settings.static_settings import takes_metrics
 from kafka_shim.shim.wait import NoResponse, Wait
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.observing.history import History
-    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.observing.request_history import History
+    from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.storage.storage import Storage
 
 log = Log("shim.dispatch")
@@ -76,13 +76,13 @@ class Dispatcher:
         )
         self.faults = Faults(self._on_faults_changed)
         self.response_cache: ResponseCache | None = None
-        self.recorder: Recorder | None = None
+        self.recorder: TraceRecorder | None = None
         self.history: History | None = None
         self.storage: Storage | None = None
         self.may_use_time_slices: Callable[[], bool] = lambda: False  # there is no event loop
         self.raise_errors = False  # tests want internal errors to surface
 
-    def set_recorder(self, recorder: "Recorder | None") -> None:
+    def set_recorder(self, recorder: "TraceRecorder | None") -> None:
         """Record requests in a trace."""
         self.recorder = recorder
         self.interceptors.set_interceptor(
@@ -137,7 +137,7 @@ class Dispatcher:
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
-            audit.write(context, api.key)
+            audit_log.log_decisions(context, api.key)
         if isinstance(response, Wait):
             return Pending(response, self, _unobserved_exchange(api, context))
         if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
@@ -226,7 +226,7 @@ class Dispatcher:
         cluster.counters.requests += 1
         if context.access.records:
             exchange.decisions = context.access.records
-            audit.write(context, api.key)
+            audit_log.log_decisions(context, api.key)
         if isinstance(response, Wait):
             return Pending(response, self, exchange)
         if type(response) is NoResponse:

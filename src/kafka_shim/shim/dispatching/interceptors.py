@@ -22,8 +22,8 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.throttles import BUSY, FETCHED, PRODUCED
 
 if TYPE_CHECKING:
-    from kafka_shim.shim.observing.history import History
-    from kafka_shim.shim.observing.recorder import Recorder
+    from kafka_shim.shim.observing.request_history import History
+    from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.storage.storage import Storage
 
 
@@ -238,7 +238,7 @@ class HistoryInterceptor(Interceptor):
         self._clock = cluster.clock
 
     def on_request(self, exchange: Exchange) -> None:
-        exchange.notes[self] = self._history.request(
+        exchange.notes[self] = self._history.add_request(
             exchange.session, exchange.header, exchange.frame, self._clock.now_us()
         )
 
@@ -246,21 +246,21 @@ class HistoryInterceptor(Interceptor):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids
-            self._history.add_decisions(entry, exchange.context)
+            self._history.set_decisions(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is None:  # the request came before the history
             return
         if exchange.errors is None:
-            self._history.add_response(entry, exchange.response, self._clock.now_us())
+            self._history.set_response(entry, exchange.response, self._clock.now_us())
         else:
-            self._history.add_response_errors(entry, exchange.errors, self._clock.now_us())
+            self._history.set_response_errors(entry, exchange.errors, self._clock.now_us())
 
     def on_response_frame(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is not None and exchange.response_frame is not None:
-            self._history.add_response_frame(entry, exchange.response_frame)
+            self._history.set_response_frame(entry, exchange.response_frame)
 
 
 class TraceInterceptor(Interceptor):
@@ -268,11 +268,11 @@ class TraceInterceptor(Interceptor):
 
     needs_all_decisions = True
 
-    def __init__(self, recorder: "Recorder") -> None:
+    def __init__(self, recorder: "TraceRecorder") -> None:
         self._recorder = recorder
 
     def on_header(self, exchange: Exchange) -> None:
-        exchange.notes[self] = self._recorder.request(
+        exchange.notes[self] = self._recorder.record_request(
             exchange.session, exchange.header, exchange.frame
         )
 
@@ -281,12 +281,12 @@ class TraceInterceptor(Interceptor):
         if sequence is None:  # the request came before the recorder
             return
         response = None if frame is None else frame[4:]
-        self._recorder.responded(
+        self._recorder.record_outcome(
             exchange.session, sequence, exchange.header, exchange.decisions, response
         )
 
     def on_disconnect(self, session: Session, reason: str) -> None:
-        self._recorder.closed(session, reason)
+        self._recorder.record_close(session, reason)
 
 
 class StorageInterceptor(Interceptor):

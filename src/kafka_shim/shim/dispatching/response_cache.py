@@ -13,7 +13,7 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.apis import READ_ONLY_SINCE
-from kafka_shim.shim.observing import audit
+from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import RECORDS_MAX, AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
@@ -138,8 +138,8 @@ class ResponseCache:
         if cached.software is not None:
             session.set_client_software(*cached.software)
         self._counters.requests += 1
-        if cached.is_denied or (cached.access_records and audit.logs_allowed_accesses()):
-            audit.write(cached.context, ApiKey(cached.context.header.api_key))
+        if cached.is_denied or (cached.access_records and audit_log.logs_allowed_accesses()):
+            audit_log.log_decisions(cached.context, ApiKey(cached.context.header.api_key))
 
     def _clear_for_new_state(self) -> None:
         """Empty the cache, since something may have changed."""

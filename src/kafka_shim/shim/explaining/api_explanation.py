@@ -16,7 +16,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
 from kafka_shim.authorizer.requirements import in_force
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.explaining.explanation import Explanation, explain
+from kafka_shim.shim.explaining.explanation import Explanation, explain_decision
 
 Names = Mapping[ResourceType, Sequence[str]]
 """The resources that the question is about, by type."""
@@ -37,7 +37,7 @@ class NameOutcome(msgspec.Struct, frozen=True):
     """
 
     name: str
-    asked: tuple[NeedDecision, ...]
+    checked_needs: tuple[NeedDecision, ...]
     allowed: bool
     error: ErrorCode
     accesses: tuple[RequiredAccess, ...]
@@ -47,14 +47,14 @@ class RequirementOutcome(msgspec.Struct, frozen=True):
     """A row of the API; without cases it was not checked, since one of `missing` was not named."""
 
     bound: BoundRequirement
-    cases: tuple[NameOutcome, ...]
-    counts: bool
+    name_outcomes: tuple[NameOutcome, ...]
+    counts_for_result: bool
     effect: Effect
-    missing: tuple[ResourceType, ...]
+    missing_resource_types: tuple[ResourceType, ...]
 
     @property
     def allowed(self) -> bool:
-        return all(case.allowed for case in self.cases)
+        return all(case.allowed for case in self.name_outcomes)
 
 
 class Caller(msgspec.Struct, frozen=True):
@@ -62,41 +62,45 @@ class Caller(msgspec.Struct, frozen=True):
 
     authorizer: StandardAuthorizer
     actor: Actor
-    host: str = WILDCARD
+    host_for_new_acls: str = WILDCARD
 
 
-def explain_api(
+def explain_api_checks(
     caller: Caller, api: ApiKey, version: int, release: str, names: Names
 ) -> list[RequirementOutcome]:
     """Return the rows that this version of the API checks in the release, each with its outcome."""
     outcomes: list[RequirementOutcome] = []
-    taken: set[ResourceType] = set()
+    types_with_condition: set[ResourceType] = set()
     for bound in in_force(release):
         if bound.row.api is not api or not bound.asks(version):
             continue
         types = {need.resource_type for need in bound.needs}
         effect = bound.effect(version)
         counts = not bound.row.when and effect is not Effect.VALUE
-        if bound.row.when and types & names.keys() and not types & taken:
+        if bound.row.when and types & names.keys() and not types & types_with_condition:
             counts = True
-            taken |= types
-        nameable = _nameable(bound)
+            types_with_condition |= types
+        nameable = _resource_types_to_name(bound)
         missing = () if any(kind in names for kind in nameable) else nameable
         if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
             missing = ()
-        cases = () if missing else _cases(caller, bound, names)
+        cases = () if missing else _outcomes_by_name(caller, bound, names)
         outcomes.append(RequirementOutcome(bound, cases, counts, effect, missing))
     return outcomes
 
 
-def steps_for_request(caller: Caller, outcomes: Iterable[RequirementOutcome]) -> tuple[Step, ...]:
+def steps_to_allow_request(
+    caller: Caller, outcomes: Iterable[RequirementOutcome]
+) -> tuple[Step, ...]:
     """Return the smallest change of ACLs after which all rows that count allow the request."""
-    counted = [outcome for outcome in outcomes if outcome.counts]
-    accesses = [access for outcome in counted for case in outcome.cases for access in case.accesses]
-    return steps_to_allow(caller.authorizer, accesses, caller.host)
+    counted = [outcome for outcome in outcomes if outcome.counts_for_result]
+    accesses = [
+        access for outcome in counted for case in outcome.name_outcomes for access in case.accesses
+    ]
+    return steps_to_allow(caller.authorizer, accesses, caller.host_for_new_acls)
 
 
-def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
+def _resource_types_to_name(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     """Return the resource types that must be named for the row."""
     return tuple(
         dict.fromkeys(
@@ -107,41 +111,49 @@ def _nameable(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     )
 
 
-def _cases(caller: Caller, bound: BoundRequirement, names: Names) -> tuple[NameOutcome, ...]:
-    named = next((kind for kind in _nameable(bound) if kind in names), ResourceType.CLUSTER)
+def _outcomes_by_name(
+    caller: Caller, bound: BoundRequirement, names: Names
+) -> tuple[NameOutcome, ...]:
+    named = next(
+        (kind for kind in _resource_types_to_name(bound) if kind in names), ResourceType.CLUSTER
+    )
     each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
-    return tuple(_case(caller, bound, dict(names) | {named: (name,)}, name) for name in each)
+    return tuple(
+        _outcome_for_name(caller, bound, dict(names) | {named: (name,)}, name) for name in each
+    )
 
 
-def _case(caller: Caller, bound: BoundRequirement, names: Names, name: str) -> NameOutcome:
+def _outcome_for_name(
+    caller: Caller, bound: BoundRequirement, names: Names, name: str
+) -> NameOutcome:
     """Check the needs from left to right until one is met, as a broker does."""
     asked: list[NeedDecision] = []
     for need in bound.needs:
-        response = _ask(caller, need, names)
+        response = _decide_need(caller, need, names)
         if response is not None:
             asked.append(response)
             if response.decision.allowed:
                 break
     allowed = any(response.decision.allowed for response in asked)
     error = ErrorCode.NONE if allowed else bound.error
-    accesses = [_required(caller, bound.needs, names)]
+    accesses = [_required_access(caller, bound.needs, names)]
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe
         describe = Need(Operation.DESCRIBE, bound.needs[0].resource_type)
-        accesses += [_required(caller, (describe,), names)] if bound.describe_first else []
-        response = _ask(caller, describe, names)
+        accesses += [_required_access(caller, (describe,), names)] if bound.describe_first else []
+        response = _decide_need(caller, describe, names)
         if response is not None and not response.decision.allowed:
             asked.insert(0, response)
             allowed, error = False, bound.hidden_as
     return NameOutcome(name, tuple(asked), allowed, error, tuple(accesses))
 
 
-def _required(caller: Caller, needs: Iterable[Need], names: Names) -> RequiredAccess:
-    checks = (_checked_action(need, names) for need in needs)
+def _required_access(caller: Caller, needs: Iterable[Need], names: Names) -> RequiredAccess:
+    checks = (_action_of_need(need, names) for need in needs)
     return RequiredAccess(caller.actor, tuple((check,) for check in checks if check is not None))
 
 
-def _checked_action(need: Need, names: Names) -> CheckedAction | None:
+def _action_of_need(need: Need, names: Names) -> CheckedAction | None:
     """Return the action that a need stands for; None if its resource is not named."""
     if need.any_name:
         action = Action(need.operation, need.resource_type, WILDCARD)
@@ -154,9 +166,9 @@ def _checked_action(need: Need, names: Names) -> CheckedAction | None:
     return CheckedAction(action, any_name=need.any_name)
 
 
-def _ask(caller: Caller, need: Need, names: Names) -> NeedDecision | None:
+def _decide_need(caller: Caller, need: Need, names: Names) -> NeedDecision | None:
     """Return the decision about a need; None if its resource is not named."""
-    check = _checked_action(need, names)
+    check = _action_of_need(need, names)
     if check is None:
         return None
     if check.any_name:
@@ -164,5 +176,7 @@ def _ask(caller: Caller, need: Need, names: Names) -> NeedDecision | None:
             caller.actor, need.operation, need.resource_type
         )
         return NeedDecision(need, decision, None)
-    explanation = explain(caller.authorizer, caller.actor, check.action, caller.host)
+    explanation = explain_decision(
+        caller.authorizer, caller.actor, check.action, caller.host_for_new_acls
+    )
     return NeedDecision(need, explanation.decision, explanation)

@@ -27,7 +27,7 @@ class InapplicableAcl(msgspec.Struct, frozen=True):
     """An ACL on the resource, for this principal, that does not apply; and why not."""
 
     acl: Acl
-    why: str
+    reason: str
 
 
 class Explanation(msgspec.Struct, frozen=True):
@@ -40,14 +40,14 @@ class Explanation(msgspec.Struct, frozen=True):
     actor: Actor
     action: Action
     decision: Decision
-    also: tuple[Acl, ...]
-    misses: tuple[InapplicableAcl, ...]
-    others: int
-    steps: tuple[Step, ...]
+    other_applying_acls: tuple[Acl, ...]
+    inapplicable_acls: tuple[InapplicableAcl, ...]
+    other_principals_acl_count: int
+    steps_to_allow: tuple[Step, ...]
 
 
-def explain(
-    authorizer: StandardAuthorizer, actor: Actor, action: Action, host: str = WILDCARD
+def explain_decision(
+    authorizer: StandardAuthorizer, actor: Actor, action: Action, host_for_new_acls: str = WILDCARD
 ) -> Explanation:
     """Explain the decision about an access; a new ACL would be for `host`, the actor's or `*`."""
     decision = authorizer.authorize(actor, action)
@@ -57,14 +57,16 @@ def explain(
     misses: list[InapplicableAcl] = []
     others = 0
     access = RequiredAccess(actor, ((CheckedAction(action),),))
-    for acl in sorted(on_resource, key=_order):
+    for acl in sorted(on_resource, key=_precedence_key):
         if acl.principal not in (actor.principal, ANY_USER):
             others += 1
             continue
-        if _applies(authorizer, actor, action, acl):
+        if _acl_alone_decides(authorizer, actor, action, acl):
             applying.append(acl)
         else:
-            misses.append(InapplicableAcl(acl, _why_not(authorizer, actor, action, acl)))
+            misses.append(
+                InapplicableAcl(acl, _why_acl_does_not_apply(authorizer, actor, action, acl))
+            )
     return Explanation(
         actor,
         action,
@@ -72,17 +74,21 @@ def explain(
         tuple(acl for acl in applying if acl != decision.acl),
         tuple(misses),
         others,
-        () if decision.allowed else steps_to_allow(authorizer, (access,), host),
+        () if decision.allowed else steps_to_allow(authorizer, (access,), host_for_new_acls),
     )
 
 
-def _applies(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> bool:
+def _acl_alone_decides(
+    authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl
+) -> bool:
     """Return whether the ACL alone would decide, by the authorizer."""
     alone = StandardAuthorizer(rules=authorizer.rules, store=AclStore((acl,)))
     return alone.authorize(actor, action).reason is DecisionReason.ACL
 
 
-def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl) -> str:
+def _why_acl_does_not_apply(
+    authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: Acl
+) -> str:
     """Return why an ACL with a matching pattern and principal does not apply."""
     if not covers_host(acl.host, actor.host, host_networks=authorizer.rules.host_networks):
         return f"it is for host {acl.host}"
@@ -96,7 +102,7 @@ def _why_not(authorizer: StandardAuthorizer, actor: Actor, action: Action, acl: 
     return "Kafka's search passes over `*` when the name itself begins with an asterisk"
 
 
-def because_text(explanation: Explanation) -> str:
+def decision_reason_text(explanation: Explanation) -> str:
     """Return the reason in words."""
     decision = explanation.decision
     match decision.reason:
@@ -109,23 +115,23 @@ def because_text(explanation: Explanation) -> str:
         case DecisionReason.NO_AUTHORIZER:
             return "there is no authorizer"
         case DecisionReason.DEFAULT_DENY:
-            return f"no ACL allows it; {_what_there_is(explanation)}"
+            return f"no ACL allows it; {_existing_acls_text(explanation)}"
 
 
-def _what_there_is(explanation: Explanation) -> str:
-    mine, others = len(explanation.misses), explanation.others
+def _existing_acls_text(explanation: Explanation) -> str:
+    mine, others = len(explanation.inapplicable_acls), explanation.other_principals_acl_count
     if not mine and not others:
         return "the resource has no ACLs"
     if not mine:
-        return f"the resource has {_count(others)}, for other principals"
-    return f"{_count(mine)} for the principal {'does' if mine == 1 else 'do'} not apply"
+        return f"the resource has {_acl_count_text(others)}, for other principals"
+    return f"{_acl_count_text(mine)} for the principal {'does' if mine == 1 else 'do'} not apply"
 
 
-def _count(number: int) -> str:
+def _acl_count_text(number: int) -> str:
     return "1 ACL" if number == 1 else f"{number} ACLs"
 
 
-def _order(acl: Acl) -> tuple[object, ...]:
+def _precedence_key(acl: Acl) -> tuple[object, ...]:
     """Return a sort key: DENY first, then more specific patterns; longer prefixes are more
     specific.
     """

@@ -25,7 +25,7 @@ DENIALS_MAX = 20
 _CLUSTER, _TOPIC = ResourceType.CLUSTER, ResourceType.TOPIC
 
 
-def request_remedy(context: RequestContext) -> RequestRemedy | None:
+def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
     """Return what would allow a request whose checks were made.
 
     None if nothing was denied, or if no change of ACLs helps, as against a fault. Of a request that
@@ -48,7 +48,7 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     errors = [need for need in covered if bound_rows[need.requirement].denial_is_error]
     complete = len(covered) == len(denied)
     if errors and complete and context.access.slices is None:
-        plan = _plan(context)
+        plan = _access_plan_of_request(context)
         errors += _unchecked_needs(context, plan, bound_rows)
         complete = not any(bound_rows[row].denial_is_error for row in plan.unknown)
     accesses = [required_access(context.access.actor, need) for need in errors or covered]
@@ -83,9 +83,9 @@ def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AnyOf]:
             yield any_of(bound, action.resource_name)
 
 
-def _plan(context: RequestContext) -> Plan:
+def _access_plan_of_request(context: RequestContext) -> Plan:
     header, release = context.header, context.cluster.policy.release
-    names = _TopicNames(context.cluster)
+    names = _TopicNamesById(context.cluster)
     return access_plan(header.api_key, context.version, context.request, release, names)
 
 
@@ -114,7 +114,7 @@ def _unchecked_needs(
             yield need
 
 
-class _TopicNames(Mapping[bytes, str]):
+class _TopicNamesById(Mapping[bytes, str]):
     """The names of a cluster's topics by id, looked up one by one."""
 
     def __init__(self, cluster: Cluster) -> None:
@@ -133,7 +133,7 @@ class _TopicNames(Mapping[bytes, str]):
         return len(self._topics)
 
 
-def remedy_object(remedy: RequestRemedy | None) -> dict[str, Any] | None:
+def remedy_json(remedy: RequestRemedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
@@ -145,16 +145,16 @@ def remedy_object(remedy: RequestRemedy | None) -> dict[str, Any] | None:
 
 def remedy_text(remedy: Mapping[str, Any]) -> str:
     """Return `remove {RULE}; add {RULE}` for the object of a remedy."""
-    steps = [f"{verb} {rule_text(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
+    steps = [f"{verb} {acl_rule_text(rule)}" for verb in ("remove", "add") for rule in remedy[verb]]
     return "; ".join(steps)
 
 
-def rule_text(rule: Mapping[str, Any]) -> str:
+def acl_rule_text(rule: Mapping[str, Any]) -> str:
     """Return `{principal: User:alice, allow: Write, topic: orders}`, as in a state file."""
-    return f"{{{', '.join(f'{key}: {_value(value)}' for key, value in rule.items())}}}"
+    return f"{{{', '.join(f'{key}: {_rule_value_text(value)}' for key, value in rule.items())}}}"
 
 
-def _value(value: Any) -> str:
+def _rule_value_text(value: Any) -> str:
     if isinstance(value, list):
         return value[0] if len(value) == 1 else f"[{', '.join(value)}]"
     return str(value)

@@ -1,13 +1,15 @@
-"""List who may do something: every principal in an ACL, and everyone else.
+"""List the principals that are allowed an action: those in ACLs, and everyone else.
 
 The authorizer makes the decisions, so the result agrees with the broker. Candidates are the
 principals and hosts in ACLs on the resource, and one of each that is in none.
 """
 
 from collections.abc import Iterable
+from typing import Any
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.json_objects import to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -25,11 +27,11 @@ NOBODY = "User:\0nobody in particular"
 NOWHERE = "\0nowhere in particular"
 
 
-class Right(msgspec.Struct, frozen=True):
+class AllowedPrincipal(msgspec.Struct, frozen=True):
     """An allowed principal with its `hosts`; `*` means all except `except_hosts`.
 
-    `User:*` stands for everyone who is not listed, here or among the refusals. `acls` allow it,
-    `denials` cause the exceptions.
+    `User:*` stands for everyone who is not listed, here or among the denied ones. `acls` allow
+    it, `exception_acls` cause the exceptions.
     """
 
     principal: str
@@ -37,57 +39,61 @@ class Right(msgspec.Struct, frozen=True):
     except_hosts: tuple[str, ...]
     because: DecisionReason
     acls: tuple[Acl, ...]
-    denials: tuple[Acl, ...]
+    exception_acls: tuple[Acl, ...]
 
-    def adds_nothing_to_everyone(self, everyone: "Right | None") -> bool:
+    def adds_nothing_to_everyone(self, everyone: "AllowedPrincipal | None") -> bool:
         """Return whether everyone has the same right."""
         return everyone is not None and self == msgspec.structs.replace(
             everyone, principal=self.principal
         )
 
 
-class Refusal(msgspec.Struct, frozen=True):
+class DeniedPrincipal(msgspec.Struct, frozen=True):
     """A principal that some ACL allows, and another one denies everywhere."""
 
     principal: str
-    acls: tuple[Acl, ...]
+    denying_acls: tuple[Acl, ...]
 
 
-class Response(msgspec.Struct, frozen=True):
+class WhoCanResult(msgspec.Struct, frozen=True):
     """The allowed principals, and those that are denied although an ACL allows it."""
 
-    rights: tuple[Right, ...]
-    refusals: tuple[Refusal, ...]
+    allowed_principals: tuple[AllowedPrincipal, ...]
+    denied_principals: tuple[DeniedPrincipal, ...]
 
 
-def who_can(authorizer: StandardAuthorizer, action: Action) -> Response:
+def who_can(authorizer: StandardAuthorizer, action: Action) -> WhoCanResult:
     """Return everyone who may do the action, including super users."""
     matching = AclFilter(action.resource_type, action.resource_name, PatternType.MATCH)
     acls = list(authorizer.acls(matching))
-    everyone = _right(ANY_USER, _decisions(authorizer, action, ANY_USER, acls))
+    everyone = _allowed_principal_or_none(
+        ANY_USER, _decisions_by_host(authorizer, action, ANY_USER, acls)
+    )
     principals = dict.fromkeys(sorted(authorizer.super_users))
     principals |= dict.fromkeys(sorted(acl.principal for acl in acls))
-    rights: list[Right] = []
-    refusals: list[Refusal] = []
+    allowed_principals: list[AllowedPrincipal] = []
+    denied_principals: list[DeniedPrincipal] = []
     for principal in principals:
         if principal == ANY_USER:
             continue
-        decisions = _decisions(authorizer, action, principal, acls)
-        right = _right(principal, decisions)
+        decisions = _decisions_by_host(authorizer, action, principal, acls)
+        right = _allowed_principal_or_none(principal, decisions)
         if right is None:
             if _allowed_without_denies(authorizer, action, principal, acls):
-                refusals.append(Refusal(principal, _denying(decisions.values())))
+                denied_principals.append(
+                    DeniedPrincipal(principal, _denying_acls(decisions.values()))
+                )
         elif not right.adds_nothing_to_everyone(everyone):
-            rights.append(right)
+            allowed_principals.append(right)
     if everyone is not None:
-        rights.append(everyone)
+        allowed_principals.append(everyone)
     elif _allowed_without_denies(authorizer, action, ANY_USER, acls):
-        denied = _decisions(authorizer, action, ANY_USER, acls)
-        refusals.append(Refusal(ANY_USER, _denying(denied.values())))
-    return Response(tuple(rights), tuple(refusals))
+        denied = _decisions_by_host(authorizer, action, ANY_USER, acls)
+        denied_principals.append(DeniedPrincipal(ANY_USER, _denying_acls(denied.values())))
+    return WhoCanResult(tuple(allowed_principals), tuple(denied_principals))
 
 
-def _decisions(
+def _decisions_by_host(
     authorizer: StandardAuthorizer, action: Action, principal: str, acls: list[Acl]
 ) -> dict[str, Decision]:
     """Return the decision for each relevant host of the principal, and for `*`, all others."""
@@ -99,23 +105,25 @@ def _decisions(
     return decisions
 
 
-def _right(principal: str, decisions: dict[str, Decision]) -> Right | None:
+def _allowed_principal_or_none(
+    principal: str, decisions: dict[str, Decision]
+) -> AllowedPrincipal | None:
     allowed = [host for host, decision in decisions.items() if decision.allowed]
     if not allowed:
         return None
     everywhere = WILDCARD in allowed
     relevant = [decisions[WILDCARD]] if everywhere else [decisions[host] for host in allowed]
-    return Right(
+    return AllowedPrincipal(
         principal,
         (WILDCARD,) if everywhere else tuple(allowed),
         tuple(h for h in decisions if h not in allowed) if everywhere else (),
         relevant[0].reason,
         tuple(dict.fromkeys(d.acl for d in relevant if d.acl is not None)),
-        _denying(decisions.values()) if everywhere else (),
+        _denying_acls(decisions.values()) if everywhere else (),
     )
 
 
-def _denying(decisions: Iterable[Decision]) -> tuple[Acl, ...]:
+def _denying_acls(decisions: Iterable[Decision]) -> tuple[Acl, ...]:
     return tuple(dict.fromkeys(d.acl for d in decisions if d.acl is not None and not d.allowed))
 
 
@@ -127,4 +135,36 @@ def _allowed_without_denies(
     for acl in acls:
         if acl.permission is Permission.ALLOW:
             without_denials.store.add(acl)
-    return _right(principal, _decisions(without_denials, action, principal, acls)) is not None
+    return (
+        _allowed_principal_or_none(
+            principal, _decisions_by_host(without_denials, action, principal, acls)
+        )
+        is not None
+    )
+
+
+def who_can_object(action: Action, response: WhoCanResult) -> dict[str, Any]:
+    """Return allowed principals, and denied ones with an ALLOW, as an object."""
+    return {
+        "operation": action.operation.name,
+        "resource_type": action.resource_type.name,
+        "resource_name": action.resource_name,
+        "allowed": [_allowed_principal_object(right) for right in response.allowed_principals],
+        "denied": [_denied_principal_object(refusal) for refusal in response.denied_principals],
+    }
+
+
+def _allowed_principal_object(allowed: AllowedPrincipal) -> dict[str, Any]:
+    return {
+        "principal": allowed.principal,
+        "everyone": allowed.principal == ANY_USER,
+        "hosts": allowed.hosts,
+        "except_hosts": allowed.except_hosts,
+        "because": allowed.because.name,
+        "acls": to_objects(allowed.acls),
+        "denials": to_objects(allowed.exception_acls),
+    }
+
+
+def _denied_principal_object(denied: DeniedPrincipal) -> dict[str, Any]:
+    return {"principal": denied.principal, "acls": to_objects(denied.denying_acls)}

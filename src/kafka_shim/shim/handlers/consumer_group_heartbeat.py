@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.list_transactions_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import State, Transaction
 

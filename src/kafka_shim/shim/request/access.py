@@ -67,7 +67,7 @@ class Access(msgspec.Struct, eq=False):
     records: list[AccessRecord] = []
     records_max: int = RECORDS_MAX
     remedy: RequestRemedy | UnsetType | None = UNSET
-    """What would allow the request, once it was computed; see `request_remedy`."""
+    """What would allow the request, once it was computed; see `cached_request_remedy`."""
     unrecorded_counts: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     was_consulted: bool = False

@@ -34,16 +34,16 @@ def default_listeners(first_port: int = 0, brokers: int = 1) -> "tuple[ListenerC
     )
 
 
-def default_super_users(fields: Mapping[str, Any]) -> tuple[str, ...]:
+def default_super_users(config_fields: Mapping[str, Any]) -> tuple[str, ...]:
     """Return the default super users for the fields of Config that are set.
 
     There are none if a field about permissions is set, or if listeners are named together with
     ACLs, or without one for clients that do not log in.
     """
-    if _PERMISSION_FIELDS.intersection(fields):
+    if _PERMISSION_FIELDS.intersection(config_fields):
         return ()
-    listeners = fields.get("listeners")
+    listeners = config_fields.get("listeners")
     if listeners is None:
         return SUPER_USERS
     is_open = any(listener.protocol.value == PLAINTEXT for listener in listeners)
-    return SUPER_USERS if is_open and not fields.get("acls") else ()
+    return SUPER_USERS if is_open and not config_fields.get("acls") else ()

@@ -11,15 +11,15 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
 
 
-def read_acls(path: str, option: str = "--acls", form: str | None = None) -> list[Acl]:
+def read_acl_file(path: str, option: str = "--acls", acl_format: str | None = None) -> list[Acl]:
     """Return the distinct ACLs of a file; ConfigError begins with `option`."""
     try:
-        return read(read_text(path, option), form)
+        return read(read_text_file(path, option), acl_format)
     except AclTextError as error:
         raise ConfigError(f"{option} {path}: {error}") from error
 
 
-def read_text(path: str, option: str) -> str:
+def read_text_file(path: str, option: str) -> str:
     """Return the text of a file, or of standard input for `-`; ConfigError if it cannot be read."""
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
@@ -29,7 +29,7 @@ def read_text(path: str, option: str) -> str:
         raise ConfigError(f"{option} {path}: not a text file in UTF-8") from error
 
 
-def load_yaml(text: str, where: str) -> Any:
+def parse_yaml_with_lines(text: str, where: str) -> Any:
     """Return the content of YAML or JSON, with line numbers; ConfigError begins with `where`."""
     try:
         return load(text, with_lines=True)

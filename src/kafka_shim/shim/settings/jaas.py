@@ -20,7 +20,7 @@ class JaasModule(msgspec.Struct, frozen=True):
     options: dict[str, str]
 
     @property
-    def users(self) -> dict[str, str]:
+    def plain_passwords_by_user(self) -> dict[str, str]:
         """Return the users of a PLAIN server: `user_alice="secret"` is the password of alice."""
         return {
             key.removeprefix(_USER): value
@@ -31,7 +31,7 @@ class JaasModule(msgspec.Struct, frozen=True):
 
 def parse_jaas(text: str, where: str) -> JaasModule:
     """Parse `package.Module required key="value" ...;`; ConfigError begins with `where`."""
-    tokens = _tokens(text, where)
+    tokens = _split_tokens(text, where)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
         raise ConfigError(
             f'{where}: expected `package.LoginModule required key="value" ...;`, with the `;`'
@@ -47,7 +47,7 @@ def parse_jaas(text: str, where: str) -> JaasModule:
     return JaasModule(tokens[0], options)
 
 
-def _tokens(text: str, where: str) -> list[str]:
+def _split_tokens(text: str, where: str) -> list[str]:
     tokens = []
     at, text = 0, text.rstrip()
     while at < len(text):

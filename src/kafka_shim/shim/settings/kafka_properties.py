@@ -54,14 +54,14 @@ _IMAGE_VARIABLES: Final = frozenset(
 """Variables of container images that look like settings."""
 
 
-class Translation(msgspec.Struct, frozen=True):
+class TranslatedSettings(msgspec.Struct, frozen=True):
     """`fields` of Config by name, and the other settings as `properties`."""
 
-    fields: Mapping[str, Any]
-    properties: Mapping[str, str]
+    config_fields: Mapping[str, Any]
+    other_settings: Mapping[str, str]
 
 
-def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
     Only settings that a release has are read, since many other variables have that prefix; also
@@ -72,69 +72,75 @@ def from_environment(environ: Mapping[str, str]) -> dict[str, str]:
         if not is_utf8(environ[name]):
             raise ConfigError(f"the variable {name} is not UTF-8")
     found = {}
-    known = known_settings() if names else frozenset()
+    known = known_setting_names() if names else frozenset()
     for prefix in reversed(PREFIXES):
         for name in names:
             if name.startswith(prefix):
-                key = property_name(name.removeprefix(prefix))
+                key = setting_name_of_variable(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
                     found[key] = environ[name]
     if environ.get("CLUSTER_ID"):
         found["cluster.id"] = environ["CLUSTER_ID"]
-    users = _client_users(environ)
+    users = _bitnami_client_users(environ)
     if users:
-        options = " ".join(f'user_{name}="{_escaped(word)}"' for name, word in users.items())
+        options = " ".join(
+            f'user_{name}="{_escape_for_jaas(word)}"' for name, word in users.items()
+        )
         found.setdefault("sasl.jaas.config", f"PlainLoginModule required {options};")
     return found
 
 
-def known_settings() -> frozenset[str]:
+def known_setting_names() -> frozenset[str]:
     """Return the broker settings of all releases, and those of the authorizer."""
     names = {name for release in RELEASES for name in definitions(release).broker}
     return frozenset(names | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"})
 
 
-def unknown_settings(properties: Mapping[str, str]) -> list[str]:
+def unknown_setting_names(properties: Mapping[str, str]) -> list[str]:
     """Return the settings unknown to all releases; plugins of a real broker may use them."""
-    known = known_settings()
+    known = known_setting_names()
     return sorted(
         key for key in properties if key not in known and not key.startswith(_FREEPREFIXES)
     )
 
 
-def describes_broker(properties: Mapping[str, str]) -> bool:
+def describes_whole_broker(properties: Mapping[str, str]) -> bool:
     """Return whether these settings describe a whole broker, which has no authorizer by default."""
     return any(mark in properties for mark in _BROKER_MARKS)
 
 
-def translate(layer: Mapping[str, str], everything: Mapping[str, str], where: str) -> Translation:
+def translate_settings(
+    settings: Mapping[str, str], all_settings: Mapping[str, str], where: str
+) -> TranslatedSettings:
     """Translate the settings of one layer; `everything` has the settings of all layers.
 
     ConfigError begins with `where`.
     """
     fields: dict[str, Any] = {}
-    rest = {key: value for key, value in layer.items() if key not in _TRANSLATED}
+    rest = {key: value for key, value in settings.items() if key not in _TRANSLATED}
     try:
-        if LISTENERS in layer:
-            fields["listeners"] = _listeners(everything)
-        if SUPER_USERS in layer:
-            fields["super_users"] = tuple(sorted(parse_super_users(layer[SUPER_USERS])))
-        if ALLOW_EVERYONE in layer:
-            fields["allow_everyone_if_no_acl_found"] = _flag(ALLOW_EVERYONE, layer[ALLOW_EVERYONE])
+        if LISTENERS in settings:
+            fields["listeners"] = _client_listeners(all_settings)
+        if SUPER_USERS in settings:
+            fields["super_users"] = tuple(sorted(parse_super_users(settings[SUPER_USERS])))
+        if ALLOW_EVERYONE in settings:
+            fields["allow_everyone_if_no_acl_found"] = _parse_boolean(
+                ALLOW_EVERYONE, settings[ALLOW_EVERYONE]
+            )
     except (ConfigError, ValueError) as error:
         raise ConfigError(f"{where}: {error}") from error
-    if AUTHORIZER in layer:
-        fields["authorizer"] = layer[AUTHORIZER].strip() or "none"
-    fields |= _identity(layer, where)
+    if AUTHORIZER in settings:
+        fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
+    fields |= _cluster_identity_fields(settings, where)
     users: dict[str, str] = {}
     for key in [key for key in rest if _JAAS.fullmatch(key)]:
-        users |= parse_jaas(rest.pop(key), f"{where}: {key}").users
+        users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
     if users:
         fields["users"] = users
-    return Translation(fields, rest)
+    return TranslatedSettings(fields, rest)
 
 
-def _identity(layer: Mapping[str, str], where: str) -> dict[str, Any]:
+def _cluster_identity_fields(layer: Mapping[str, str], where: str) -> dict[str, Any]:
     """Return the fields of Config with the ids of the cluster and of its brokers."""
     fields: dict[str, Any] = {}
     if "cluster.id" in layer:
@@ -142,24 +148,29 @@ def _identity(layer: Mapping[str, str], where: str) -> dict[str, Any]:
     if RACK in layer:
         fields["racks"] = parse_racks(layer[RACK], f"{where}: {RACK}")
     if any(name in layer for name in _IDS):
-        fields["first_broker_id"] = _first_id(layer, where)
+        fields["first_broker_id"] = _first_broker_id(layer, where)
     return fields
 
 
-def _listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
+def _client_listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     """Return the listeners for clients, without those of controllers."""
     protocols = protocols_by_listener(properties)
-    controllers = {name.upper() for name in _items(properties.get("controller.listener.names", ""))}
+    controllers = {
+        name.upper()
+        for name in _comma_separated_items(properties.get("controller.listener.names", ""))
+    }
     return tuple(
         parse_listener(text, protocols)
-        for text in _items(properties[LISTENERS])
+        for text in _comma_separated_items(properties[LISTENERS])
         if text.partition("://")[0].upper() not in controllers
     )
 
 
 def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
     """Return the entries of `listener.security.protocol.map`, by listener name in capitals."""
-    pairs = (item.partition(":") for item in _items(properties.get(PROTOCOL_MAP, "")))
+    pairs = (
+        item.partition(":") for item in _comma_separated_items(properties.get(PROTOCOL_MAP, ""))
+    )
     return {name.strip().upper(): value.strip() for name, _, value in pairs}
 
 
@@ -171,25 +182,25 @@ def parse_racks(text: str, where: str) -> tuple[str, ...]:
     return racks
 
 
-def _first_id(layer: Mapping[str, str], where: str) -> int:
+def _first_broker_id(layer: Mapping[str, str], where: str) -> int:
     """Return the id of the first broker; `broker.id=-1` requests a generated one."""
     names = [name for name in _IDS if name in layer]
     if len({layer[name].strip() for name in names}) > 1:
         raise ConfigError(f"{where}: node.id and broker.id must be the same, or only one be set")
     name, text = names[0], layer[names[0]].strip()
     if text == "-1" and name == "broker.id":
-        return _int(RESERVED_ID_MAX, layer.get(RESERVED_ID_MAX, "1000"), where) + 1
-    return _int(name, text, where)
+        return _parse_broker_id(RESERVED_ID_MAX, layer.get(RESERVED_ID_MAX, "1000"), where) + 1
+    return _parse_broker_id(name, text, where)
 
 
-def _int(name: str, text: str, where: str) -> int:
+def _parse_broker_id(name: str, text: str, where: str) -> int:
     number = whole_number(text)
     if number is None or number > ID_MAX:
         raise ConfigError(f"{where}: invalid {name} `{text}`: must be between 0 and {ID_MAX}")
     return number
 
 
-def as_confluent_derives(
+def listeners_derived_from_advertised(
     listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...] | None:
     """Return the listeners that `advertised.listeners` names, bound to all interfaces; None if
@@ -197,27 +208,27 @@ def as_confluent_derives(
 
     Confluent's image does this if it is started without `listeners`, as is usual.
     """
-    named = _advertised(environment)
+    named = _advertised_addresses(environment)
     known = {PLAINTEXT} if listeners is None else {listener.name for listener in listeners}
     if not named.keys() - known:
         return None
     opened = ",".join(f"{name}://:{port}" for name, (_, port) in named.items())
     try:
-        return _listeners({**environment, LISTENERS: opened})
+        return _client_listeners({**environment, LISTENERS: opened})
     except ConfigError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
 
 
-def not_listened_on(
+def advertised_names_without_listener(
     listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
 ) -> list[str]:
     """Return names in `advertised.listeners` that no listener has, without those of controllers."""
-    controllers = _items(properties.get("controller.listener.names", "").upper())
+    controllers = _comma_separated_items(properties.get("controller.listener.names", "").upper())
     known = {listener.name for listener in listeners}.union(controllers)
-    return sorted(_advertised(properties).keys() - known)
+    return sorted(_advertised_addresses(properties).keys() - known)
 
 
-def advertised(
+def with_advertised_addresses(
     listeners: tuple[ListenerConfig, ...], properties: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...]:
     """Return the listeners with their addresses in `advertised.listeners`.
@@ -225,23 +236,26 @@ def advertised(
     The source of the listeners does not matter: outside of a container, its ports have other
     addresses.
     """
-    addresses = _advertised(properties)
+    addresses = _advertised_addresses(properties)
     return tuple(
         msgspec.structs.replace(listener, advertised=addresses.get(listener.name))
         for listener in listeners
     )
 
 
-def _advertised(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
+def _advertised_addresses(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """Return the host and port of each listener, by name."""
     try:
-        found = [_address(text) for text in _items(properties.get(ADVERTISED_LISTENERS, ""))]
+        found = [
+            _parse_advertised_listener(text)
+            for text in _comma_separated_items(properties.get(ADVERTISED_LISTENERS, ""))
+        ]
     except ValueError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
     return {name: (host, port) for name, host, port in found}
 
 
-def _address(text: str) -> tuple[str, str, int]:
+def _parse_advertised_listener(text: str) -> tuple[str, str, int]:
     """Return the parts of `NAME://HOST:PORT`, with the name in capitals."""
     name, separator, address = text.partition("://")
     host, colon, port_text = address.rpartition(":")
@@ -251,58 +265,58 @@ def _address(text: str) -> tuple[str, str, int]:
     return name.upper(), host.strip("[]"), port
 
 
-def _items(text: str) -> list[str]:
+def _comma_separated_items(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
 
 
-def _flag(name: str, text: str) -> bool:
+def _parse_boolean(name: str, text: str) -> bool:
     if text.strip().lower() not in ("true", "false"):
         raise ValueError(f"invalid value `{text}` of {name}; expected true or false")
     return text.strip().lower() == "true"
 
 
-def property_name(name: str) -> str:
+def setting_name_of_variable(name: str) -> str:
     """Return the setting that a variable's name without its prefix stands for."""
     signs = {1: ".", 2: "_", 3: "-"}
     return _UNDERSCORES.sub(lambda run: signs.get(len(run[0]), run[0]), name).lower()
 
 
-def _client_users(environ: Mapping[str, str]) -> dict[str, str]:
-    names = _items(environ.get("KAFKA_CLIENT_USERS", ""))
-    words = _items(environ.get("KAFKA_CLIENT_PASSWORDS", ""))
+def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:
+    names = _comma_separated_items(environ.get("KAFKA_CLIENT_USERS", ""))
+    words = _comma_separated_items(environ.get("KAFKA_CLIENT_PASSWORDS", ""))
     if len(names) != len(words):
         raise ConfigError("KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS differ in length")
     return dict(zip(names, words, strict=True))
 
 
-def _escaped(text: str) -> str:
+def _escape_for_jaas(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def misspelt_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def misspelt_environment_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield misspelt variables such as KAFKA_NUM_PARTITONS, with the nearest known name."""
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
-    known = known_settings() if names else frozenset()
+    known = known_setting_names() if names else frozenset()
     for name in names:
         prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
-        setting = property_name(name.removeprefix(prefix))
+        setting = setting_name_of_variable(name.removeprefix(prefix))
         if setting in known or setting in _IMAGE_VARIABLES or setting.startswith("listener.name."):
             continue
-        if (nearest := _nearest(setting, known, _SIMILAR)) is not None:
-            yield name, f"{prefix}{_variable_name(nearest)}"
+        if (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
+            yield name, f"{prefix}{_environment_variable_name(nearest)}"
 
 
-def nearest_setting(name: str) -> str | None:
+def nearest_known_setting(name: str) -> str | None:
     """Return the known setting with the most similar name; None if none is similar."""
-    return _nearest(name, known_settings(), _SIMILAR_SETTING)
+    return _most_similar_name(name, known_setting_names(), _SIMILAR_SETTING)
 
 
-def _nearest(name: str, known: frozenset[str], cutoff: float) -> str | None:
+def _most_similar_name(name: str, known: frozenset[str], cutoff: float) -> str | None:
     from difflib import get_close_matches  # noqa: PLC0415 - only for misspelt names
 
     return next(iter(get_close_matches(name, sorted(known), 1, cutoff)), None)
 
 
-def _variable_name(setting: str) -> str:
+def _environment_variable_name(setting: str) -> str:
     spelled = setting.replace("_", "__").replace("-", "___").replace(".", "_")
     return spelled.upper()

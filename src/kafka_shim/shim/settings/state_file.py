@@ -31,12 +31,12 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.config import GroupSeed, TopicSeed
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import load_yaml, read_text
+from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
 
 _TOPIC_KEYS = ("partitions", "replication_factor", "configs")
 
 
-class State(msgspec.Struct, frozen=True):
+class InitialState(msgspec.Struct, frozen=True):
     """The content of a state file."""
 
     users: Mapping[str, str] = {}
@@ -48,34 +48,34 @@ class State(msgspec.Struct, frozen=True):
     faults: tuple[Mapping[str, Any], ...] = ()
 
 
-def read_state(path: str, option: str = "--state") -> State:
+def read_state_file(path: str, option: str = "--state") -> InitialState:
     """Read the file; ConfigError, beginning with `option` and the file, if it is invalid."""
     place = f"{option} {path}"
-    content = load_yaml(read_text(path, option), place)
+    content = parse_yaml_with_lines(read_text_file(path, option), place)
     try:
         return parse_state(content)
     except StateFileError as error:
-        line = error.line or _line_of(content, error.keys)
+        line = error.line or _nearest_line(content, error.keys)
         raise ConfigError(f"{place}: {f'line {line}: ' if line else ''}{error}") from error
 
 
-Keys = tuple[Any, ...]
+KeyPath = tuple[Any, ...]
 """Path of keys to a value in the file, as in ("topics", "orders", "partitions")."""
 
 
 class StateFileError(Exception):
     """The file is invalid at the value under `keys`. Values under `users` are never repeated."""
 
-    def __init__(self, keys: Keys, problem: str, line: int = 0) -> None:
-        super().__init__(f"{_path_text(keys)}{'' if problem.startswith(':') else ' '}{problem}")
+    def __init__(self, keys: KeyPath, problem: str, line: int = 0) -> None:
+        super().__init__(f"{_key_path_text(keys)}{'' if problem.startswith(':') else ' '}{problem}")
         self.keys, self.line = keys, line
 
 
-def _path_text(keys: Keys) -> str:
+def _key_path_text(keys: KeyPath) -> str:
     return f"`{'.'.join(str(key) for key in keys)}`" if keys else "the file"
 
 
-def _line_of(content: Any, keys: Keys) -> int:
+def _nearest_line(content: Any, keys: KeyPath) -> int:
     """Return the line of the value under the keys, or of its nearest parent; 0 if unknown."""
     line = line_of(content)
     for key in keys:
@@ -85,21 +85,21 @@ def _line_of(content: Any, keys: Keys) -> int:
     return line
 
 
-def parse_state(content: Any) -> State:
+def parse_state(content: Any) -> InitialState:
     """Return the state that a parsed file describes; raise StateFileError if it is invalid."""
-    fields = _mapping(content, (), State.__struct_fields__)
-    return State(
-        users=_users(fields.get("users"), ("users",)),
-        super_users=_super_users(fields.get("super_users"), ("super_users",)),
-        topics=_topics(fields.get("topics"), ("topics",)),
-        acls=_acls(fields.get("acls")),
-        groups=_groups(fields.get("groups"), ("groups",)),
-        client_metrics=_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
-        faults=_faults(fields.get("faults"), ("faults",)),
+    fields = _parse_mapping(content, (), InitialState.__struct_fields__)
+    return InitialState(
+        users=_parse_users(fields.get("users"), ("users",)),
+        super_users=_parse_super_users(fields.get("super_users"), ("super_users",)),
+        topics=_parse_topics(fields.get("topics"), ("topics",)),
+        acls=_parse_acls(fields.get("acls")),
+        groups=_parse_groups(fields.get("groups"), ("groups",)),
+        client_metrics=_parse_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
+        faults=_parse_faults(fields.get("faults"), ("faults",)),
     )
 
 
-def _acls(value: Any) -> tuple[Acl, ...]:
+def _parse_acls(value: Any) -> tuple[Acl, ...]:
     if value is None:
         return ()
     try:
@@ -108,18 +108,19 @@ def _acls(value: Any) -> tuple[Acl, ...]:
         raise StateFileError(("acls",), f": {error.said}", error.line) from error
 
 
-def _users(value: Any, keys: Keys) -> dict[str, str]:
+def _parse_users(value: Any, keys: KeyPath) -> dict[str, str]:
     return {
-        name: _text(password, (*keys, name)) for name, password in _mapping(value, keys).items()
+        name: _parse_nonempty_string(password, (*keys, name))
+        for name, password in _parse_mapping(value, keys).items()
     }
 
 
-def _super_users(value: Any, keys: Keys) -> tuple[str, ...] | None:
+def _parse_super_users(value: Any, keys: KeyPath) -> tuple[str, ...] | None:
     if value is None:
         return None
     if not isinstance(value, list):
         raise StateFileError(keys, "must be a list: [User:admin]")
-    principals = tuple(_text(principal, keys) for principal in value)
+    principals = tuple(_parse_nonempty_string(principal, keys) for principal in value)
     for principal in principals:
         if not is_principal(principal):
             raise StateFileError(
@@ -128,49 +129,50 @@ def _super_users(value: Any, keys: Keys) -> tuple[str, ...] | None:
     return principals
 
 
-def _topics(value: Any, keys: Keys) -> tuple[TopicSeed, ...]:
+def _parse_topics(value: Any, keys: KeyPath) -> tuple[TopicSeed, ...]:
     if isinstance(value, list):
-        return tuple(TopicSeed(_text(name, keys)) for name in value)
+        return tuple(TopicSeed(_parse_nonempty_string(name, keys)) for name in value)
     return tuple(
-        _topic(name, entry, (*keys, name)) for name, entry in _mapping(value, keys).items()
+        _parse_topic(name, entry, (*keys, name))
+        for name, entry in _parse_mapping(value, keys).items()
     )
 
 
-def _topic(name: str, value: Any, keys: Keys) -> TopicSeed:
+def _parse_topic(name: str, value: Any, keys: KeyPath) -> TopicSeed:
     """Parse a topic: null, a number of partitions, or a mapping."""
     if isinstance(value, int):
-        return TopicSeed(name, _count(value, keys))
-    fields = _mapping(value, keys, _TOPIC_KEYS)
+        return TopicSeed(name, _parse_positive_integer(value, keys))
+    fields = _parse_mapping(value, keys, _TOPIC_KEYS)
     factor = fields.get("replication_factor")
     return TopicSeed(
         name,
-        _count(fields.get("partitions", 1), (*keys, "partitions")),
-        _settings(fields.get("configs"), (*keys, "configs")),
-        None if factor is None else _count(factor, (*keys, "replication_factor")),
+        _parse_positive_integer(fields.get("partitions", 1), (*keys, "partitions")),
+        _parse_settings(fields.get("configs"), (*keys, "configs")),
+        None if factor is None else _parse_positive_integer(factor, (*keys, "replication_factor")),
     )
 
 
-def _groups(value: Any, keys: Keys) -> tuple[GroupSeed, ...]:
+def _parse_groups(value: Any, keys: KeyPath) -> tuple[GroupSeed, ...]:
     return tuple(
         GroupSeed(
             name,
             {
-                topic: _offsets(offsets, (*keys, name, topic))
-                for topic, offsets in _mapping(entry, (*keys, name)).items()
+                topic: _parse_offsets(offsets, (*keys, name, topic))
+                for topic, offsets in _parse_mapping(entry, (*keys, name)).items()
             },
         )
-        for name, entry in _mapping(value, keys).items()
+        for name, entry in _parse_mapping(value, keys).items()
     )
 
 
-def _client_metrics(value: Any, keys: Keys) -> dict[str, dict[str, str]]:
+def _parse_client_metrics(value: Any, keys: KeyPath) -> dict[str, dict[str, str]]:
     return {
-        _text(name, keys): _settings(settings, (*keys, name))
-        for name, settings in _mapping(value, keys).items()
+        _parse_nonempty_string(name, keys): _parse_settings(settings, (*keys, name))
+        for name, settings in _parse_mapping(value, keys).items()
     }
 
 
-def _faults(value: Any, keys: Keys) -> tuple[Mapping[str, Any], ...]:
+def _parse_faults(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
     """Parse faults in the form of the control API."""
     if value is None:
         return ()
@@ -184,29 +186,35 @@ def _faults(value: Any, keys: Keys) -> tuple[Mapping[str, Any], ...]:
             Fault(number, parse_fault_spec(written))
         except FaultError as error:
             raise StateFileError(
-                keys, f"{number + 1}: {error}", _line_of_item(value, number)
+                keys, f"{number + 1}: {error}", _line_of_list_item(value, number)
             ) from error
     return tuple(value)
 
 
-def _offsets(value: Any, keys: Keys) -> dict[int, int]:
+def _parse_offsets(value: Any, keys: KeyPath) -> dict[int, int]:
     if not isinstance(value, Mapping):
         raise StateFileError(keys, "must be offsets by partition: {0: 42}")
     for partition, offset in value.items():
         for number in (partition, offset):
             if not isinstance(number, int) or isinstance(number, bool) or number < 0:
                 raise StateFileError(
-                    keys, f": invalid {_shown(keys, number)}; expected a number of 0 or more"
+                    keys,
+                    f": invalid {_value_or_kind_for_error(keys, number)}; expected a number of 0"
+                    " or more",
                 )
     return dict(value)
 
 
-def _mapping(value: Any, keys: Keys, known: tuple[str, ...] | None = None) -> dict[str, Any]:
+def _parse_mapping(
+    value: Any, keys: KeyPath, known: tuple[str, ...] | None = None
+) -> dict[str, Any]:
     """Return a mapping with known strings as keys; an empty one for null."""
     if value is None:
         return {}
     if not isinstance(value, Mapping):
-        raise StateFileError(keys, f"must be a mapping, not {_shown(keys, value)}")
+        raise StateFileError(
+            keys, f"must be a mapping, not {_value_or_kind_for_error(keys, value)}"
+        )
     for key in value:
         if not isinstance(key, str):
             raise StateFileError(keys, f": the key `{key}` must be a string; put it in quotes")
@@ -215,7 +223,7 @@ def _mapping(value: Any, keys: Keys, known: tuple[str, ...] | None = None) -> di
     return dict(value)
 
 
-def _shown(keys: Keys, value: Any) -> str:
+def _value_or_kind_for_error(keys: KeyPath, value: Any) -> str:
     """Return a value for an error: only its kind at the top, under `users`, and if compound."""
     if isinstance(value, list):
         return "a list"
@@ -228,32 +236,40 @@ def _shown(keys: Keys, value: Any) -> str:
     return f"`{value}`"
 
 
-def _line_of_item(items: Any, number: int) -> int:
+def _line_of_list_item(items: Any, number: int) -> int:
     return items.lines[number] if isinstance(items, LinedList) else 0
 
 
-def _text(value: Any, keys: Keys) -> str:
+def _parse_nonempty_string(value: Any, keys: KeyPath) -> str:
     if not isinstance(value, str) or not value:
         raise StateFileError(
-            keys, f"must be a string, not {_shown(keys, value)}; numbers need quotes"
+            keys,
+            f"must be a string, not {_value_or_kind_for_error(keys, value)}; numbers need quotes",
         )
     return value
 
 
-def _settings(value: Any, keys: Keys) -> dict[str, str]:
-    return {key: _setting(setting, (*keys, key)) for key, setting in _mapping(value, keys).items()}
+def _parse_settings(value: Any, keys: KeyPath) -> dict[str, str]:
+    return {
+        key: _parse_setting_value(setting, (*keys, key))
+        for key, setting in _parse_mapping(value, keys).items()
+    }
 
 
-def _setting(value: Any, keys: Keys) -> str:
+def _parse_setting_value(value: Any, keys: KeyPath) -> str:
     """Return a value as Kafka writes it: numbers and booleans become strings."""
     if isinstance(value, bool):
         return str(value).lower()
     if isinstance(value, str | int | float):
         return str(value)
-    raise StateFileError(keys, f"must be a string or a number, not {_shown(keys, value)}")
+    raise StateFileError(
+        keys, f"must be a string or a number, not {_value_or_kind_for_error(keys, value)}"
+    )
 
 
-def _count(value: Any, keys: Keys) -> int:
+def _parse_positive_integer(value: Any, keys: KeyPath) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-        raise StateFileError(keys, f"must be a number from 1, not {_shown(keys, value)}")
+        raise StateFileError(
+            keys, f"must be a number from 1, not {_value_or_kind_for_error(keys, value)}"
+        )
     return value

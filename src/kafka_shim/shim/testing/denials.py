@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_shim.shim.explaining.request_remedy import rule_text
+from kafka_shim.shim.explaining.request_remedy import acl_rule_text
 
 _NEXT_NEEDS = "\n  (a producer also needs Write, a consumer Read; each includes Describe)"
 
@@ -52,9 +52,11 @@ def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
     if not added and not removed:
         return ""
     if len(added) == 1 and not removed:
-        return f"\n  the smallest ACL that allows it: {rule_text(added[0])}{_hint(row, added[0])}"
-    lines = [f"remove {rule_text(rule)}" for rule in removed]
-    lines += [f"add {rule_text(rule)}" for rule in added]
+        return (
+            f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{_hint(row, added[0])}"
+        )
+    lines = [f"remove {acl_rule_text(rule)}" for rule in removed]
+    lines += [f"add {acl_rule_text(rule)}" for rule in added]
     lead = "DENY always wins; " if removed else ""
     if len(lines) == 1:
         return f"\n  {lead}to allow it, {lines[0]}"

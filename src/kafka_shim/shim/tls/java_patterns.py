@@ -9,7 +9,7 @@ import string
 from collections.abc import Callable
 from typing import Any
 
-from kafka_shim.shim.patterns import InvalidPatternError, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _LAST_LINE_END = f"(?=(?:\r\n|[{_LINE_ENDS}])?\\Z)"

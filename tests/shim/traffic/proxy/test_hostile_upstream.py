@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.metadata_response import (
 )
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy import proxy as proxy_module
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
@@ -50,7 +50,7 @@ async def proxied(
 
     upstream = await asyncio.start_server(serve, "127.0.0.1", 0)
     port = upstream.sockets[0].getsockname()[1]
-    proxy = Proxy(("127.0.0.1", port), ("127.0.0.1", 0), Recorder(folder, SystemClock()))
+    proxy = Proxy(("127.0.0.1", port), ("127.0.0.1", 0), TraceRecorder(folder, SystemClock()))
     try:
         yield await proxy.start()
     finally:

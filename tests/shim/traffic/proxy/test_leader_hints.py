@@ -31,7 +31,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     ShareFetchRequest,
 )
 from kafka_shim.shim.config import TopicSeed
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
@@ -118,7 +118,7 @@ async def test_leader_hints_of_share_acknowledge_have_addresses_of_the_proxy(
         node_endpoints=[NodeEndpoint(2, "real", 9092, "rack")],
     )
     session = Session(PLAIN, 1, "127.0.0.1", 5000)
-    recorder = Recorder(tmp_path, SystemClock())
+    recorder = TraceRecorder(tmp_path, SystemClock())
     connection = ProxiedConnection(
         session, recorder, lambda node_id, host, port: (f"{host}-{node_id}", port + 1), 999
     )

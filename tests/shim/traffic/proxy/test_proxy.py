@@ -25,7 +25,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.client.config import ClientConfig, Login, Trust
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
@@ -50,7 +50,7 @@ def first(broker: Broker, listener: str = "PLAINTEXT") -> tuple[str, int]:
 async def proxied(
     broker: Broker, folder: Path, listener: str = "PLAINTEXT", **more: Any
 ) -> AsyncIterator[tuple[Proxy, str]]:
-    recorder = Recorder(folder, SystemClock(), writer="proxy", accesses=DERIVED)
+    recorder = TraceRecorder(folder, SystemClock(), writer="proxy", accesses_source=DERIVED)
     proxy = Proxy(first(broker, listener), ("127.0.0.1", 0), recorder, **more)
     try:
         yield proxy, await proxy.start()
@@ -158,7 +158,7 @@ async def test_without_a_broker_connections_of_clients_are_closed(tmp_path: Path
 async def test_a_port_in_use_is_reported(tmp_path: Path) -> None:
     async with serving() as broker:
         taken = split(broker.bootstrap_servers())
-        recorder = Recorder(tmp_path, SystemClock())
+        recorder = TraceRecorder(tmp_path, SystemClock())
         proxy = Proxy(taken, taken, recorder)
         with pytest.raises(ConfigError, match="cannot listen"):
             await proxy.start()
@@ -220,7 +220,7 @@ async def test_a_rejected_log_in_of_the_proxy_closes_the_clients_connection(
 @pytest.mark.skipif(not HAS_IPV6, reason="this machine has no IPv6")
 async def test_a_proxy_can_listen_on_ipv6(tmp_path: Path) -> None:
     async with serving() as broker:
-        recorder = Recorder(tmp_path, SystemClock())
+        recorder = TraceRecorder(tmp_path, SystemClock())
         proxy = Proxy(first(broker), ("::1", 0), recorder)
         address = await proxy.start()
         assert address.startswith("[::1]:")

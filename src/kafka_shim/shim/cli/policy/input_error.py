@@ -1,7 +1,7 @@
 """The error for files that cannot be used."""
 
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_text
+from kafka_shim.shim.settings.input_files import read_text_file
 
 
 class InputError(ConfigError):
@@ -19,6 +19,6 @@ def file_and_line(path: str, line: int) -> str:
 
 def read_text_without_bom(path: str) -> str:
     try:
-        return read_text(path, "").removeprefix("\ufeff")
+        return read_text_file(path, "").removeprefix("\ufeff")
     except ConfigError as error:
         raise InputError(str(error).strip()) from error

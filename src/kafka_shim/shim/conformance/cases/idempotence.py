@@ -82,7 +82,7 @@ async def expect_default_producer_requests_all_acks(context: CaseContext) -> Non
         )
     )
     for produce_request in context.client_requests(ApiKey.PRODUCE):
-        request = produce_request.row()["request"] or {}
+        request = produce_request.request_row()["request"] or {}
         if request.get("acks") != -1:
             raise UnmetExpectationError("acks -1", f"it is {request.get('acks')}")
 

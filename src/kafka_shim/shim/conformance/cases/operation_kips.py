@@ -120,7 +120,7 @@ def _flags_in_sent_requests(
     flags = []
     for api, (_, flag) in row.apis.items():
         for seen in context.client_requests(api):
-            request = seen.row()["request"] or {}
+            request = seen.request_row()["request"] or {}
             if flag in request:
                 flags.append(request[flag])
     return flags

@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from kafka_shim.shim.patterns import compile_pattern
+from kafka_shim.shim.re2_patterns import compile_pattern
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
 

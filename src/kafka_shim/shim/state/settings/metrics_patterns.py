@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
-from kafka_shim.shim.patterns import InvalidPatternError, Pattern, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
 
 FIELDS: Final = frozenset(
     {

@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.protocol.trace.entries import DERIVED
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
-from kafka_shim.shim.observing.recorder import Recorder
+from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
 from kafka_shim.shim.traffic.captures.captured_connection import CapturedConnection, CaptureProblems
@@ -80,7 +80,7 @@ class _ClientConnection:
         number: int,
         *,
         is_known_kafka_port: bool,
-        recorder: Recorder,
+        recorder: TraceRecorder,
         report: CaptureReport,
     ) -> None:
         client, server = ends
@@ -137,8 +137,12 @@ class _CaptureImport:
         self.report = CaptureReport()
         self._ports = ports
         self._clock = _CaptureClock()
-        self._recorder = Recorder(
-            folder, self._clock, writer="capture", accesses=DERIVED, must_be_whole=True
+        self._recorder = TraceRecorder(
+            folder,
+            self._clock,
+            writer="capture",
+            accesses_source=DERIVED,
+            raises_on_write_error=True,
         )
         self._numbers = itertools.count(1)
         self._clients: dict[frozenset[Address], _ClientConnection] = {}

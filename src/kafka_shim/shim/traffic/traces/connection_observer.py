@@ -20,8 +20,8 @@ _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 class Observer(Protocol):
     """Receives what passes on connections, such as the `Recorder` of a trace."""
 
-    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
-    def responded(
+    def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
+    def record_outcome(
         self,
         session: Session,
         sequence: int,
@@ -29,8 +29,8 @@ class Observer(Protocol):
         decided: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None: ...
-    def catch_up(self) -> None: ...
-    def closed(self, session: Session, reason: str) -> None: ...
+    def convert_pending_events(self) -> None: ...
+    def record_close(self, session: Session, reason: str) -> None: ...
     def close(self) -> None: ...
 
 
@@ -63,8 +63,8 @@ class ObservedConnection:
         if not is_request(header):
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
-        sequence = self._observer.request(self._session, header, frame)
-        self._observer.catch_up()
+        sequence = self._observer.record_request(self._session, header, frame)
+        self._observer.convert_pending_events()
         if _expects_response(header, frame, at):
             self._outstanding.append(_OutstandingRequest(header, sequence))
         if header.api_key in _LOGIN:
@@ -82,8 +82,8 @@ class ObservedConnection:
         if found is None:
             return None
         header, sequence = found
-        self._observer.responded(self._session, sequence, header, (), frame)
-        self._observer.catch_up()
+        self._observer.record_outcome(self._session, sequence, header, (), frame)
+        self._observer.convert_pending_events()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._on_sasl_response(header, frame)
@@ -96,7 +96,7 @@ class ObservedConnection:
 
     def closed(self) -> None:
         """Record the end of the connection."""
-        self._observer.closed(self._session, self._not_a_request)
+        self._observer.record_close(self._session, self._not_a_request)
 
     def _remove_outstanding_request(self, correlation_id: bytes) -> _OutstandingRequest | None:
         """Return the request with this id; earlier ones will not be answered."""

@@ -20,7 +20,7 @@ from kafka_shim.protocol.response_codes import error_codes
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
 from kafka_shim.protocol.wire_json import message_json
-from kafka_shim.shim.explaining.request_remedy import remedy_object, request_remedy
+from kafka_shim.shim.explaining.request_remedy import cached_request_remedy, remedy_json
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
@@ -42,8 +42,8 @@ class HistoryEntry:
     """A received request: its sender, decisions and response.
 
     `errors` are the error codes of the response except 0; None without a response so far.
-    `left_out` is the number of decisions that are not kept; `remedy` would have allowed the
-    request.
+    `left_out_decisions` is the number of decisions that are not kept; `remedy` would have
+    allowed the request.
     """
 
     __slots__ = (
@@ -55,7 +55,7 @@ class HistoryEntry:
         "errors",
         "faults",
         "host",
-        "left_out",
+        "left_out_decisions",
         "node_id",
         "number",
         "principal",
@@ -84,7 +84,7 @@ class HistoryEntry:
         self.node_id = session.node_id
         self.records: list[AccessRecord] = []
         self.remedy: RequestRemedy | None = None
-        self.left_out = 0
+        self.left_out_decisions = 0
         self.errors: tuple[int, ...] | None = None
         self.faults: list[int] = []
         self.responded_us: int | None = None
@@ -93,45 +93,45 @@ class HistoryEntry:
         self._frame = redact_request_frame(frame, header.api_key)[0]
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
-    def row(self) -> dict[str, Any]:
+    def request_row(self) -> dict[str, Any]:
         """Return the request for JSON, decoded in Kafka's field names."""
-        return self._head() | {
+        return self._common_columns() | {
             "correlation_id": self.correlation_id,
             "connection": self.connection,
             "node_id": self.node_id,
-            "request": self._decoded(),
+            "request": self._decoded_request_or_none(),
             "errors": None if self.errors is None else list(self.errors),
             "error_names": [error_name_or_code(code) for code in self.errors or ()],
             "faults": self.faults,
             "latency_us": None if self.responded_us is None else self.responded_us - self.time_us,
-            "decisions_left_out": self.left_out,
+            "decisions_left_out": self.left_out_decisions,
         }
 
-    def detail(self) -> dict[str, Any]:
+    def detail_row(self) -> dict[str, Any]:
         """Return the request and its response, decoded and as bytes, without secrets."""
         response = None
         if self.response is not None:
             response = redact_response_frame(self.response[4:], self.api, self.version)[0]
         return {
             "number": self.number,
-            "request": self._decoded(),
+            "request": self._decoded_request_or_none(),
             "request_hex": self._frame.hex(),
-            "response": None if response is None else self._decoded_response(response),
+            "response": None if response is None else self._decoded_response_or_none(response),
             "response_hex": None if response is None else response.hex(),
             "response_bytes": self.response_bytes,
         }
 
-    def decisions(self) -> Iterator[dict[str, Any]]:
+    def decision_rows(self) -> Iterator[dict[str, Any]]:
         """Yield its decisions for JSON; each denied one has what would have allowed the request."""
-        to_allow = remedy_object(self.remedy)
+        to_allow = remedy_json(self.remedy)
         for record in self.records:
-            yield self._head() | {
+            yield self._common_columns() | {
                 "operation": record.action.operation.name,
                 "resource_type": record.action.resource_type.name,
                 "resource_name": record.action.resource_name,
                 "allowed": record.decision.allowed,
                 "because": record.decision.reason.value,
-                "rule": _rule(record),
+                "rule": _decision_reason(record),
                 "would_allow": None if record.decision.allowed else to_allow,
                 "count": record.count,
                 "logged": record.log_if_allowed
@@ -139,7 +139,7 @@ class HistoryEntry:
                 else record.log_if_denied,
             }
 
-    def _head(self) -> dict[str, Any]:
+    def _common_columns(self) -> dict[str, Any]:
         return {
             "number": self.number,
             "time_us": self.time_us,
@@ -150,7 +150,7 @@ class HistoryEntry:
             "host": self.host,
         }
 
-    def _decoded(self) -> dict[str, Any] | None:
+    def _decoded_request_or_none(self) -> dict[str, Any] | None:
         try:
             header, at = read_request_header(self._frame)
             message = codecs.read_request(header.api_key, header.api_version, self._frame, at)
@@ -158,7 +158,7 @@ class HistoryEntry:
             return None
         return message_json(message, self.version)
 
-    def _decoded_response(self, frame: bytes) -> dict[str, Any] | None:
+    def _decoded_response_or_none(self, frame: bytes) -> dict[str, Any] | None:
         try:
             message, version = read_response_frame(self.api, self.version, frame)
         except ProtocolError:
@@ -184,14 +184,14 @@ class History:
         return iter(list(self._entries))
 
     @property
-    def responses(self) -> Counter[tuple[str, int, int]]:
+    def response_counts(self) -> Counter[tuple[str, int, int]]:
         """Return the number of responses by API, version and error code (0: no error)."""
         found = self._response_totals.items()
         return Counter({(api.wire_name, version, code): n for (api, version, code), n in found})
 
     @property
-    def decisions(self) -> Counter[tuple[str, str, bool, str, str]]:
-        """By operation, resource type, result, kind of rule, and api."""
+    def decision_counts(self) -> Counter[tuple[str, str, bool, str, str]]:
+        """Return the number of decisions by operation, type, result, kind of rule and API."""
         return Counter(
             {
                 (what.name, kind.name, allowed, because.name.lower(), api.wire_name): count
@@ -201,50 +201,50 @@ class History:
 
     @property
     def last_number(self) -> int:
-        """Of the newest request; 0 before the first."""
+        """Return the number of the newest request; 0 before the first."""
         return self._number
 
-    def request(
+    def add_request(
         self, session: Session, header: RequestHeader, frame: bytes, time_us: int
     ) -> HistoryEntry:
-        """Note a request that is about to be handled."""
+        """Add a request that is about to be handled; drop the oldest ones above the limits."""
         self._number += 1
         entry = HistoryEntry(self._number, time_us, session, header, frame)
         self._entries.append(entry)
         self.held_bytes += entry.size_bytes
-        self._make_room()
+        self._drop_oldest_above_limits()
         return entry
 
-    def _make_room(self) -> None:
+    def _drop_oldest_above_limits(self) -> None:
         while len(self._entries) > self._requests_max or (
             self.held_bytes > self._bytes_max and len(self._entries) > 1
         ):
             self.held_bytes -= self._entries.popleft().size_bytes
 
-    def add_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
+    def set_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
         """Add the decisions of a request."""
         records = context.access.records
         if any(not record.decision.allowed for record in records):
-            entry.remedy = request_remedy(context)
+            entry.remedy = cached_request_remedy(context)
         entry.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
-        entry.left_out = len(records) - len(kept)
+        entry.left_out_decisions = len(records) - len(kept)
         api, totals, size = entry.api, self._decision_totals, 0
         for record in kept:
             size += _DECISION_BYTES + len(record.action.resource_name)
         entry.size_bytes += size
         self.held_bytes += size
-        self._make_room()
+        self._drop_oldest_above_limits()
         for record in records:
             action, decision = record.action, record.decision
             totals[
                 action.operation, action.resource_type, decision.allowed, decision.reason, api
             ] += 1
 
-    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+    def set_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
         """Add the error codes of a response, and its time."""
-        self.add_response_errors(entry, tuple(error_codes(response, entry.version)), now_us)
+        self.set_response_errors(entry, tuple(error_codes(response, entry.version)), now_us)
 
-    def add_response_errors(
+    def set_response_errors(
         self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int
     ) -> None:
         """Add the error codes of a response, and its time."""
@@ -253,7 +253,7 @@ class History:
         for code in errors or (0,):
             self._response_totals[entry.api, entry.version, code] += 1
 
-    def add_response_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+    def set_response_frame(self, entry: HistoryEntry, frame: bytes) -> None:
         """Add the frame of a response, with its size; of a long one only the size.
 
         A request that waited for long may be forgotten by then, and does not count any more.
@@ -265,22 +265,22 @@ class History:
             entry.size_bytes += size
             self.held_bytes += size
             if self.held_bytes > self._bytes_max:
-                self._make_room()
+                self._drop_oldest_above_limits()
 
-    def forget(self) -> None:
+    def drop_requests(self) -> None:
         """Drop the requests; the totals and the numbering go on."""
         self._entries.clear()
         self.held_bytes = 0
 
 
-def _rule(record: AccessRecord) -> str:
-    """The ACL that decided, in one text, or why there is none."""
+def _decision_reason(record: AccessRecord) -> str:
+    """Return the ACL that decided as text, or why there is none."""
     acl = record.decision.acl
     return record.decision.reason.value if acl is None else acl_text(acl)
 
 
 def acl_text(acl: Acl) -> str:
-    """`ALLOW User:alice WRITE on TOPIC LITERAL orders from *`."""
+    """Return `ALLOW User:alice WRITE on TOPIC LITERAL orders from *`."""
     return (
         f"{acl.permission.name} {acl.principal} {acl.operation.name} on {acl.resource_type.name}"
         f" {acl.pattern_type.name} {acl.resource_name} from {acl.host}"

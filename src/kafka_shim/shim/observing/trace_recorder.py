@@ -44,11 +44,13 @@ connections: a trace has each number once."""
 
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 
-Outcome: TypeAlias = tuple[int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None]
+RequestOutcome: TypeAlias = tuple[
+    int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None
+]
 """Connection, sequence and header of a request, its arrival, and its outcomes with times."""
 
 
-class Recorder:
+class TraceRecorder:
     """A writer of a trace, called by the dispatcher in the order of events.
 
     `accesses` is their source, as in a trace's connections. A full disk ends the recording, which
@@ -62,14 +64,14 @@ class Recorder:
         clock: Clock,
         *,
         writer: str = "broker-1",
-        keeping: TraceStorage | None = None,
-        accesses: str = RECORDED,
-        must_be_whole: bool = False,
+        storage: TraceStorage | None = None,
+        accesses_source: str = RECORDED,
+        raises_on_write_error: bool = False,
     ) -> None:
         """Open the trace; ConfigError if it cannot be written."""
-        self._source = accesses
-        self._must_be_whole = must_be_whole
-        kept = keeping or TraceStorage()
+        self._source = accesses_source
+        self._must_be_whole = raises_on_write_error
+        kept = storage or TraceStorage()
         try:
             self._segments = SegmentWriter(
                 directory,
@@ -87,29 +89,31 @@ class Recorder:
         self._now_us = clock.now_us
         self._timer: Timer | None = None
         self._entries: list[Entry] = []
-        self._late: list[Request | Outcome] = []  # in the order in which they happened
+        self._pending_events: list[
+            Request | RequestOutcome
+        ] = []  # in the order in which they happened
         self._bytes = 0
         self._connections: list[Connection] = []
         self._rules: dict[int, tuple[Decision, str]] = {}  # by identity: decisions are kept
         self._arrived_us = 0
         self.entries_written = 0
 
-    def request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
-        """Keep a request for `catch_up`; return its sequence number on the connection."""
+    def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
+        """Keep a request for later conversion; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._row(session)
+            row = self._connection_row(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._arrived_us = now_us = self._now_us()
         redacted = False
         if header.api_key in SECRET_REQUESTS:
             frame, redacted = redact_request_frame(frame, header.api_key)
-        self._late.append(Request(row[1], sequence, now_us, frame, redacted))
+        self._pending_events.append(Request(row[1], sequence, now_us, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
 
-    def responded(
+    def record_outcome(
         self,
         session: Session,
         sequence: int,
@@ -122,32 +126,34 @@ class Recorder:
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._row(session)
+            row = self._connection_row(session)
         now_us = self._now_us()
-        self._late.append((row[1], sequence, header, self._arrived_us, decided, now_us, frame))
+        self._pending_events.append(
+            (row[1], sequence, header, self._arrived_us, decided, now_us, frame)
+        )
 
-    def catch_up(self) -> None:
+    def convert_pending_events(self) -> None:
         """Process recorded events; to be called after responses were sent."""
-        if self._late:
-            self._note_late()
+        if self._pending_events:
+            self._convert_pending_events()
         if self._bytes >= BLOCK_BYTES:
             self.flush()
 
-    def _note_late(self) -> None:
-        late, self._late = self._late, []
+    def _convert_pending_events(self) -> None:
+        late, self._pending_events = self._pending_events, []
         for entry in late:
             if isinstance(entry, Request):
                 self._entries.append(entry)
             else:
-                self._note(entry)
+                self._append_outcome_entries(entry)
 
-    def _note(self, outcome: Outcome) -> None:
+    def _append_outcome_entries(self, outcome: RequestOutcome) -> None:
         number, sequence, header, arrived_us, decided, responded_us, frame = outcome
         key, version = header.api_key, header.api_version
         append = self._entries.append
         for record in decided:
             action, decision = record.action, record.decision
-            rule = self._rules.get(id(decision)) or self._rule(decision)
+            rule = self._rules.get(id(decision)) or self._cached_decision_rule(decision)
             append(
                 Access(
                     number,
@@ -172,10 +178,10 @@ class Recorder:
         append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
-    def closed(self, session: Session, reason: str) -> None:
-        """Note the end of a connection."""
-        self.catch_up()
-        row = self._row(session)
+    def record_close(self, session: Session, reason: str) -> None:
+        """Record the end of a connection."""
+        self.convert_pending_events()
+        row = self._connection_row(session)
         self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
@@ -184,11 +190,11 @@ class Recorder:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._note_late()
+        self._convert_pending_events()
         if not self._entries:
             return
         if self.failure is None:
-            self._write()
+            self._write_block()
         self._entries = []
         self._connections = []
         self._rules = {}
@@ -200,17 +206,17 @@ class Recorder:
         try:
             self._segments.close()
         except OSError as error:
-            self._give_up(error)
+            self._stop_after_write_error(error)
 
-    def _write(self) -> None:
+    def _write_block(self) -> None:
         try:
             self._segments.write(BlockBody(self._connections, self._entries))
         except OSError as error:
-            self._give_up(error)
+            self._stop_after_write_error(error)
         else:
             self.entries_written += len(self._entries)
 
-    def _give_up(self, error: OSError) -> None:
+    def _stop_after_write_error(self, error: OSError) -> None:
         if self.failure is not None:
             return
         self.failure = error
@@ -219,21 +225,21 @@ class Recorder:
         path = str(self._segments.path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
-    def _row(self, session: Session) -> tuple[object, int]:
+    def _connection_row(self, session: Session) -> tuple[object, int]:
         """Return the block's row of this connection; a block begins with connections."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)
         row = session.trace_row
         if row is None or row[0] is not self._connections:
             row = session.trace_row = (self._connections, len(self._connections))
-            self._connections.append(self._described(session, row[1]))
+            self._connections.append(self._connection_entry(session, row[1]))
         return row
 
-    def _rule(self, decision: Decision) -> tuple[Decision, str]:
+    def _cached_decision_rule(self, decision: Decision) -> tuple[Decision, str]:
         known = self._rules[id(decision)] = (decision, decision_rule(decision))
         return known
 
-    def _described(self, session: Session, number: int) -> Connection:
+    def _connection_entry(self, session: Session, number: int) -> Connection:
         return Connection(
             number,
             self._first_connection + session.number,

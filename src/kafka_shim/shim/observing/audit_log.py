@@ -23,14 +23,14 @@ _stdlib = logging.getLogger(LOGGER_NAME)
 
 
 def logs_allowed_accesses() -> bool:
-    """Whether accesses that were allowed are logged, too."""
+    """Return whether accesses that were allowed are logged, too."""
     return _stdlib.isEnabledFor(logging.DEBUG)
 
 
-def write(context: RequestContext, api: ApiKey) -> None:
+def log_decisions(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request according to the log level."""
     access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
-    if (not debug and _allowed_all(access)) or not _stdlib.isEnabledFor(logging.INFO):
+    if (not debug and _is_fully_allowed(access)) or not _stdlib.isEnabledFor(logging.INFO):
         return
     lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True
@@ -42,25 +42,25 @@ def write(context: RequestContext, api: ApiKey) -> None:
         if lines > LINES_MAX:
             unwritten[allowed] = unwritten.get(allowed, 0) + 1
         elif allowed:
-            log.debug(line(record, context, api))
+            log.debug(decision_line(record, context, api))
         else:
-            remedy = {"to_allow": _to_allow(context)} if is_first_denial else {}
-            log.info(line(record, context, api), **remedy)
+            remedy = {"to_allow": _remedy_text_or_empty(context)} if is_first_denial else {}
+            log.info(decision_line(record, context, api), **remedy)
             is_first_denial = False
     if not debug:
         unwritten.pop(True, None)
     if unwritten:
-        _write_count(unwritten, context, api)
+        _log_unwritten_counts(unwritten, context, api)
 
 
-def _allowed_all(access: Access) -> bool:
+def _is_fully_allowed(access: Access) -> bool:
     for record in access.records:
         if not record.decision.allowed:
             return False
     return not access.unrecorded_counts
 
 
-def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:
+def _log_unwritten_counts(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:
     """Log the number of other decisions. DEVIATION: Kafka logs every decision."""
     log.info(
         "further decisions of this request are not logged",
@@ -71,15 +71,15 @@ def _write_count(unwritten: dict[bool, int], context: RequestContext, api: ApiKe
     )
 
 
-def _to_allow(context: RequestContext) -> str:
+def _remedy_text_or_empty(context: RequestContext) -> str:
     """Return what would allow the request, which Kafka's line does not have; empty if unknown."""
     from kafka_shim.shim.explaining import request_remedy  # noqa: PLC0415 - to log alone
 
-    remedy = request_remedy.remedy_object(request_remedy.request_remedy(context))
+    remedy = request_remedy.remedy_json(request_remedy.cached_request_remedy(context))
     return "" if remedy is None else request_remedy.remedy_text(remedy)
 
 
-def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
+def decision_line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     """Return the line of a decision."""
     action, actor, facts = record.action, context.access.actor, context.facts.access
     outcome = "Allowed" if record.decision.allowed else "Denied"
@@ -95,7 +95,9 @@ def line(record: AccessRecord, context: RequestContext, api: ApiKey) -> str:
     if facts.audit_line_has_api_name:
         text += f" for request = {api.wire_name} with resourceRefCount = {record.count}"
     if facts.audit_line_has_deciding_rule:
-        text += f" based on rule {_rule(record.decision, facts.audit_line_acl_brackets)}"
+        text += (
+            f" based on rule {_deciding_rule_text(record.decision, facts.audit_line_acl_brackets)}"
+        )
     return text
 
 
@@ -103,7 +105,7 @@ def _camel_case(name: str) -> str:
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _rule(decision: Decision, brackets: str) -> str:
+def _deciding_rule_text(decision: Decision, brackets: str) -> str:
     match decision.reason:
         case DecisionReason.SUPER_USER:
             return "SuperUser"

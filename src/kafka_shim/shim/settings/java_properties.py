@@ -13,7 +13,7 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
-def read_properties(path: str, option: str) -> dict[str, str]:
+def read_properties_file(path: str, option: str) -> dict[str, str]:
     """Return the keys and values of a file; ConfigError, beginning with `option`, if unreadable."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -33,19 +33,19 @@ def parse_properties(text: str) -> dict[str, str]:
     Raise ValueError if an escape is half of a character: a lone surrogate.
     """
     properties = {}
-    for number, line in _logical_lines(text):
+    for number, line in _numbered_logical_lines(text):
         key = _KEY.match(line)
         assert key is not None, "the pattern matches the empty text too"
         separator = _SEPARATOR.match(line, key.end())
         assert separator is not None, "the pattern matches the empty text too"
-        name, value = _unescape(key[0]), _unescape(line[separator.end() :])
+        name, value = _unescape_java(key[0]), _unescape_java(line[separator.end() :])
         if not is_utf8(name + value):
             raise ValueError(f"line {number}: `{key[0]}` has an escape of half a character")
         properties[name] = value
     return properties
 
 
-def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+def _numbered_logical_lines(text: str) -> Iterator[tuple[int, str]]:
     """Yield lines with their numbers, without comments and blank ones; a final backslash joins
     the next line.
     """
@@ -65,7 +65,7 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
         yield number, joined
 
 
-def _unescape(text: str) -> str:
+def _unescape_java(text: str) -> str:
     if "\\" not in text:
         return text
 
