@@ -32,7 +32,7 @@ def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dis
         counts = [max(2, elements)] if case.is_of_partitions else [2, *[1] * (elements - 1)]
     for number, count in enumerate(counts):
         replicas = [[1]] * count
-        cluster.topics.create(f"t{number}", replicas, {}, topic_id=topic_id(number))
+        cluster.topics.create_topic(f"t{number}", replicas, {}, topic_id=topic_id(number))
     for api in BEFORE.get(case.api, ()):
         if api in dispatcher.apis.advertised:
             version = dispatcher.apis.advertised[api][1]

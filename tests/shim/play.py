@@ -13,7 +13,7 @@ from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.logs.log_cleaner import clean
+from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import NoResponse
 
@@ -99,13 +99,13 @@ class Stage:
         self, name: str, partitions: int = 1, configs: Mapping[str, str] | None = None
     ) -> Any:
         """Create a topic in the state, without a request."""
-        return self.cluster.topics.create(name, [[1]] * partitions, configs or {})
+        return self.cluster.topics.create_topic(name, [[1]] * partitions, configs or {})
 
     def compact(self, topic: str) -> None:
         """Compact partition 0 of a topic."""
         log = self.found(topic).partitions[0].log
         horizon = self.cluster.facts.records.tombstones_have_delete_horizon
-        clean([log], self.clock.now_ms(), stamps_horizon=horizon)
+        compact_logs([log], self.clock.now_ms(), stamps_horizon=horizon)
 
     def found(self, name: str) -> Topic:
         """Return an existing topic."""

@@ -39,7 +39,7 @@ CLIENT_METRICS = 16
 def with_transactions(*names: str) -> Stage:
     stage = Stage()
     for name in names:
-        stage.cluster.transactions.begin_producer(name, 60_000, -1, -1)
+        stage.cluster.transactions.init_producer_id(name, 60_000, -1, -1)
     stage.allow(ALICE, Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID, "mine", prefixed=True)
     return stage
 

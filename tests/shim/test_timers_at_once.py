@@ -98,10 +98,10 @@ def test_transactions_that_time_out_at_once_end_in_turns() -> None:
             Config(properties={"transaction.abort.timed.out.transaction.cleanup.interval.ms": "1"}),
             clock,
         )
-        cluster.topics.create("t", [[1]] * 10, {})
+        cluster.topics.create_topic("t", [[1]] * 10, {})
         for number in range(10):
             name = f"tx{number}"
-            _, producer_id, epoch = cluster.transactions.begin_producer(name, 1, -1, -1)
+            _, producer_id, epoch = cluster.transactions.init_producer_id(name, 1, -1, -1)
             partitions = [("t", index) for index in range(10)]
             cluster.transactions.add_partitions(name, producer_id, epoch, partitions)
         cluster.transactions.when_touched = seen.append
@@ -181,7 +181,7 @@ class Work:
 def test_a_round_is_done_in_turns_and_the_next_one_follows() -> None:
     clock = ManualClock(0)
     work = Work(clock, 5)
-    work.rounds.plan()
+    work.rounds.schedule_next_round()
     clock.call_later(1000, lambda: work.seen.append("another"))
     clock.advance(1000)
     assert work.seen == ["0", "another", "1", "2", "3", "4"]
@@ -195,7 +195,7 @@ def test_a_round_is_done_in_turns_and_the_next_one_follows() -> None:
 def test_a_round_stopped_between_two_turns_does_not_continue() -> None:
     clock = ManualClock(0)
     work = Work(clock, 5)
-    work.rounds.plan()
-    clock.call_later(1000, work.rounds.stop)
+    work.rounds.schedule_next_round()
+    clock.call_later(1000, work.rounds.stop_timer)
     clock.advance(5000)
     assert work.seen == ["0"]

@@ -49,28 +49,28 @@ class Broker:
         storage = Storage(Path(data_dir))
         self.dispatcher.set_storage(storage)
         try:
-            storage.restore(self.cluster)
+            storage.restore_cluster(self.cluster)
         except BaseException:
-            storage.close()
+            storage.write_rest_and_close()
             raise
         self.cluster.policy.apply_delayed_acls()
-        self.cluster.settle()
+        self.cluster.elect_live_leaders_and_controller()
 
     async def start(self) -> None:
         """Bind all listeners; `addresses` then has the actual ports."""
         self.cluster.clock.begin()
         if self.storage is not None:
-            self.storage.commit()
+            self.storage.commit_and_send_responses()
         await self._server.start()
 
     async def stop(self) -> None:
         if self.storage is not None:
-            self.storage.commit()
+            self.storage.commit_and_send_responses()
         await self._server.stop()
         if self.recorder is not None:
             self.recorder.close()
         if self.storage is not None:
-            self.storage.close()
+            self.storage.write_rest_and_close()
 
     async def abort_connections(self, after_s: float) -> None:
         """After `stop`: abort connections that are still open after a while."""
@@ -114,27 +114,27 @@ class Broker:
 
     def snapshot(self) -> "Snapshot":
         """Return a snapshot of the state (see shim/state/snapshot.py)."""
-        from kafka_shim.shim.state.snapshot import take  # noqa: PLC0415 - most brokers never need it
+        from kafka_shim.shim.state.snapshot import take_snapshot  # noqa: PLC0415 - most brokers never need it
 
-        return take(self.cluster)
+        return take_snapshot(self.cluster)
 
     def restore(self, snapshot: "Snapshot") -> None:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
-        from kafka_shim.shim.state.snapshot import put_back  # noqa: PLC0415 - as above
+        from kafka_shim.shim.state.snapshot import restore_snapshot  # noqa: PLC0415 - as above
 
         self._begin()
-        put_back(snapshot, self.cluster)
+        restore_snapshot(snapshot, self.cluster)
         self.cluster.policy.apply_delayed_acls()
-        self.cluster.settle()
+        self.cluster.elect_live_leaders_and_controller()
 
     def _begin(self) -> None:
         self._server.close_and_forget_connections()
         self.faults.clear()
         for group in self.cluster.groups:
             group.close_deleted_group()
-        self.cluster.begin()
+        self.cluster.reset_to_initial_state()
         if self.storage is not None:
-            self.storage.begin_anew(self.cluster)
+            self.storage.discard_written_state(self.cluster)
         self.cluster.authentications.clear()
         if self.dispatcher.history is not None:
             self.dispatcher.history.drop_requests()

@@ -44,7 +44,7 @@ def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
     """Create a topic like CreateTopics; ConfigError if it is invalid."""
     factor = topic.replication_factor
     if factor is None:
-        default = cluster.configs.broker_int("default.replication.factor")
+        default = cluster.configs.effective_broker_int("default.replication.factor")
         factor = min(default, len(cluster.nodes))
     configs = [CreatableTopicConfig(name, value) for name, value in topic.configs.items()]
     asked = CreatableTopic(
@@ -59,7 +59,7 @@ def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
         said = failure.message or failure.error.name
         is_named = f"`{topic.name}`" in said
         raise ConfigError(said if is_named else f"topic `{topic.name}`: {said}") from failure
-    cluster.topics.create(made.name, made.assignments, made.configs)
+    cluster.topics.create_topic(made.name, made.assignments, made.configs)
 
 
 def _create_acls(cluster: Cluster) -> None:
@@ -107,7 +107,7 @@ def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
         if topic is None:
             raise ConfigError(f"group `{group.name}`: unknown topic `{name}`")
         for index, offset in offsets.items():
-            if topic.partition(index) is None:
+            if topic.partition_once_led(index) is None:
                 raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
             committed = CommittedOffset(offset)
             commits.append(OffsetCommit(topic.topic_id, index, committed))

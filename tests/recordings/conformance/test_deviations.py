@@ -58,7 +58,7 @@ from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transactions import transaction_log
-from kafka_shim.shim.state.transactions.transaction import State, Transaction
+from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 from tests.recordings.conformance.deviations import is_meant
 from tests.recordings.conformance.scenario import Step
 from tests.recordings.records.batches import batch
@@ -275,8 +275,8 @@ def test_the_first_share_groups_have_no_records() -> None:
 def test_a_record_has_the_first_partitions_of_a_large_transaction() -> None:
     transaction = Transaction("t", 1, 0)
     transaction.partitions = dict.fromkeys(("orders", index) for index in range(1_000))
-    transaction.state = State.ONGOING
-    content = transaction_log.value_of(transaction, 1)
+    transaction.state = TransactionalIdState.ONGOING
+    content = transaction_log.encode_transaction_value(transaction, 1)
     (row,) = codecs.read_message(TransactionLogValue, 1, content, 2).transaction_partitions
     assert row.partition_ids == list(range(500))
 

@@ -87,7 +87,7 @@ class _Stage:
                 self._clients[step.number].state = LEFT
             case Limit():
                 limits = {"connection_creation_rate": step.per_second}
-                self._cluster.quotas.alter([({"ip": step.host}, limits)])
+                self._cluster.quotas.alter_limits([({"ip": step.host}, limits)])
             case Look():
                 self._look(step.at_ms)
         self._notice()

@@ -97,7 +97,7 @@ class InProcess:
         if isinstance(response, Pending):
             response.wait.cancel()
         session = self._sessions.pop(connection)
-        self.stage.cluster.disconnected(session.node_id, session)
+        self.stage.cluster.on_disconnect(session.node_id, session)
 
     def now_ms(self) -> int:
         return self.stage.clock.now_ms()

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.records.batches import batches
-from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from tests.recordings import play
 from tests.recordings.codes import has_code
 from tests.recordings.peers.peer import UNREADABLE, WAITS, Peer
@@ -56,11 +56,13 @@ class Play(play.Play):
 
     def topic_has(self, setting: str) -> bool:
         """Return whether topics of this release have a setting."""
-        return setting in definitions(parse_minor_release(self.peer.release)).topic
+        return (
+            setting in definitions_of_release(parse_minor_release(self.peer.release)).topic_configs
+        )
 
     def broker_has(self, setting: str) -> bool:
         """Return whether brokers of this release have a setting."""
-        return setting in definitions(parse_minor_release(self.peer.release)).broker
+        return setting in definitions_of_release(parse_minor_release(self.peer.release)).broker
 
     def text(self, suffix: str = "") -> str:
         """Return a transactional id or group of this scenario."""

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
-from kafka_shim.shim.state.settings.config_definitions import Definition
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition
 
 SET, DELETE, APPEND, SUBTRACT = range(4)
 SIGNS: Final = {SET: "=", DELETE: "", APPEND: "+", SUBTRACT: "-"}
@@ -33,7 +33,7 @@ class Cell(NamedTuple):
         return f"{SIGNS[self.operation]} {self.value}" if self.value is not None else "delete"
 
 
-def cells(name: str, definition: Definition, *, is_fixed: bool) -> list[Cell]:
+def cells(name: str, definition: ConfigDefinition, *, is_fixed: bool) -> list[Cell]:
     """Return the changes to try; only one for a setting that cannot be changed."""
     if is_fixed:
         return [Cell(SET, definition.default or "1")]
@@ -52,7 +52,7 @@ def unknown() -> Mapping[str, list[Cell]]:
     }
 
 
-def _values(name: str, definition: Definition) -> Iterable[str]:
+def _values(name: str, definition: ConfigDefinition) -> Iterable[str]:
     yield from ("", "x")
     if definition.default is not None:
         yield definition.default
@@ -64,7 +64,7 @@ def _values(name: str, definition: Definition) -> Iterable[str]:
         yield from _texts(name, definition)
 
 
-def _numbers(definition: Definition) -> Iterable[str]:
+def _numbers(definition: ConfigDefinition) -> Iterable[str]:
     yield from _WHOLE
     yield from _LARGE
     for bound in (definition.check.min, definition.check.max):
@@ -77,7 +77,7 @@ def _numbers(definition: Definition) -> Iterable[str]:
         yield from (str(number // 2), str(number // 2 - 1), str(number * 2), str(number * 2 + 1))
 
 
-def _texts(name: str, definition: Definition) -> Iterable[str]:
+def _texts(name: str, definition: ConfigDefinition) -> Iterable[str]:
     yield from _TEXTS
     known = _elements(definition)
     for element in known:
@@ -92,5 +92,5 @@ def _texts(name: str, definition: Definition) -> Iterable[str]:
     yield from (",", "a,a", "a,")
 
 
-def _elements(definition: Definition) -> tuple[str, ...]:
+def _elements(definition: ConfigDefinition) -> tuple[str, ...]:
     return definition.check.one_of or definition.check.each_of

@@ -10,7 +10,11 @@ from typing import Any, Final, NamedTuple
 
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType as Resource
-from kafka_shim.shim.state.settings.config_definitions import Definition, Definitions, definitions
+from kafka_shim.shim.state.settings.config_definitions import (
+    ConfigDefinition,
+    ReleaseDefinitions,
+    definitions_of_release,
+)
 from tests.recordings.peers.peer import ROOT, Peer, ask, versions
 from tests.recordings.peers.topics import create
 from tests.recordings.play import message
@@ -41,7 +45,7 @@ SCENARIOS: Final = [f"{resource}-{api}" for resource in RESOURCES for api in API
 
 def scenarios(release: str) -> list[str]:
     """Return the resource types with settings in a release, each with both APIs."""
-    known = definitions(parse_minor_release(release))
+    known = definitions_of_release(parse_minor_release(release))
     return [name for name in SCENARIOS if _settings(known, RESOURCES[name.partition("-")[0]])]
 
 
@@ -51,7 +55,7 @@ def played(name: str, peer: Peer) -> Steps:
     resource, api = RESOURCES[place], APIS[api_name]
     if resource.kind is Resource.TOPIC:
         create(peer, [TOPIC], 1)
-    known = _settings(definitions(parse_minor_release(peer.release)), resource)
+    known = _settings(definitions_of_release(parse_minor_release(peer.release)), resource)
     tried = {
         setting: cells(setting, definition, is_fixed=_is_fixed(resource, definition))
         for setting, definition in known.items()
@@ -62,12 +66,12 @@ def played(name: str, peer: Peer) -> Steps:
     ]
 
 
-def _settings(known: Definitions, resource: _Resource) -> Mapping[str, Definition]:
-    found: Mapping[str, Definition] = getattr(known, resource.settings)
+def _settings(known: ReleaseDefinitions, resource: _Resource) -> Mapping[str, ConfigDefinition]:
+    found: Mapping[str, ConfigDefinition] = getattr(known, resource.settings)
     return found
 
 
-def _is_fixed(resource: _Resource, definition: Definition) -> bool:
+def _is_fixed(resource: _Resource, definition: ConfigDefinition) -> bool:
     return resource.kind is Resource.BROKER and not definition.dynamic
 
 

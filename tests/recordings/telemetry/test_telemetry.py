@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_request import (
 )
 from kafka_shim.shim.errors import ConfigError, RequestRejected
 from kafka_shim.shim.state.settings.static_settings import CLIENT_TELEMETRY
-from kafka_shim.shim.state.telemetry import Client, Pushed
+from kafka_shim.shim.state.telemetry import ReceivedPush, TelemetryClient
 from tests.recordings.comparing import differing, recorded_pairs
 from tests.recordings.telemetry import recording
 from tests.shim.play import Stage
@@ -58,16 +58,16 @@ def test_a_client_without_pushes_for_three_intervals_is_removed() -> None:
     stage = Stage("4.3")
     stage.cluster.configs.client_metrics["one"] = {"interval.ms": "25000"}
     telemetry = stage.cluster.telemetry[1]
-    client = Client("User:a", "id", "a", "test", "1", "127.0.0.1", "5")
-    ends = Pushed(client, is_terminating=True, compression=0, metrics=b"last")
-    goes_on = Pushed(client, is_terminating=False, compression=0, metrics=b"more")
+    client = TelemetryClient("User:a", "id", "a", "test", "1", "127.0.0.1", "5")
+    ends = ReceivedPush(client, is_terminating=True, compression=0, metrics=b"last")
+    goes_on = ReceivedPush(client, is_terminating=False, compression=0, metrics=b"more")
     for seconds, is_known in ((73, True), (77, False)):
         instance_id = bytes([seconds]) * 16
-        number = telemetry.subscription(instance_id, client).subscription_id
-        telemetry.push(instance_id, number, ends)
+        number = telemetry.get_subscription(instance_id, client).subscription_id
+        telemetry.accept_push(instance_id, number, ends)
         stage.clock.advance(seconds * 1000)
         with pytest.raises(RequestRejected) if is_known else nullcontext():
-            telemetry.push(instance_id, number, goes_on)
+            telemetry.accept_push(instance_id, number, goes_on)
 
 
 def test_recordings_reach_from_the_first_release_to_the_newest() -> None:

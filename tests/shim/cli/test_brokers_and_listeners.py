@@ -217,10 +217,10 @@ def test_settings_have_listeners_and_advertised_addresses(
         "PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, advertised=("kafka.example", 9094)
     )
     cluster = start(listeners=(listener,)).cluster
-    bound = cluster.configs.broker_value("listeners")
+    bound = cluster.configs.effective_broker_value("listeners")
     assert bound is not None
     assert bound.startswith("PLAINTEXT://127.0.0.1:")
-    advertised = cluster.configs.broker_value("advertised.listeners")
+    advertised = cluster.configs.effective_broker_value("advertised.listeners")
     assert advertised == "PLAINTEXT://kafka.example:9094"
 
 

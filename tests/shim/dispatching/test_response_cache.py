@@ -120,7 +120,7 @@ VERBS = [
 @pytest.mark.parametrize(("method", "path", "body"), VERBS)
 def test_a_change_by_the_control_api_ends_caching(method: str, path: str, body: Any) -> None:
     broker = Broker(Config(listeners=(LISTENER,)), ManualClock())
-    broker.cluster.topics.create("first", [[1]], {})
+    broker.cluster.topics.create_topic("first", [[1]], {})
     control, changes = BrokerControl(broker), broker.cluster.state_version
     before = changes.number
     route, named = find_route(method, path)
@@ -140,7 +140,7 @@ def test_reading_through_the_control_api_does_not_end_caching() -> None:
 
 def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache() -> None:
     stage = KeepingStage()
-    with stage.cluster.state_version.noted():
+    with stage.cluster.state_version.change_in_progress():
         stage.thrice()
     assert stage.kept.hits == 0
     stage.thrice()

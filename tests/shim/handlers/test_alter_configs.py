@@ -166,7 +166,7 @@ def test_errors_of_the_newest_release(resource: Resource, error: int) -> None:
 def test_a_policy_given_twice_counts_once_since_4_2(release: str, value: str, shown: int) -> None:
     stage = stage_of(release)
     assert alter(stage, (TOPIC, "a", {"cleanup.policy": value})) == [0]
-    held = stage.cluster.configs.topic_value(own(stage), "cleanup.policy")
+    held = stage.cluster.configs.effective_topic_value(own(stage), "cleanup.policy")
     assert str(held).split(",") == ["delete"] * shown
 
 
@@ -260,9 +260,9 @@ def test_log_levels_are_set_and_removed() -> None:
 def test_topics_inherit_settings_of_all_brokers() -> None:
     stage = stage_of()
     assert change(stage, BROKER, "", ("log.retention.ms", SET, "55")) == 0
-    assert stage.cluster.configs.topic_value({}, "retention.ms") == "55"
+    assert stage.cluster.configs.effective_topic_value({}, "retention.ms") == "55"
     assert change(stage, BROKER, "", ("log.retention.ms", REMOVE, None)) == 0
-    assert stage.cluster.configs.topic_value({}, "retention.ms") == "604800000"
+    assert stage.cluster.configs.effective_topic_value({}, "retention.ms") == "604800000"
 
 
 UNKNOWN = ("retention.ms", 99, "1")

@@ -111,7 +111,7 @@ def test_kraft_assigns_replicas_to_stopped_brokers_if_others_are_too_few(
     release: str, error: int
 ) -> None:
     stage = Stage(release, brokers=3)
-    stage.cluster.topics.create("a", [[1, 2, 3]], {})
+    stage.cluster.topics.create_topic("a", [[1, 2, 3]], {})
     stage.cluster.set_alive(2, is_alive=False)
     assert ask(stage, wish("a", 3)) == {"a": error}
     for partition in stage.found("a").partitions[1:]:

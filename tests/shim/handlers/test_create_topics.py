@@ -234,7 +234,7 @@ def test_too_many_partitions_are_rejected_before_their_replicas_are_placed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     placed = []
-    monkeypatch.setattr(topic_plan, "place", lambda *how: placed.append(how))
+    monkeypatch.setattr(topic_plan, "place_replicas_live_first", lambda *how: placed.append(how))
     response = ask(Stage("2.4"), topic("t", PARTITIONS_MAX), topic("\0", PARTITIONS_AT_ONCE + 1))
     assert (outcome(response), placed) == ({"t": 37, "\0": 37}, [])
 

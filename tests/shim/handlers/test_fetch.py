@@ -131,7 +131,7 @@ def test_a_wait_ends_when_time_is_up() -> None:
 def test_a_wait_ends_when_the_topic_is_deleted() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
-    stage.cluster.topics.delete("mine")
+    stage.cluster.topics.delete_topic("mine")
     assert fetched(stage.outcome(ApiKey.FETCH, 12, waiting)) == {"mine": 3}
 
 
@@ -159,8 +159,8 @@ def test_a_disconnected_client_no_longer_waits_for_records() -> None:
 def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     stage = stage_with("mine", release="3.5")
     records = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
-    stage.cluster.transactions.begin_producer("x", 60_000, -1, -1)
-    found = stage.cluster.transactions.get("x")
+    stage.cluster.transactions.init_producer_id("x", 60_000, -1, -1)
+    found = stage.cluster.transactions.get_and_touch("x")
     assert found is not None
     found.producer_id = 5
     stage.cluster.transactions.add_partitions("x", 5, 0, [("mine", 0)])
@@ -168,14 +168,14 @@ def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     waiting = ask(stage, request)
     produce(stage, "mine", records=records, transactional_id="x")
     assert not waiting.wait.is_done
-    stage.cluster.transactions.end("x", 5, 0, commit=True, bumps_epoch=False)
+    stage.cluster.transactions.end_transaction("x", 5, 0, commit=True, bumps_epoch=False)
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert len(summary(response.responses[0].partitions[0].records) or []) == 2
 
 
 def test_followers_serve_consumers_since_version_11() -> None:
     stage = Stage(brokers=3)
-    stage.cluster.topics.create("t", [[2, 1]], {})
+    stage.cluster.topics.create_topic("t", [[2, 1]], {})
     assert fetched(ask(stage, fetch_request("t"), version=10, principal=ADMIN)) == {"t": 6}
     assert fetched(ask(stage, fetch_request("t"), version=11, principal=ADMIN)) == {"t": 0}
     stage.session(ADMIN).node_id = 3

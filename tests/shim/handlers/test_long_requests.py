@@ -70,7 +70,7 @@ def fill(broker: Broker) -> None:
     """Create topics, an ACL for each, and groups that read all of them."""
     cluster = broker.cluster
     for name in NAMES:
-        topic = cluster.topics.create(name, [[1]], {})
+        topic = cluster.topics.create_topic(name, [[1]], {})
         cluster.groups.offsets.store_offset("offsets", topic.topic_id, 0, CommittedOffset(1))
     fill_acls(broker)
     cluster.member_requests.handle_consumer_heartbeat("consumers", beat("m", *NAMES))

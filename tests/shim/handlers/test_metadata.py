@@ -169,7 +169,7 @@ def test_topics_are_created_only_if_request_setting_and_name_permit_it() -> None
 
 def test_a_stopped_broker_leads_no_partition() -> None:
     stage = Stage(brokers=2)
-    stage.cluster.topics.create("t", [[2, 1]], {})
+    stage.cluster.topics.create_topic("t", [[2, 1]], {})
     stage.cluster.nodes[2].is_alive = False
     response = ask(stage, ["t"], 9)
     (partition,) = response.topics[0].partitions
@@ -180,7 +180,7 @@ def test_a_stopped_broker_leads_no_partition() -> None:
 def test_version_0_leaves_out_stopped_replicas() -> None:
     """The same as in testReplicaDownResponse of Kafka's MetadataRequestTest."""
     stage = Stage(brokers=3)
-    stage.cluster.topics.create("t", [[1, 2, 3], [2, 3, 1]], {})
+    stage.cluster.topics.create_topic("t", [[1, 2, 3], [2, 3, 1]], {})
     stage.cluster.nodes[2].is_alive = False
     rows = ask(stage, ["t"], 0).topics[0].partitions
     assert [(row.error_code, row.leader_id) for row in rows] == [(9, 1), (5, -1)]

@@ -19,7 +19,7 @@ from tests.shim.play import Stage
 
 def deleted(release: str, *indexes: int) -> OffsetDeleteResponse:
     stage = Stage(release)
-    topic = stage.cluster.topics.create("t", [[1], [1]], {})
+    topic = stage.cluster.topics.create_topic("t", [[1], [1]], {})
     commits = [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
     stage.cluster.groups.commit_offsets("g", CommitIdentity("", None, -1, 2), commits)
     partitions = [OffsetDeleteRequestPartition(index) for index in indexes]

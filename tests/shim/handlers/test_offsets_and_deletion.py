@@ -46,7 +46,7 @@ def deleted(stage: Stage, *topics: str) -> dict[str, int]:
 def test_only_debugging_consumers_list_offsets_of_followers() -> None:
     """Recorded from 4.3.1, with a second broker registered."""
     stage = Stage(brokers=2)
-    stage.cluster.topics.create("t", [[2], [1], [2, 1]], {})
+    stage.cluster.topics.create_topic("t", [[2], [1], [2, 1]], {})
     rows = [ListOffsetsPartition(index, timestamp=-1) for index in range(3)]
     codes = {}
     for replica_id in (-2, -1, 1, 7):
@@ -107,7 +107,7 @@ def test_a_lookup_by_time_returns_the_first_offset_of_an_unreadable_batch(
 
 def test_only_the_leader_lists_offsets() -> None:
     stage = Stage(brokers=2)
-    stage.cluster.topics.create("t", [[2, 1]], {})
+    stage.cluster.topics.create_topic("t", [[2, 1]], {})
     assert listed(stage, "t", principal=ADMIN) == [("t", 6, -1)]
     stage.session(ADMIN).node_id = 2
     assert listed(stage, "t", principal=ADMIN) == [("t", 0, 0)]

@@ -32,14 +32,14 @@ ALICE, BOB = "User:alice", "User:bob"
 def stage_of(release: str = "") -> Stage:
     """Three brokers: 1 leads `t`-0 and 2 leads `t`-1; alice has ALTER and DESCRIBE on CLUSTER."""
     stage = Stage(release, brokers=3)
-    stage.cluster.topics.create("t", [[1, 2], [2, 3]], {})
+    stage.cluster.topics.create_topic("t", [[1, 2], [2, 3]], {})
     for operation in (Operation.ALTER, Operation.DESCRIBE):
         stage.allow(ALICE, operation, ResourceType.CLUSTER, "kafka-cluster")
     return stage
 
 
 def partition(stage: Stage, index: int = 0) -> Any:
-    return stage.cluster.topics.partition("t", index)
+    return stage.cluster.topics.partition_once_led("t", index)
 
 
 def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version: int = 2) -> Any:
@@ -51,7 +51,7 @@ def elect(stage: Stage, *indexes: int, kind: int = 0, who: str = ALICE, version:
 
 def test_the_preferred_leader_leads_again() -> None:
     stage = stage_of()
-    stage.cluster.topics.elect(partition(stage), 2)
+    stage.cluster.topics.elect_leader(partition(stage), 2)
     assert elect(stage, 0, 1, 7) == (0, [0, 84, 3])
     assert (partition(stage).leader_id, partition(stage).leader_epoch) == (1, 2)
 
@@ -65,7 +65,7 @@ def test_3_0_rejects_an_election_for_all_topics() -> None:
 
 def test_a_stopped_broker_cannot_become_leader() -> None:
     stage = stage_of()
-    stage.cluster.topics.elect(partition(stage), 2)
+    stage.cluster.topics.elect_leader(partition(stage), 2)
     stage.cluster.nodes[1].is_alive = False
     assert elect(stage, 0) == (0, [80])
     stage.cluster.nodes[2].is_alive = False

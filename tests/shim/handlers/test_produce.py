@@ -102,7 +102,7 @@ def test_with_acks_0_a_denial_closes_the_connection_after_appending_the_rest() -
 
 def test_other_brokers_than_the_leader_return_its_address() -> None:
     stage = Stage(brokers=3)
-    stage.cluster.topics.create("t", [[2, 3]], {})
+    stage.cluster.topics.create_topic("t", [[2, 3]], {})
     (topic,) = produce(stage, "t", version=12).responses
     (row,) = topic.partition_responses
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)

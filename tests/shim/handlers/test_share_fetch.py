@@ -23,8 +23,11 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     ShareFetchRequest,
 )
 from kafka_shim.shim.dispatching.dispatcher import Pending
-from kafka_shim.shim.state.share_partitions.share_acquiring import ACQUIRED_MAX
-from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey, ShareStateUpdate
+from kafka_shim.shim.state.share_partitions.share_acquisition import ACQUIRED_MAX
+from kafka_shim.shim.state.share_partitions.share_state_values import (
+    SharePartitionKey,
+    ShareStateUpdate,
+)
 from tests.recordings.records.batches import batch
 from tests.shim.play import ADMIN, Stage
 
@@ -170,15 +173,15 @@ def test_the_number_of_share_sessions_is_limited() -> None:
 def test_a_new_leader_keeps_the_acknowledged_state() -> None:
     sharing = Sharing(brokers=2)
     a = sharing.ids["a"]
-    partition = sharing.cluster.topics.partition("a", 0)
+    partition = sharing.cluster.topics.partition_once_led("a", 0)
     assert partition is not None
-    sharing.cluster.topics.reassign(partition, [1, 2])
+    sharing.cluster.topics.replace_replicas(partition, [1, 2])
     sharing.fetch(a)
     assert rows_of(sharing.acknowledge(a, 0))[a].error_code == 0
-    sharing.cluster.topics.elect(partition, 2)
+    sharing.cluster.topics.elect_leader(partition, 2)
     row = rows_of(sharing.fetch(a, epoch=2))[a]
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)
-    sharing.cluster.topics.elect(partition, 1)
+    sharing.cluster.topics.elect_leader(partition, 1)
     (acquired,) = rows_of(sharing.fetch(a, epoch=3))[a].acquired_records
     assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (1, 2, 1)
 
@@ -187,7 +190,7 @@ def test_a_deleted_topic_of_a_session_is_unknown() -> None:
     sharing = Sharing()
     a = sharing.ids["a"]
     sharing.fetch(a)
-    sharing.cluster.topics.delete("a")
+    sharing.cluster.topics.delete_topic("a")
     assert rows_of(sharing.fetch(epoch=1))[a].error_code == 3
 
 

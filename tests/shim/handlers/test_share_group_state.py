@@ -110,7 +110,7 @@ def test_the_state_of_a_deleted_topic_is_deleted() -> None:
     for number in range(20):
         topic = share.stage.topic(f"passing-{number}")
         assert share.initialise(0, 1, 0, topic.topic_id) == 0
-        cluster.topics.delete(topic.name)
+        cluster.topics.delete_topic(topic.name)
     assert share.initialise(0, 1, 5) == 0
     assert len(cluster.share_states._states) == 1
 
@@ -120,7 +120,7 @@ def test_states_survive_the_deletion_of_their_internal_topic() -> None:
     for _ in range(2):
         assert share.initialise(0, 1, 5) == 0
     share.stage.clock.advance(600_000)
-    share.stage.cluster.topics.delete("__share_group_state")
+    share.stage.cluster.topics.delete_topic("__share_group_state")
     share.stage.topic("__share_group_state", 50)
     share.stage.clock.advance(600_000)  # the broker deletes old records periodically
     assert share.read(0, 5).start_offset == 5

@@ -41,7 +41,7 @@ def stage_with_transaction(release: str = "") -> Stage:
     for name in ("mine", "others"):
         stage.topic(name)
     transactions = stage.cluster.transactions
-    _, producer_id, epoch = transactions.begin_producer("x", 60_000, -1, -1)
+    _, producer_id, epoch = transactions.init_producer_id("x", 60_000, -1, -1)
     assert (producer_id, epoch) == (0, 0)
     transactions.add_partitions("x", 0, 0, [("mine", 0), ("others", 0)])
     for operation in (Operation.WRITE, Operation.READ):
@@ -195,7 +195,7 @@ def test_a_described_transaction_omits_topics_without_describe() -> None:
 
 def test_only_visible_transactions_are_listed() -> None:
     stage = stage_with_transaction()
-    stage.cluster.transactions.begin_producer("y", 60_000, -1, -1)
+    stage.cluster.transactions.init_producer_id("y", 60_000, -1, -1)
 
     def listed() -> list[str]:
         request = ListTransactionsRequest(state_filters=["Ongoing", "Empty", "Odd"])
@@ -220,7 +220,7 @@ def test_describing_producers_needs_read_on_the_topic() -> None:
 
 def test_leaders_and_followers_describe_producers() -> None:
     stage = Stage(brokers=3)
-    stage.cluster.topics.create("t", [[2, 1]], {})
+    stage.cluster.topics.create_topic("t", [[2, 1]], {})
     codes = {}
     for node_id in (1, 2, 3):
         stage.session(ADMIN).node_id = node_id

@@ -145,7 +145,7 @@ async def test_changed_limits_apply_to_existing_connections() -> None:
 async def test_connections_above_the_rate_of_their_address_are_closed_with_a_delay() -> None:
     async with limited({}) as (broker, clock):
         rate = {"connection_creation_rate": 1.0}
-        broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
+        broker.cluster.quotas.alter_limits([({"ip": "127.0.0.1"}, rate)])
         async with several(broker, 10) as wires, connected(broker) as late:
             for wire in wires:
                 assert await is_responded(wire)

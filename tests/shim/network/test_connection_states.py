@@ -171,8 +171,8 @@ def _broker(clock: ManualClock, listener: Any = PLAIN) -> Broker:
     broker = Broker(config, clock)
     node = broker.cluster.nodes[1]
     node.bound[listener.name] = node.endpoints[listener.name] = ("127.0.0.1", 9092)
-    broker.cluster.topics.create("t", [[1]], {})
-    broker.cluster.quotas.alter([({"client-id": PAUSING}, {"consumer_byte_rate": 1.0})])
+    broker.cluster.topics.create_topic("t", [[1]], {})
+    broker.cluster.quotas.alter_limits([({"client-id": PAUSING}, {"consumer_byte_rate": 1.0})])
     return broker
 
 

@@ -60,7 +60,7 @@ def stretches_of(*records: bytes) -> Stretches:
     frame = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
     frame += codecs.write_request(request(*records), 9)
     cluster = Cluster(Config(super_users=("User:ANONYMOUS",)), ManualClock(NOW))
-    cluster.topics.create("orders", [[1]] * len(records), {})
+    cluster.topics.create_topic("orders", [[1]] * len(records), {})
     found = Stretches(Dispatcher(cluster), frame, session_of(cluster))
     found.run()
     topic = cluster.topics.get("orders")

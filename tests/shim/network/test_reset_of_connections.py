@@ -44,7 +44,7 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_th
     async with limited({}) as (broker, _):
         rate = {"connection_creation_rate": 1.0}
         for _ in range(2):
-            broker.cluster.quotas.alter([({"ip": "127.0.0.1"}, rate)])
+            broker.cluster.quotas.alter_limits([({"ip": "127.0.0.1"}, rate)])
             async with several(broker, 11) as wires:
                 assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
                 broker.reset()

@@ -36,12 +36,12 @@ RATE = 1000.0
 async def _serving() -> AsyncIterator[tuple[Broker, ManualClock]]:
     clock = ManualClock()
     async with serving(clock=clock) as broker:
-        broker.cluster.topics.create("t", [[1]], {})
+        broker.cluster.topics.create_topic("t", [[1]], {})
         yield broker, clock
 
 
 def _limit(broker: Broker, limits: Mapping[str, float | None]) -> None:
-    broker.cluster.quotas.alter([({"client-id": "wire"}, limits)])
+    broker.cluster.quotas.alter_limits([({"client-id": "wire"}, limits)])
 
 
 def _produce(size: int, acks: int = 1) -> ProduceRequest:
@@ -72,7 +72,7 @@ async def test_a_connection_that_produces_with_acks_0_is_muted_too() -> None:
         async with connected(broker) as throttled, connected(broker) as other:
             await throttled.send(throttled.request(ApiKey.PRODUCE, 9, _produce(20_000, acks=0)))
             again = asyncio.create_task(throttled.ask(ApiKey.METADATA, 9, METADATA))
-            while not broker.cluster.topics.named({"t"})[0].partitions[0].log.batches:
+            while not broker.cluster.topics.existing_among({"t"})[0].partitions[0].log.batches:
                 await other.ask(ApiKey.METADATA, 9, METADATA)
             await other.ask(ApiKey.METADATA, 9, METADATA)
             assert not again.done()

@@ -44,7 +44,7 @@ from kafka_shim.protocol.trace.redaction import (
 )
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
-from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.replay.events import read_recording
@@ -168,7 +168,7 @@ def test_every_password_of_every_release_is_a_secret_setting() -> None:
     names = {
         name
         for release in RELEASES
-        for kind in msgspec.structs.astuple(definitions(release))
+        for kind in msgspec.structs.astuple(definitions_of_release(release))
         for name, definition in kind.items()
         if definition.is_sensitive
     }

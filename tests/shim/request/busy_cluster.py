@@ -149,12 +149,12 @@ class BusyCluster(Stage):
             self.allow(ALICE, Operation.ALL, ResourceType.CLUSTER, "kafka-cluster")
         topics = self.cluster.topics
         for number in range(2):
-            topics.create(f"t{number}", [[1, 2, 3]] * 3, {}, topic_id=topic_id(number))
+            topics.create_topic(f"t{number}", [[1, 2, 3]] * 3, {}, topic_id=topic_id(number))
         for name in _INTERNAL:
-            topics.create(name, [[1, 2, 3]], {})
+            topics.create_topic(name, [[1, 2, 3]], {})
         self.known: dict[ApiKey, dict[str, Any]] = {}
         self._keep(_OF_QUORUM, cluster_id=self.cluster.config.cluster_id)
-        self._keep([ApiKey.ALTER_REPLICA_LOG_DIRS], path=self.cluster.configs.log_dir(1))
+        self._keep([ApiKey.ALTER_REPLICA_LOG_DIRS], path=self.cluster.configs.first_log_dir(1))
         for api, values in _BEFORE:
             if api in self.dispatcher.apis.advertised:
                 self._prepare(api, values)

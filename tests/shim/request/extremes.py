@@ -20,7 +20,7 @@ from kafka_shim.protocol.codec.message_spec import (
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.records.batches import BatchOptions
-from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
 
 FEW = (0, -1, 9_999)
@@ -130,10 +130,10 @@ def texts(api: ApiKey, version: int) -> Iterator[Extreme]:
 
 def settings(release: str, api: ApiKey, version: int) -> Iterator[Extreme]:
     """Yield each number in the settings of topics, brokers, groups and client metrics."""
-    known = definitions(release or RELEASES[-1])
+    known = definitions_of_release(release or RELEASES[-1])
     case = Case(api, version, ("resources", "configs", "value"), is_equal=False)
     for kind, found in (
-        (ConfigResourceType.TOPIC, known.topic),
+        (ConfigResourceType.TOPIC, known.topic_configs),
         (ConfigResourceType.BROKER, known.broker),
         (ConfigResourceType.GROUP, known.group),
         (ConfigResourceType.CLIENT_METRICS, known.client_metrics),

@@ -36,7 +36,7 @@ def exchange(
     mechanism: ScramMechanism, users: Users, nonce_check: NonceCheck = NonceCheck.WHOLE
 ) -> ScramExchange:
     def lookup(name: str, by_token: bool) -> ScramAccount | None:
-        credential = None if by_token else users.scram(mechanism, name)
+        credential = None if by_token else users.scram_credential(mechanism, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
     return ScramExchange(mechanism, lookup, random.Random(1), nonce_check)

@@ -5,15 +5,20 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.shim.state.settings.config_definitions import (
     CONFIG_TYPES,
-    Check,
-    Definition,
-    definitions,
+    ConfigDefinition,
+    ValueCheck,
+    definitions_of_release,
 )
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.settings.config_values import (
+    ConfigValueError,
+    list_elements,
+    validated_canonical_value,
+)
 
 
 def check(kind: str, value: str, **rules: object) -> str:
-    return canonical("a.setting", Definition(kind, check=Check(**rules)), value)  # type: ignore[arg-type]
+    value_check = ValueCheck(**rules)  # type: ignore[arg-type]
+    return validated_canonical_value("a.setting", ConfigDefinition(kind, check=value_check), value)
 
 
 @pytest.mark.parametrize(
@@ -111,19 +116,19 @@ def test_longs_are_not_rounded(number: int) -> None:
 
 @given(st.lists(st.text("abc", min_size=1)))
 def test_elements_of_a_list_are_separated_by_commas(parts: list[str]) -> None:
-    assert elements(" , ".join(parts)) == parts
+    assert list_elements(" , ".join(parts)) == parts
 
 
 @pytest.mark.parametrize("release", ["0.11", "1.1", "2.7", "3.9", "4.0", "4.3"])
 def test_every_default_is_a_valid_value(release: str) -> None:
-    found = definitions(release)
-    for settings in (found.topic, found.broker, found.group, found.client_metrics):
+    found = definitions_of_release(release)
+    for settings in (found.topic_configs, found.broker, found.group, found.client_metrics):
         for name, definition in settings.items():
             assert definition.type in CONFIG_TYPES
             if definition.default is not None:
-                assert canonical(name, definition, definition.default) is not None
+                assert validated_canonical_value(name, definition, definition.default) is not None
 
 
 def test_a_number_with_more_digits_than_python_reads_is_refused() -> None:
     with pytest.raises(ConfigValueError, match="whole number of 64 bits"):
-        canonical("retention.ms", Definition("long"), "1" * 5000)
+        validated_canonical_value("retention.ms", ConfigDefinition("long"), "1" * 5000)

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from kafka_shim.shim.state.settings.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSource
 from kafka_shim.shim.state.settings.configs import Configs
 
 STATIC = {"log.retention.hours": "24", "super.users": "User:a", "num.io.threads": "16"}
@@ -27,16 +27,18 @@ def test_the_strongest_source_wins() -> None:
         lambda: settings.all_brokers.update({name: "4"}),
         lambda: settings.brokers.setdefault(1, {}).update({name: "5"}),
     ):
-        seen.append((settings.broker_value(name), settings.broker_value(name, 2)))
+        seen.append(
+            (settings.effective_broker_value(name), settings.effective_broker_value(name, 2))
+        )
         layer()
-    seen.append((settings.broker_value(name), settings.broker_value(name, 2)))
+    seen.append((settings.effective_broker_value(name), settings.effective_broker_value(name, 2)))
     assert seen == [("3", "3"), ("4", "4"), ("5", "4")]
     synonyms = entry(settings.broker_entries(1, with_unknown=True), name).synonyms
     assert [(synonym.value, synonym.source) for synonym in synonyms] == [
-        ("5", Source.BROKER),
-        ("4", Source.DEFAULT_BROKER),
-        ("3", Source.STATIC_BROKER),
-        ("1", Source.DEFAULT),
+        ("5", ConfigSource.BROKER),
+        ("4", ConfigSource.DEFAULT_BROKER),
+        ("3", ConfigSource.STATIC_BROKER),
+        ("1", ConfigSource.DEFAULT),
     ]
 
 
@@ -44,7 +46,7 @@ def test_a_topic_inherits_from_the_broker_with_the_unit_converted() -> None:
     """Kafka reports such a value as DEFAULT, since the broker's setting has another name."""
     found = entry(configs().topic_entries({}), "retention.ms")
     assert found.value == str(24 * 3_600_000)
-    assert (found.source, found.synonyms) == (Source.DEFAULT, ())
+    assert (found.source, found.synonyms) == (ConfigSource.DEFAULT, ())
 
 
 def test_synonyms_are_listed_after_the_setting_itself() -> None:
@@ -52,16 +54,16 @@ def test_synonyms_are_listed_after_the_setting_itself() -> None:
     settings.all_brokers["log.retention.ms"] = "500"
     found = entry(settings.topic_entries({"retention.ms": "9"}), "retention.ms")
     assert [(synonym.name, synonym.value, synonym.source) for synonym in found.synonyms] == [
-        ("retention.ms", "9", Source.TOPIC),
-        ("log.retention.ms", "500", Source.DEFAULT_BROKER),
-        ("log.retention.hours", "24", Source.STATIC_BROKER),
-        ("log.retention.hours", "168", Source.DEFAULT),
+        ("retention.ms", "9", ConfigSource.TOPIC),
+        ("log.retention.ms", "500", ConfigSource.DEFAULT_BROKER),
+        ("log.retention.hours", "24", ConfigSource.STATIC_BROKER),
+        ("log.retention.hours", "168", ConfigSource.DEFAULT),
     ]
-    assert settings.topic_value({}, "retention.ms") == "500"
+    assert settings.effective_topic_value({}, "retention.ms") == "500"
 
 
 def test_unlimited_retention_is_not_converted() -> None:
-    assert configs(log_retention_hours="-1").topic_value({}, "retention.ms") == "-1"
+    assert configs(log_retention_hours="-1").effective_topic_value({}, "retention.ms") == "-1"
 
 
 def test_unknown_settings_are_sensitive() -> None:
@@ -80,7 +82,11 @@ def test_passwords_are_never_returned() -> None:
         configs(ssl_key_password="geheim").broker_entries(1, with_unknown=True),
         "ssl.key.password",
     )
-    assert (found.value, found.is_sensitive, found.source) == (None, True, Source.STATIC_BROKER)
+    assert (found.value, found.is_sensitive, found.source) == (
+        None,
+        True,
+        ConfigSource.STATIC_BROKER,
+    )
     assert "geheim" not in repr(found)
 
 
@@ -93,14 +99,17 @@ def test_broker_settings_can_be_altered_since_kip_226(release: str, is_fixed: bo
 def test_internal_settings_are_hidden() -> None:
     assert "internal.segment.bytes" not in {entry.name for entry in configs().topic_entries({})}
     own = {"internal.segment.bytes": "100"}
-    given = {entry.name for entry in configs().topic_entries(own, as_given=True)}
+    given = {entry.name for entry in configs().topic_entries(own, keeps_original_spelling=True)}
     assert "internal.segment.bytes" in given
 
 
 def test_values_of_a_topic_can_be_returned_as_given() -> None:
     own = {"retention.ms": " 5 "}
     assert entry(configs().topic_entries(own), "retention.ms").value == "5"
-    assert entry(configs().topic_entries(own, as_given=True), "retention.ms").value == " 5 "
+    assert (
+        entry(configs().topic_entries(own, keeps_original_spelling=True), "retention.ms").value
+        == " 5 "
+    )
 
 
 @pytest.mark.parametrize(
@@ -114,9 +123,9 @@ def test_settings_of_groups_have_broker_synonyms_since_4_3(release: str, names: 
     settings = configs(release)
     settings.groups["g"] = {"consumer.session.timeout.ms": "50000"}
     found = entry(settings.group_entries("g"), "consumer.session.timeout.ms")
-    assert (found.value, found.source) == ("50000", Source.GROUP)
+    assert (found.value, found.source) == ("50000", ConfigSource.GROUP)
     assert [synonym.name for synonym in found.synonyms] == names
-    assert entry(settings.group_entries("other"), names[0]).source is Source.DEFAULT
+    assert entry(settings.group_entries("other"), names[0]).source is ConfigSource.DEFAULT
 
 
 def test_a_group_setting_without_a_broker_setting_has_its_default_as_synonym() -> None:
@@ -124,8 +133,8 @@ def test_a_group_setting_without_a_broker_setting_has_its_default_as_synonym() -
     settings.groups["g"] = {"share.isolation.level": "read_committed"}
     found = entry(settings.group_entries("g"), "share.isolation.level")
     assert [(synonym.value, synonym.source) for synonym in found.synonyms] == [
-        ("read_committed", Source.GROUP),
-        ("read_uncommitted", Source.DEFAULT),
+        ("read_committed", ConfigSource.GROUP),
+        ("read_uncommitted", ConfigSource.DEFAULT),
     ]
 
 
@@ -148,9 +157,9 @@ def test_levels_of_loggers_are_returned() -> None:
     settings.loggers[1] = {"kafka": "DEBUG"}
     levels = {entry.name: entry.value for entry in settings.logger_entries(1)}
     assert (levels["kafka"], levels["root"]) == ("DEBUG", "INFO")
-    assert {entry.source for entry in settings.logger_entries(1)} == {Source.BROKER_LOGGER}
+    assert {entry.source for entry in settings.logger_entries(1)} == {ConfigSource.BROKER_LOGGER}
 
 
 def test_the_log_directory_is_the_first_of_several() -> None:
-    assert configs(log_dirs="/a, /b").log_dir(1) == "/a"
-    assert configs().log_dir(1) == "/tmp/kafka-logs"
+    assert configs(log_dirs="/a, /b").first_log_dir(1) == "/a"
+    assert configs().first_log_dir(1) == "/tmp/kafka-logs"

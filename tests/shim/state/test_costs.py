@@ -14,8 +14,8 @@ from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.producers import AbortedTransaction, PartitionProducers
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.partition_producers import AbortedTransaction, PartitionProducers
 from tests.shim.state.test_log import log_of
 
 SIZES = (2_000, 8_000)
@@ -40,11 +40,11 @@ def bytecodes(work: Callable[..., object], *arguments: object) -> int:
     return count
 
 
-def log_with(sizes: list[int]) -> Log:
+def log_with(sizes: list[int]) -> PartitionLog:
     """Return a log with a batch of one record of each of these sizes."""
     log = log_of()
     for at, size in enumerate(sizes):
-        log.append(StoredBatch(at, at, 1000 + at % 7, bytes(size)), 0)
+        log.append_batch(StoredBatch(at, at, 1000 + at % 7, bytes(size)), 0)
     return log
 
 
@@ -53,8 +53,8 @@ def test_finding_an_index_entry_does_not_grow(offset_of: Callable[[int], int]) -
     counts = []
     for size in SIZES:
         log = log_with([100] * size)
-        log.indexed_after(0, 1)  # the index is built by the first search
-        counts.append(bytecodes(log.indexed_after, offset_of(size), 500))
+        log.offset_index_entry_after(0, 1)  # the index is built by the first search
+        counts.append(bytecodes(log.offset_index_entry_after, offset_of(size), 500))
     assert counts[1] <= counts[0] * 1.2
 
 
@@ -62,8 +62,8 @@ def test_finding_the_newest_batch_does_not_grow() -> None:
     counts = []
     for size in SIZES:
         log = log_with([100] * size)
-        counts.append(bytecodes(log.newest_batch))
-        newest = log.newest_batch()
+        counts.append(bytecodes(log.first_batch_with_max_timestamp))
+        newest = log.first_batch_with_max_timestamp()
         assert newest is not None
         assert newest.base_offset == 6
     assert counts[1] <= counts[0] * 1.2
@@ -72,7 +72,7 @@ def test_finding_the_newest_batch_does_not_grow() -> None:
 def with_aborted(count: int) -> PartitionProducers:
     producers = PartitionProducers()
     for at in range(count):
-        producers.ended((at % 50, 0), 0, 2 * at, 0, is_committed=False)
+        producers.note_transaction_marker((at % 50, 0), 0, 2 * at, 0, is_committed=False)
     return producers
 
 
@@ -81,8 +81,10 @@ def test_finding_aborted_transactions_does_not_grow(part: float) -> None:
     counts = []
     for size in SIZES:
         producers, offset = with_aborted(size), int(part * 2 * (size - 1))
-        counts.append(bytecodes(producers.aborted, offset, offset + 10))
-        assert producers.aborted(offset, offset + 10) == every(producers, offset, offset + 10)
+        counts.append(bytecodes(producers.aborted_between, offset, offset + 10))
+        assert producers.aborted_between(offset, offset + 10) == every(
+            producers, offset, offset + 10
+        )
     assert counts[1] <= counts[0] * 1.2
 
 
@@ -121,7 +123,7 @@ def every(producers: PartitionProducers, offset: int, end: int) -> list[AbortedT
     ]
 
 
-def first_entry(log: Log, offset: int, size: int) -> int:
+def first_entry(log: PartitionLog, offset: int, size: int) -> int:
     """Return what `indexed_after` does, from the definition of Kafka's offset index."""
     position = next(row.position for row in log.batches if row.last_offset >= offset)
     entries, since = [], 0
@@ -142,12 +144,12 @@ def test_the_index_is_that_of_its_definition(sizes: list[int], data: st.DataObje
     for _ in range(4):
         offset = data.draw(st.integers(log.start_offset, log.end_offset - 1))
         size = data.draw(st.sampled_from([1, 100, 4096, 4100, 8192, 9000, 20000]))
-        assert log.indexed_after(offset, size) == first_entry(log, offset, size)
+        assert log.offset_index_entry_after(offset, size) == first_entry(log, offset, size)
         match data.draw(st.integers(0, 3)):
             case 0:
-                log.delete_before(data.draw(st.integers(log.start_offset, log.end_offset - 1)))
+                log.advance_log_start(data.draw(st.integers(log.start_offset, log.end_offset - 1)))
             case 1:
                 end = log.end_offset
-                log.append(StoredBatch(end, end, 1000, bytes(3000)), 0)
-            case 2:
-                log.replace(2, log.batches[:1])
+                log.append_batch(StoredBatch(end, end, 1000, bytes(3000)), 0)
+            case 2 if len(log.batches) > 2:  # the log cleaner keeps the last batch
+                log.replace_cleaned_batches(2, log.batches[:1])

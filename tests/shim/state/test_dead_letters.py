@@ -40,7 +40,7 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
     if found is None:
         return []
     log = found.partitions[0].log
-    payloads = log.read(0, log.end_offset, 1 << 20, whole_first=True)
+    payloads = log.read_batches(0, log.end_offset, 1 << 20, whole_first=True)
     return [row for payload in payloads for batch in batches(payload) for row in batch.records()]
 
 

@@ -29,7 +29,7 @@ class Client:
     def __init__(self, sessions: FetchSessions | None = None, slots: int = 10) -> None:
         self.clock = ManualClock()
         self.topics = Topics(random.Random(1), self.clock)
-        self.topic_id = self.topics.create("t", [[1], [1]], {}).topic_id
+        self.topic_id = self.topics.create_topic("t", [[1], [1]], {}).topic_id
         self.sessions = sessions or FetchSessions(
             self.topics, self.clock, random.Random(1), slots=slots
         )

@@ -10,7 +10,7 @@ from kafka_shim.shim.config import Config
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest
 from kafka_shim.shim.state.logs.log import StoredBatch
-from kafka_shim.shim.state.logs.producers import ProducedBatch
+from kafka_shim.shim.state.logs.partition_producers import ProducedBatch
 
 TOPICS = 200
 OBJECTS_MAX = 6
@@ -34,10 +34,10 @@ def fill(cluster: Cluster) -> None:
     payload = encode_batch([Record(0, 0, None, b"v", ())])
     produced = ProducedBatch(0, 0, 0, 0)
     for number in range(TOPICS):
-        log = cluster.topics.create(f"t{number}", [[1]], {}).partitions[0].log
-        log.append(StoredBatch(0, 0, 0, payload), 0)
-        log.producers.appended(7, 0, produced, is_transactional=False)
-        log.producers.ended((8, 0), 0, 1, 0, is_committed=True)
+        log = cluster.topics.create_topic(f"t{number}", [[1]], {}).partitions[0].log
+        log.append_batch(StoredBatch(0, 0, 0, payload), 0)
+        log.producers.note_appended_batch(7, 0, produced, is_transactional=False)
+        log.producers.note_transaction_marker((8, 0), 0, 1, 0, is_committed=True)
 
 
 def objects() -> int:
@@ -50,7 +50,7 @@ def cluster() -> Cluster:
     """Return a cluster that was filled and reset, so that all modules are imported."""
     made = Cluster(Config(), ManualClock())
     fill(made)
-    made.begin()
+    made.reset_to_initial_state()
     return made
 
 
@@ -65,7 +65,7 @@ def test_a_reset_leaves_no_objects(cluster: Cluster) -> None:
     before = objects()
     for _ in range(3):
         fill(cluster)
-        cluster.begin()
+        cluster.reset_to_initial_state()
     assert objects() - before < TOPICS
 
 

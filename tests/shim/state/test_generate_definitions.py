@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.schemas.releases import Facts
 from kafka_shim.shim.state.settings import generate_definitions
-from kafka_shim.shim.state.settings.generate_definitions import check_of, table
+from kafka_shim.shim.state.settings.generate_definitions import check_of_validator, definition_table
 from tests.generated_files import outdated
 
 BROKER = {"type": "list", "default": "", "valid": "distinct", "dynamic": True}
@@ -28,7 +28,7 @@ FACTS: Facts = {
 
 
 def test_the_table_of_a_small_history() -> None:
-    assert table(FACTS) == {
+    assert definition_table(FACTS) == {
         "broker": {
             "log.a": {
                 "1.0": {
@@ -75,12 +75,12 @@ def test_the_table_of_a_small_history() -> None:
     ],
 )
 def test_validators_are_translated(valid: str, kind: str, check: dict[str, Any]) -> None:
-    assert check_of(valid, kind) == check
+    assert check_of_validator(valid, kind) == check
 
 
 def test_an_unknown_validator_stops_the_generator() -> None:
     with pytest.raises(ValueError, match="`a prime number` has no check yet"):
-        check_of("a prime number", "int")
+        check_of_validator("a prime number", "int")
 
 
 def test_the_checked_in_table_is_up_to_date() -> None:

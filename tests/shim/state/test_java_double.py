@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.state.settings.config_definitions import Check, Definition
-from kafka_shim.shim.state.settings.config_values import canonical
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
+from kafka_shim.shim.state.settings.config_values import validated_canonical_value
 from kafka_shim.shim.state.settings.java_double import java_double
 
 RECORDED = Path(__file__).parent / "doubles_recorded.txt.gz"
@@ -35,4 +35,9 @@ def test_recorded_doubles_are_written_as_java_writes_them() -> None:
     ],
 )
 def test_settings_of_type_double_are_shown_as_java_writes_them(value: str, text: str) -> None:
-    assert canonical("a.setting", Definition("double", check=Check()), value) == text
+    assert (
+        validated_canonical_value(
+            "a.setting", ConfigDefinition("double", check=ValueCheck()), value
+        )
+        == text
+    )

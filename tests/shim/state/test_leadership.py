@@ -5,11 +5,11 @@ import random
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.leadership import Elections, move_leader, settle
+from kafka_shim.shim.state.leadership import ElectionRules, move_leader, update_leaders_and_isrs
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 from tests.shim.play import Stage
 
-UNCLEAN = Elections(is_unclean=True)
+UNCLEAN = ElectionRules(is_unclean=True)
 
 ELIGIBLE = {
     "two1": ([1, 2], {"min.insync.replicas": "1"}),
@@ -40,12 +40,12 @@ ISR, eligible leader replicas and last known eligible leader replicas.
 @pytest.fixture
 def topics() -> Topics:
     found = Topics(random.Random(1), ManualClock(0))
-    found.create("orders", [[1, 2, 3], [2, 3, 1], [3]], {})
+    found.create_topic("orders", [[1, 2, 3], [2, 3, 1], [3]], {})
     return found
 
 
 def partition(topics: Topics, index: int) -> Partition:
-    found = topics.partition("orders", index)
+    found = topics.partition_once_led("orders", index)
     assert found is not None
     return found
 
@@ -58,48 +58,48 @@ def seen(topics: Topics, index: int) -> tuple[int, int, list[int]]:
 
 def test_while_all_are_alive_nothing_changes(topics: Topics) -> None:
     epoch = topics.epoch
-    settle(topics, [1, 2, 3])
+    update_leaders_and_isrs(topics, [1, 2, 3])
     assert topics.epoch == epoch
     assert seen(topics, 0) == (1, 0, [1, 2, 3])
 
 
 def test_the_next_replica_in_sync_becomes_leader(topics: Topics) -> None:
-    settle(topics, [2, 3])
+    update_leaders_and_isrs(topics, [2, 3])
     assert seen(topics, 0) == (2, 1, [2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3])
 
 
 def test_a_restarted_broker_is_in_sync_but_not_leader(topics: Topics) -> None:
-    settle(topics, [2, 3])
-    settle(topics, [1, 2, 3])
+    update_leaders_and_isrs(topics, [2, 3])
+    update_leaders_and_isrs(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
     assert seen(topics, 1) == (2, 0, [2, 3, 1])
 
 
 def test_only_the_last_replica_in_sync_can_become_leader(topics: Topics) -> None:
-    settle(topics, [2])
-    settle(topics, [])
+    update_leaders_and_isrs(topics, [2])
+    update_leaders_and_isrs(topics, [])
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    settle(topics, [1, 3])
+    update_leaders_and_isrs(topics, [1, 3])
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    settle(topics, [1, 2, 3])
+    update_leaders_and_isrs(topics, [1, 2, 3])
     assert seen(topics, 0) == (2, 3, [1, 2, 3])
 
 
 def test_with_unclean_election_any_live_replica_becomes_leader(topics: Topics) -> None:
-    settle(topics, [2], lambda _: UNCLEAN)
-    settle(topics, [], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [2], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [], lambda _: UNCLEAN)
     assert seen(topics, 0) == (NOBODY, 2, [2])
-    settle(topics, [1, 3], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [1, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 3])
-    settle(topics, [1, 2, 3], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (1, 3, [1, 2, 3])
 
 
 def test_with_unclean_election_replicas_in_sync_are_preferred(topics: Topics) -> None:
-    settle(topics, [2, 3], lambda _: UNCLEAN)
-    settle(topics, [2], lambda _: UNCLEAN)
-    settle(topics, [1, 2, 3], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [2, 3], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [2], lambda _: UNCLEAN)
+    update_leaders_and_isrs(topics, [1, 2, 3], lambda _: UNCLEAN)
     assert seen(topics, 0) == (2, 1, [1, 2, 3])
 
 
@@ -115,7 +115,7 @@ def test_unclean_election_depends_on_the_settings_of_topic_and_brokers(
     if of_topic is not None:
         own[name] = of_topic
     stage = Stage("4.3", brokers=2, properties=properties)
-    [partition] = stage.cluster.topics.create("orders", [[1, 2]], own).partitions
+    [partition] = stage.cluster.topics.create_topic("orders", [[1, 2]], own).partitions
     for node_id, is_alive in ((1, False), (2, False), (1, True)):
         stage.cluster.set_alive(node_id, is_alive=is_alive)
     assert partition.leader_id == leader_id
@@ -123,7 +123,7 @@ def test_unclean_election_depends_on_the_settings_of_topic_and_brokers(
 
 def test_eligible_leader_replicas_agree_with_a_real_broker() -> None:
     stage = Stage("4.3", brokers=4)
-    create = stage.cluster.topics.create
+    create = stage.cluster.topics.create_topic
     parts = [
         create(name, [list(replicas)], configs).partitions[0]
         for name, (replicas, configs) in ELIGIBLE.items()
@@ -141,7 +141,7 @@ def shown(part: Partition) -> str:
 
 
 def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> None:
-    settle(topics, [1, 2])
+    update_leaders_and_isrs(topics, [1, 2])
     assert seen(topics, 2) == (NOBODY, 1, [3])
 
 
@@ -159,7 +159,7 @@ def test_a_broker_without_a_replica_replaces_the_leader(topics: Topics) -> None:
 
 
 def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> None:
-    settle(topics, [1, 2])
+    update_leaders_and_isrs(topics, [1, 2])
     move_leader(topics, partition(topics, 2), 1)
     assert partition(topics, 2).leader_id == 1
 
@@ -167,5 +167,5 @@ def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> Non
 def test_a_new_leader_wakes_waiting_readers(topics: Topics) -> None:
     woken: list[str] = []
     partition(topics, 0).log.when_changed(lambda: woken.append("0"))
-    settle(topics, [2, 3])
+    update_leaders_and_isrs(topics, [2, 3])
     assert woken == ["0"]

@@ -3,26 +3,26 @@
 from hypothesis import given, strategies as st
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.log_settings import InForce
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 
 DAY_MS = 86_400_000
 
 
 def log_of(
     *sizes: int, configs: dict[str, str] | None = None, clock: ManualClock | None = None
-) -> Log:
+) -> PartitionLog:
     """Return a log with a batch for each size: its number of records, of ten bytes each."""
-    log = Log(InForce(configs or {}), clock or ManualClock())
+    log = PartitionLog(EffectiveLogSettings(configs or {}), clock or ManualClock())
     for size in sizes:
         add(log, size)
     return log
 
 
-def add(log: Log, records: int, *, time: int = 0, epoch: int = 0) -> None:
+def add(log: PartitionLog, records: int, *, time: int = 0, epoch: int = 0) -> None:
     base = log.end_offset
     payload = b"%09d." % base * records
-    log.append(StoredBatch(base, base + records - 1, time, payload), epoch)
+    log.append_batch(StoredBatch(base, base + records - 1, time, payload), epoch)
 
 
 @given(st.lists(st.integers(1, 5), max_size=8), st.data())
@@ -31,7 +31,7 @@ def test_reading_finds_the_batches_from_an_offset_on(sizes: list[int], data: st.
     offset = data.draw(st.integers(0, log.end_offset))
     end = data.draw(st.integers(offset, log.end_offset))
     limit = data.draw(st.integers(0, 150))
-    found = log.read(offset, end, limit, whole_first=False)
+    found = log.read_batches(offset, end, limit, whole_first=False)
     expected: list[bytes] = []
     for batch in log.batches:
         if batch.last_offset >= offset and batch.last_offset < end:
@@ -48,101 +48,103 @@ def test_bytes_between_two_offsets_are_those_that_are_read(
     log = log_of(*sizes)
     offset = data.draw(st.integers(0, log.end_offset))
     end = data.draw(st.integers(offset, log.end_offset))
-    found = log.read(offset, end, 1 << 30, whole_first=False)
+    found = log.read_batches(offset, end, 1 << 30, whole_first=False)
     assert log.bytes_between(offset, end) == sum(map(len, found))
 
 
 def test_the_first_batch_is_returned_whole_on_request() -> None:
     log = log_of(3, 3)
-    assert log.read(0, 6, 5, whole_first=False) == []
-    assert log.read(0, 6, 5, whole_first=True) == [log.batches[0].payload]
-    assert log.read(6, 6, 5, whole_first=True) == []
+    assert log.read_batches(0, 6, 5, whole_first=False) == []
+    assert log.read_batches(0, 6, 5, whole_first=True) == [log.batches[0].payload]
+    assert log.read_batches(6, 6, 5, whole_first=True) == []
 
 
 def test_a_batch_beyond_the_readers_end_is_not_returned() -> None:
     log = log_of(3, 3)
-    assert len(log.read(0, 3, 1000, whole_first=True)) == 1
-    assert log.read(0, 2, 1000, whole_first=True) == []
+    assert len(log.read_batches(0, 3, 1000, whole_first=True)) == 1
+    assert log.read_batches(0, 2, 1000, whole_first=True) == []
 
 
 def test_deleting_drops_whole_batches_and_moves_the_start() -> None:
     log = log_of(3, 3)
-    log.delete_before(4)
+    log.advance_log_start(4)
     assert (log.start_offset, log.end_offset, len(log.batches)) == (4, 6, 1)
     assert log.size_bytes == 30
-    log.delete_before(6)
+    log.advance_log_start(6)
     assert (log.start_offset, log.size_bytes, log.batches) == (6, 0, [])
     add(log, 1)
     assert log.end_offset == 7
 
 
 def test_batches_are_found_by_time() -> None:
-    log = Log(InForce({}), ManualClock())
+    log = PartitionLog(EffectiveLogSettings({}), ManualClock())
     for time in (100, 300, 200, 400):
         add(log, 1, time=time)
-    found = {at: log.batches_at(at) for at in (50, 150, 250, 301, 401)}
+    found = {at: log.batches_with_timestamp_from(at) for at in (50, 150, 250, 301, 401)}
     offsets = {at: [batch.base_offset for batch in batches] for at, batches in found.items()}
     assert offsets == {50: [0, 1, 2, 3], 150: [1, 2, 3], 250: [1, 3], 301: [3], 401: []}
-    newest = log.newest_batch()
+    newest = log.first_batch_with_max_timestamp()
     assert newest is not None
     assert newest.base_offset == 3
 
 
 def test_deleted_batches_are_not_found_by_time() -> None:
-    log = Log(InForce({}), ManualClock())
+    log = PartitionLog(EffectiveLogSettings({}), ManualClock())
     for time in (500, 100, 300):
         add(log, 1, time=time)
-    log.delete_before(1)
-    assert [batch.base_offset for batch in log.batches_at(200)] == [2]
+    log.advance_log_start(1)
+    assert [batch.base_offset for batch in log.batches_with_timestamp_from(200)] == [2]
 
 
 def test_the_newest_batch_is_known_after_deletion_until_it_expires() -> None:
     clock = ManualClock()
-    log = Log(InForce({"retention.ms": "1000"}), clock)
+    log = PartitionLog(EffectiveLogSettings({"retention.ms": "1000"}), clock)
     add(log, 1, time=clock.now_ms() + 50)
     add(log, 1, time=clock.now_ms() + 20)
-    log.trim_before(2)
-    newest = log.newest_batch()
+    log.delete_records_but_count_bytes(2)
+    newest = log.first_batch_with_max_timestamp()
     assert newest is not None
     assert newest.base_offset == 0
     add(log, 1, time=clock.now_ms())
     clock.advance(5000)
-    log.expire()
-    assert log.newest_batch() is None
+    log.delete_expired_segments()
+    assert log.first_batch_with_max_timestamp() is None
 
 
 def test_leader_epochs_end_where_the_next_begins() -> None:
     log = log_of(3)
     add(log, 2, epoch=4)
-    assert log.end_of_epoch(0) == (0, 3)
-    assert log.end_of_epoch(2) == (0, 3)
-    assert log.end_of_epoch(4) == (4, 5)
-    assert log.end_of_epoch(5) == (-1, -1)
-    assert log.end_of_epoch(-1) == (-1, -1)
-    assert [log.epoch_at(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
+    assert log.epoch_and_end_offset_up_to(0) == (0, 3)
+    assert log.epoch_and_end_offset_up_to(2) == (0, 3)
+    assert log.epoch_and_end_offset_up_to(4) == (4, 5)
+    assert log.epoch_and_end_offset_up_to(5) == (-1, -1)
+    assert log.epoch_and_end_offset_up_to(-1) == (-1, -1)
+    assert [log.leader_epoch_at_offset(offset) for offset in (0, 2, 3, 5)] == [0, 0, 4, 4]
 
 
 def test_leader_epochs_without_records_are_dropped() -> None:
     """The log then begins in the last of these epochs, as in Kafka."""
-    log = Log(InForce({}), ManualClock())
+    log = PartitionLog(EffectiveLogSettings({}), ManualClock())
     for epoch in range(1000):
         add(log, 1, epoch=epoch)
-        log.delete_before(log.end_offset)
+        log.advance_log_start(log.end_offset)
     add(log, 1, epoch=1000)
     assert len(log._epochs) == 2
-    assert log.end_of_epoch(5) == (5, 1000)
-    assert log.end_of_epoch(999) == (999, 1000)
-    assert log.end_of_epoch(1000) == (1000, 1001)
+    assert log.epoch_and_end_offset_up_to(5) == (5, 1000)
+    assert log.epoch_and_end_offset_up_to(999) == (999, 1000)
+    assert log.epoch_and_end_offset_up_to(1000) == (1000, 1001)
 
 
 def test_old_batches_are_deleted_when_retention_is_checked() -> None:
     clock = ManualClock(10 * DAY_MS)
-    log = Log(InForce({"retention.ms": str(DAY_MS), "segment.ms": str(DAY_MS)}), clock)
+    log = PartitionLog(
+        EffectiveLogSettings({"retention.ms": str(DAY_MS), "segment.ms": str(DAY_MS)}), clock
+    )
     add(log, 1, time=clock.now_ms())
     clock.advance(2 * DAY_MS)
     add(log, 1, time=clock.now_ms())
     assert log.start_offset == 0
-    log.expire()
+    log.delete_expired_segments()
     assert (log.start_offset, log.end_offset) == (1, 2)
 
 
@@ -151,22 +153,24 @@ def test_retention_by_size_keeps_at_least_retention_bytes() -> None:
     configs = {"retention.bytes": "40", "retention.ms": "-1", "segment.bytes": "30"}
     log = log_of(3, 3, 3, configs=configs, clock=clock)
     add(log, 1)
-    log.expire()
+    log.delete_expired_segments()
     assert log.size_bytes == 40
     assert log.start_offset == 6
 
 
 def test_retention_does_not_apply_to_a_compacted_topic() -> None:
     clock = ManualClock(10 * DAY_MS)
-    log = Log(InForce({"cleanup.policy": "compact", "retention.ms": "1"}), clock)
+    log = PartitionLog(
+        EffectiveLogSettings({"cleanup.policy": "compact", "retention.ms": "1"}), clock
+    )
     add(log, 1)
     clock.advance(DAY_MS)
-    log.expire()
+    log.delete_expired_segments()
     assert log.start_offset == 0
 
 
 def test_waiting_readers_are_notified_of_every_change() -> None:
-    log = Log(InForce({}), ManualClock())
+    log = PartitionLog(EffectiveLogSettings({}), ManualClock())
     told: list[int] = []
     stop = log.when_changed(lambda: told.append(log.end_offset))
     add(log, 2)
@@ -180,6 +184,6 @@ def test_waiting_readers_are_notified_of_the_end() -> None:
     log = log_of(1)
     told: list[bool] = []
     log.when_changed(lambda: told.append(log.is_closed))
-    log.close()
+    log.close_deleted_log()
     assert told == [True]
     assert log.batches == []

@@ -20,10 +20,10 @@ from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, check_batch
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.log_cleaner import Cleaned, clean
-from kafka_shim.shim.state.logs.log_settings import InForce
-from kafka_shim.shim.state.transactions.transaction_markers import append_marker
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.log_cleaner import CompactionSizes, compact_logs
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
+from kafka_shim.shim.state.transactions.transaction_markers import append_end_marker
 from tests.shim.play import Stage
 
 FACTS = facts_of_release(RELEASES[-1]).records
@@ -40,7 +40,9 @@ _FIRST_OFFSET = attrgetter("first_offset")
 Rows = list[tuple[str, bytes | None]]
 
 
-def add(log: Log, rows: Rows, codec: Compression = Compression.NONE, time: int = 0) -> None:
+def add(
+    log: PartitionLog, rows: Rows, codec: Compression = Compression.NONE, time: int = 0
+) -> None:
     """Append one batch."""
     base = log.end_offset
     records = [
@@ -48,17 +50,17 @@ def add(log: Log, rows: Rows, codec: Compression = Compression.NONE, time: int =
         for at, (key, value) in enumerate(rows)
     ]
     payload = encode_batch(records, BatchOptions(compression=codec))
-    log.append(StoredBatch(base, base + len(rows) - 1, time + len(rows) - 1, payload), 0)
+    log.append_batch(StoredBatch(base, base + len(rows) - 1, time + len(rows) - 1, payload), 0)
 
 
-def compacted(log: Log, now_ms: int = 0) -> Cleaned:
-    (found,) = clean([log], now_ms, stamps_horizon=True)
+def compacted(log: PartitionLog, now_ms: int = 0) -> CompactionSizes:
+    (found,) = compact_logs([log], now_ms, stamps_horizon=True)
     return found
 
 
-def read(log: Log, offset: int = 0) -> list[Record]:
+def read(log: PartitionLog, offset: int = 0) -> list[Record]:
     """Return the records that a consumer reads from an offset on."""
-    found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
+    found = log.read_batches(offset, log.end_offset, 1 << 30, whole_first=True)
     return [
         record
         for payload in found
@@ -72,7 +74,10 @@ def read(log: Log, offset: int = 0) -> list[Record]:
 def test_the_last_record_of_each_key_is_kept_unchanged(
     first: list[tuple[Rows, Compression]], second: list[tuple[Rows, Compression]]
 ) -> None:
-    log, untouched = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
+    log, untouched = (
+        PartitionLog(EffectiveLogSettings(COMPACT), ManualClock()),
+        PartitionLog(EffectiveLogSettings(COMPACT), ManualClock()),
+    )
     for written in (first, second):
         for rows, codec in written:
             add(log, rows, codec)
@@ -83,16 +88,16 @@ def test_the_last_record_of_each_key_is_kept_unchanged(
         assert (log.start_offset, log.end_offset) == (0, untouched.end_offset)
         for offset in range(log.end_offset + 1):
             assert read(log, offset) == [record for record in wanted if record.offset >= offset]
-            found = log.read(offset, log.end_offset, 1 << 30, whole_first=True)
+            found = log.read_batches(offset, log.end_offset, 1 << 30, whole_first=True)
             assert log.bytes_between(offset, log.end_offset) == sum(map(len, found))
         assert all(batch.is_intact() for stored in log.batches for batch in batches(stored.payload))
 
 
 def test_a_tombstone_is_removed_after_delete_retention_ms() -> None:
-    log = Log(InForce(COMPACT), ManualClock())
+    log = PartitionLog(EffectiveLogSettings(COMPACT), ManualClock())
     add(log, [("a", b"1"), ("b", b"2")])
     add(log, [("a", None)])
-    assert compacted(log, 1000) == Cleaned(3, 2, log_bytes(2, 1), log.size_bytes)
+    assert compacted(log, 1000) == CompactionSizes(3, 2, log_bytes(2, 1), log.size_bytes)
     compacted(log, 1000 + HOUR_MS - 1)
     assert [record.key for record in read(log)] == [b"b", b"a"]
     compacted(log, 1000 + HOUR_MS)
@@ -102,14 +107,16 @@ def test_a_tombstone_is_removed_after_delete_retention_ms() -> None:
 
 def log_bytes(*sizes: int) -> int:
     """Return the bytes of batches of these numbers of records as `add` writes them."""
-    log = Log(InForce(COMPACT), ManualClock())
+    log = PartitionLog(EffectiveLogSettings(COMPACT), ManualClock())
     for size in sizes:
         add(log, [("k", b"v" if size > 1 else None)] * size)
     return log.size_bytes
 
 
 def test_records_from_the_first_young_one_on_are_not_compacted() -> None:
-    log = Log(InForce(COMPACT | {"min.compaction.lag.ms": "100"}), ManualClock())
+    log = PartitionLog(
+        EffectiveLogSettings(COMPACT | {"min.compaction.lag.ms": "100"}), ManualClock()
+    )
     for time in (0, 10, 50, 20):
         add(log, [("a", b"%d" % time)], time=time)
     compacted(log, 140)
@@ -117,18 +124,23 @@ def test_records_from_the_first_young_one_on_are_not_compacted() -> None:
 
 
 def test_either_all_logs_are_cleaned_or_none() -> None:
-    good, damaged = Log(InForce(COMPACT), ManualClock()), Log(InForce(COMPACT), ManualClock())
+    good, damaged = (
+        PartitionLog(EffectiveLogSettings(COMPACT), ManualClock()),
+        PartitionLog(EffectiveLogSettings(COMPACT), ManualClock()),
+    )
     for log in (good, damaged):
         add(log, [("a", b"1")])
         add(log, [("a", b"2")])
     damaged.batches[0].payload = damaged.batches[0].payload[:-8] + b"\xff" * 8
     with pytest.raises(DecodeError):
-        clean([good, damaged], 0, stamps_horizon=True)
+        compact_logs([good, damaged], 0, stamps_horizon=True)
     assert [record.value for record in read(good)] == [b"1", b"2"]
 
 
 def test_an_empty_log_needs_no_cleaning() -> None:
-    assert compacted(Log(InForce(COMPACT), ManualClock())) == Cleaned()
+    assert (
+        compacted(PartitionLog(EffectiveLogSettings(COMPACT), ManualClock())) == CompactionSizes()
+    )
 
 
 # transactions
@@ -151,7 +163,7 @@ class Written:
     def __init__(self) -> None:
         stage = Stage()
         self.partition = stage.topic("t", 1, COMPACT).partitions[0]
-        self.log: Log = self.partition.log
+        self.log: PartitionLog = self.partition.log
         self.now_ms = 0
         self.sequences = dict.fromkeys(PRODUCERS, 0)
         self._facts = stage.cluster.facts.records
@@ -174,7 +186,7 @@ class Written:
     def end(self, producer_id: int, *, commit: bool) -> None:
         producer = (producer_id, 0)
         now_ms = self.now_ms
-        append_marker(
+        append_end_marker(
             self.partition,
             producer,
             commit=commit,
@@ -185,11 +197,13 @@ class Written:
 
     def committed(self) -> dict[bytes | None, bytes]:
         """Return the newest value of each key, for a read_committed reader."""
-        aborted = sorted(self.log.producers.aborted(0, self.log.end_offset), key=_FIRST_OFFSET)
+        aborted = sorted(
+            self.log.producers.aborted_between(0, self.log.end_offset), key=_FIRST_OFFSET
+        )
         skipped: set[int] = set()
         values: dict[bytes | None, bytes | None] = {}
         end = self.log.last_stable_offset
-        for payload in self.log.read(0, end, 1 << 30, whole_first=True):
+        for payload in self.log.read_batches(0, end, 1 << 30, whole_first=True):
             (batch,) = batches(payload)
             while aborted and aborted[0].first_offset <= batch.last_offset:
                 skipped.add(aborted.pop(0).producer_id)

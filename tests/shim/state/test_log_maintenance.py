@@ -53,7 +53,7 @@ def test_empty_groups_expire_but_not_after_a_reset() -> None:
     stage.clock.advance(600_000)
     assert groups.find_up_to_date("old") is None
     groups.classic_or_new("new")
-    stage.cluster.begin()
+    stage.cluster.reset_to_initial_state()
     stage.clock.advance(HOUR_MS)
     assert groups.find_up_to_date("new") is not None
     assert stage.cluster.groups.find_up_to_date("new") is None
@@ -62,7 +62,7 @@ def test_empty_groups_expire_but_not_after_a_reset() -> None:
 def test_after_a_reset_old_logs_are_no_longer_checked() -> None:
     stage = stage_with_old_records()
     log = stage.found("t").partitions[0].log
-    stage.cluster.begin()
+    stage.cluster.reset_to_initial_state()
     stage.clock.advance(2 * HOUR_MS)
     assert log.start_offset == 0
 

@@ -11,24 +11,24 @@ RATE = {"producer_byte_rate": 10.0}
 
 def filled() -> Quotas:
     quotas = Quotas()
-    quotas.alter([({"user": f"u{number}"}, RATE) for number in range(MANY)])
+    quotas.alter_limits([({"user": f"u{number}"}, RATE) for number in range(MANY)])
     return quotas
 
 
 def test_only_new_entities_are_hashed(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hashing all of 23,500 entities took a second for each small request."""
     hashed: list[EntityKey] = []
-    hash_of = module.hash_of
+    hash_of = module.java_hash_of_entity
 
     def noted(key: EntityKey) -> int:
         hashed.append(key)
         return hash_of(key)
 
     quotas = filled()
-    monkeypatch.setattr(module, "hash_of", noted)
-    quotas.alter([({"user": "u7"}, {"producer_byte_rate": None}), ({"user": "new"}, RATE)])
-    assert hashed == [module.key_of({"user": "new"})]
-    assert len(list(quotas.all())) == MANY
+    monkeypatch.setattr(module, "java_hash_of_entity", noted)
+    quotas.alter_limits([({"user": "u7"}, {"producer_byte_rate": None}), ({"user": "new"}, RATE)])
+    assert hashed == [module.entity_key({"user": "new"})]
+    assert len(list(quotas.all_entities_with_limits())) == MANY
 
 
 def test_a_simultaneous_change_is_kept() -> None:
@@ -37,19 +37,19 @@ def test_a_simultaneous_change_is_kept() -> None:
     def slowly(work: object, *arguments: object) -> object:
         assert callable(work)
         found = work(*arguments)
-        if len(list(quotas.all())) == MANY:
-            quotas.alter([({"user": "meanwhile"}, RATE)])
+        if len(list(quotas.all_entities_with_limits())) == MANY:
+            quotas.alter_limits([({"user": "meanwhile"}, RATE)])
         return found
 
-    quotas.alter([({"user": "late"}, RATE)], slowly)
-    names = {entity["user"] for entity, _ in quotas.all()}
+    quotas.alter_limits([({"user": "late"}, RATE)], slowly)
+    names = {entity["user"] for entity, _ in quotas.all_entities_with_limits()}
     assert names > {"meanwhile", "late"}
 
 
 def test_a_copy_has_the_same_order_also_after_changes() -> None:
     quotas, copy = filled(), Quotas()
-    copy.put_back(quotas.all())
-    assert list(copy.all()) == list(quotas.all())
+    copy.restore_limits(quotas.all_entities_with_limits())
+    assert list(copy.all_entities_with_limits()) == list(quotas.all_entities_with_limits())
     for each in (quotas, copy):
-        each.alter([({"user": "one-more"}, RATE)])
-    assert list(copy.all()) == list(quotas.all())
+        each.alter_limits([({"user": "one-more"}, RATE)])
+    assert list(copy.all_entities_with_limits()) == list(quotas.all_entities_with_limits())

@@ -15,7 +15,7 @@ def test_a_transaction_from_before_the_reset_writes_no_marker() -> None:
     response = stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
     transactions = stage.cluster.transactions
     transactions.add_partitions("x", response.producer_id, response.producer_epoch, [("t", 0)])
-    stage.cluster.begin()
+    stage.cluster.reset_to_initial_state()
     stage.topic("t")
     stage.clock.advance(DAY_MS)
     assert stage.found("t").partitions[0].log.end_offset == 0
@@ -28,7 +28,7 @@ def test_no_timer_from_before_the_reset_fires() -> None:
     stage.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest("x", 10_000))
     stage.cluster.transactions.add_partitions("x", 0, 0, [("t", 0)])
     stage.cluster.groups.classic_or_new("g")
-    stage.cluster.begin()
+    stage.cluster.reset_to_initial_state()
     before = stage.clock.fired
     stage.clock.advance(DAY_MS)
     assert stage.clock.fired == before + 1  # `advance` itself counts

@@ -27,16 +27,16 @@ def broker() -> Broker:
 
 
 def append(found: Broker, name: str, first: int, last: int) -> None:
-    partition = found.cluster.topics.partition(name, 0)
+    partition = found.cluster.topics.partition_once_led(name, 0)
     assert partition is not None
-    partition.log.append(StoredBatch(first, last, 1000, bytes([first]) * 10), 0)
+    partition.log.append_batch(StoredBatch(first, last, 1000, bytes([first]) * 10), 0)
 
 
 def payloads(found: Broker) -> list[bytes]:
-    partition = found.cluster.topics.partition("orders", 0)
+    partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     log = partition.log
-    return log.read(log.start_offset, log.end_offset, 1 << 20, whole_first=True)
+    return log.read_batches(log.start_offset, log.end_offset, 1 << 20, whole_first=True)
 
 
 def test_records_and_their_offsets_are_restored() -> None:
@@ -47,7 +47,7 @@ def test_records_and_their_offsets_are_restored() -> None:
     append(found, "orders", 10, 10)
     for _ in range(2):
         found.restore(kept)
-        partition = found.cluster.topics.partition("orders", 0)
+        partition = found.cluster.topics.partition_once_led("orders", 0)
         assert partition is not None
         assert (partition.log.start_offset, partition.log.end_offset) == (0, 10)
         assert payloads(found) == [b"\x00" * 10, b"\x05" * 10]
@@ -58,16 +58,16 @@ def test_the_start_offset_of_a_log_is_restored() -> None:
     found = broker()
     append(found, "orders", 0, 4)
     append(found, "orders", 5, 9)
-    partition = found.cluster.topics.partition("orders", 0)
+    partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
-    partition.log.delete_before(7)
+    partition.log.advance_log_start(7)
     found.restore(found.snapshot())
-    partition = found.cluster.topics.partition("orders", 0)
+    partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (7, 10)
-    partition.log.delete_before(10)
+    partition.log.advance_log_start(10)
     found.restore(found.snapshot())
-    partition = found.cluster.topics.partition("orders", 0)
+    partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (10, 10)
 
@@ -78,21 +78,23 @@ def test_all_other_state_is_restored() -> None:
     topic = cluster.topics.get("orders")
     assert topic is not None
     credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
-    cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
-    cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 10.0})])
+    cluster.users.store_credential(ScramMechanism.SCRAM_SHA_256, "carol", credential)
+    cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 10.0})])
     cluster.configs.all_brokers["log.retention.ms"] = "5"
     cluster.transactions.new_producer_id()
     kept = found.snapshot()
     found.reset()
-    assert found.cluster.users.stored_names() == []
+    assert found.cluster.users.names_with_stored_credentials() == []
     found.restore(kept)
     again = cluster.topics.get("orders")
     assert again is not None
     assert again is not topic
     assert (again.topic_id, again.configs) == (topic.topic_id, {"retention.ms": "-1"})
-    assert cluster.users.scram(ScramMechanism.SCRAM_SHA_256, "carol") == credential
+    assert cluster.users.scram_credential(ScramMechanism.SCRAM_SHA_256, "carol") == credential
     assert cluster.users.passwords == {"alice": "secret"}
-    assert list(cluster.quotas.all()) == [({"user": "alice"}, {"producer_byte_rate": 10.0})]
+    assert list(cluster.quotas.all_entities_with_limits()) == [
+        ({"user": "alice"}, {"producer_byte_rate": 10.0})
+    ]
     assert cluster.configs.all_brokers["log.retention.ms"] == "5"
     assert cluster.transactions.new_producer_id() == 1
     offset = cluster.groups.offsets.committed_offset("billing", topic.topic_id, 1)
@@ -104,7 +106,7 @@ def test_a_reset_restores_the_start_with_the_same_topic_ids() -> None:
     found = broker()
     first = found.cluster.topics.get("orders")
     assert first is not None
-    found.cluster.topics.delete("orders")
+    found.cluster.topics.delete_topic("orders")
     found.reset()
     again = found.cluster.topics.get("orders")
     assert again is not None

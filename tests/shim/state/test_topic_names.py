@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.shim.state.topic_names import NAME_LENGTH_MAX, metric_name, name_error
+from kafka_shim.shim.state.topic_names import NAME_LENGTH_MAX, name_error, name_in_metrics
 
 LEGAL = st.text("abcXYZ019._-", min_size=1, max_size=NAME_LENGTH_MAX)
 
@@ -31,4 +31,4 @@ def test_a_name_may_have_249_characters() -> None:
 
 
 def test_names_that_differ_only_in_dots_and_underscores_collide() -> None:
-    assert metric_name("a.b_c") == metric_name("a_b.c") != metric_name("a-b_c")
+    assert name_in_metrics("a.b_c") == name_in_metrics("a_b.c") != name_in_metrics("a-b_c")

@@ -14,9 +14,13 @@ from kafka_shim.protocol.messages.transaction_log_value import (
 )
 from kafka_shim.protocol.records.batches import batches
 from kafka_shim.shim.state.coordinators import KeyType, encode_with_version
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions import transaction_log
-from kafka_shim.shim.state.transactions.transaction import NO_TIME, State, Transaction
+from kafka_shim.shim.state.transactions.transaction import (
+    NO_TIME,
+    Transaction,
+    TransactionalIdState,
+)
 from tests.shim.play import Stage
 
 TOPIC = "__transaction_state"
@@ -33,12 +37,12 @@ def begin(stage: Stage, transactional_id: str) -> None:
     assert stage.ask(ApiKey.INIT_PRODUCER_ID, 4, request).error_code == ErrorCode.NONE
 
 
-def log_of(stage: Stage) -> Log:
+def log_of(stage: Stage) -> PartitionLog:
     (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.TRANSACTION).partitions
     return partition.log
 
 
-def epochs(log: Log) -> dict[str, list[int]]:
+def epochs(log: PartitionLog) -> dict[str, list[int]]:
     """Return the epochs in the records of each id."""
     found: dict[str, list[int]] = {}
     for stored in log.batches:
@@ -77,7 +81,7 @@ def test_the_records_of_many_ids_are_all_kept(stage: Stage) -> None:
 def test_compaction_counts_only_records_of_the_recreated_topic(stage: Stage) -> None:
     for _ in range(15):
         begin(stage, "t")
-    stage.cluster.topics.delete(TOPIC)
+    stage.cluster.topics.delete_topic(TOPIC)
     for number in range(19):
         begin(stage, f"u{number}")
     assert len(log_of(stage).batches) == 19
@@ -90,16 +94,16 @@ def test_compaction_counts_only_records_of_the_recreated_topic(stage: Stage) -> 
 
 
 STATUSES = {
-    State.EMPTY: 0,
-    State.ONGOING: 1,
-    State.PREPARE_COMMIT: 2,
-    State.PREPARE_ABORT: 3,
-    State.COMPLETE_COMMIT: 4,
-    State.COMPLETE_ABORT: 5,
-    State.DEAD: 6,
-    State.PREPARE_EPOCH_FENCE: 7,
+    TransactionalIdState.EMPTY: 0,
+    TransactionalIdState.ONGOING: 1,
+    TransactionalIdState.PREPARE_COMMIT: 2,
+    TransactionalIdState.PREPARE_ABORT: 3,
+    TransactionalIdState.COMPLETE_COMMIT: 4,
+    TransactionalIdState.COMPLETE_ABORT: 5,
+    TransactionalIdState.DEAD: 6,
+    TransactionalIdState.PREPARE_EPOCH_FENCE: 7,
 }
-"""The codes of Kafka's `TransactionState`."""
+"""The codes of Kafka's `TransactionalIdState`."""
 
 
 @st.composite
@@ -108,7 +112,7 @@ def transactions(draw: st.DrawFn) -> Transaction:
     found = Transaction("t", draw(id_), draw(time))
     found.epoch = draw(st.integers(-1, 2**15 - 1))
     found.timeout_ms = draw(st.integers(0, 2**31 - 1))
-    found.state, found.started_ms = draw(st.sampled_from(State)), draw(time)
+    found.state, found.started_ms = draw(st.sampled_from(TransactionalIdState)), draw(time)
     found.client_version = draw(st.sampled_from((0, 2)))
     topic = st.sampled_from(("a", "b", "é" * 100)) | st.text(max_size=5)
     partitions = st.lists(st.tuples(topic, st.integers(0, 2**31 - 1)), max_size=200)
@@ -118,7 +122,7 @@ def transactions(draw: st.DrawFn) -> Transaction:
 
 @given(transactions(), st.sampled_from((0, 1)))
 def test_a_record_is_what_the_general_writer_returns(found: Transaction, version: int) -> None:
-    is_empty = found.state is State.EMPTY
+    is_empty = found.state is TransactionalIdState.EMPTY
     topics = sorted({topic for topic, _ in found.partitions})
     partitions = [
         PartitionsSchema(topic, sorted(at for name, at in found.partitions if name == topic))
@@ -136,4 +140,6 @@ def test_a_record_is_what_the_general_writer_returns(found: Transaction, version
     if version:
         value.previous_producer_id = found.producer_id
         value.client_transaction_version = found.client_version
-    assert transaction_log.value_of(found, version) == encode_with_version(value, version)
+    assert transaction_log.encode_transaction_value(found, version) == encode_with_version(
+        value, version
+    )

@@ -3,7 +3,11 @@
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.transactions.transaction import EPOCH_MAX, State, Transaction
+from kafka_shim.shim.state.transactions.transaction import (
+    EPOCH_MAX,
+    Transaction,
+    TransactionalIdState,
+)
 from kafka_shim.shim.state.transactions.transactions import (
     PARTITIONS_MAX,
     Transactions,
@@ -18,15 +22,15 @@ PARTITION = ("t", 0)
 class Log:
     """A log that records each written id with its state; None for a tombstone."""
 
-    version = 0
+    transaction_version = 0
 
     def __init__(self) -> None:
-        self.written: list[tuple[str, State | None]] = []
+        self.written: list[tuple[str, TransactionalIdState | None]] = []
 
-    def write(self, transaction: Transaction) -> None:
+    def write_state(self, transaction: Transaction) -> None:
         self.written.append((transaction.transactional_id, transaction.state))
 
-    def forget(self, transactional_id: str) -> None:
+    def write_tombstone(self, transactional_id: str) -> None:
         self.written.append((transactional_id, None))
 
 
@@ -47,11 +51,11 @@ class Coordinator:
         self.transactions = Transactions(self.clock, self._mark, self.log, settings, facts)
 
     def _mark(self, ended: Transaction) -> None:
-        is_committed = ended.state is State.PREPARE_COMMIT
+        is_committed = ended.state is TransactionalIdState.PREPARE_COMMIT
         self.markers.append((list(ended.partitions), ended.epoch, is_committed))
 
     def begin(self, producer_id: int = -1, epoch: int = -1) -> tuple[ErrorCode, int, int]:
-        return self.transactions.begin_producer("x", MINUTE_MS, producer_id, epoch)
+        return self.transactions.init_producer_id("x", MINUTE_MS, producer_id, epoch)
 
     def open(self) -> tuple[int, int]:
         """Begin a transaction; return the producer id and epoch."""
@@ -62,10 +66,10 @@ class Coordinator:
     def end(
         self, owner: tuple[int, int], *, commit: bool = True, bumps: bool = False
     ) -> tuple[ErrorCode, int, int]:
-        return self.transactions.end("x", *owner, commit=commit, bumps_epoch=bumps)
+        return self.transactions.end_transaction("x", *owner, commit=commit, bumps_epoch=bumps)
 
-    def state(self) -> State:
-        found = self.transactions.get("x")
+    def state(self) -> TransactionalIdState:
+        found = self.transactions.get_and_touch("x")
         assert found is not None
         return found.state
 
@@ -88,14 +92,14 @@ def test_a_producer_that_gives_its_epoch_gets_the_next_one_also_when_retrying() 
 def test_after_the_largest_epoch_a_new_producer_id_is_assigned() -> None:
     coordinator = Coordinator()
     coordinator.begin()
-    found = coordinator.transactions.get("x")
+    found = coordinator.transactions.get_and_touch("x")
     assert found is not None
     found.epoch = EPOCH_MAX
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
 
 
 def test_invalid_timeouts_and_empty_transactional_ids_are_rejected() -> None:
-    begin = Coordinator().transactions.begin_producer
+    begin = Coordinator().transactions.init_producer_id
     assert begin("x", 0, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     assert begin("x", 15 * MINUTE_MS + 1, -1, -1)[0] is ErrorCode.INVALID_TRANSACTION_TIMEOUT
     assert begin("", MINUTE_MS, -1, -1)[0] is ErrorCode.INVALID_REQUEST
@@ -117,7 +121,7 @@ def test_markers_go_to_every_partition_once() -> None:
     assert add("x", *owner, [("t", 1), PARTITION]) is ErrorCode.NONE
     assert coordinator.end(owner) == (ErrorCode.NONE, *owner)
     assert coordinator.markers == [([PARTITION, ("t", 1)], 0, True)]
-    assert coordinator.state() is State.COMPLETE_COMMIT
+    assert coordinator.state() is TransactionalIdState.COMPLETE_COMMIT
 
 
 def test_each_change_of_state_is_written() -> None:
@@ -125,7 +129,12 @@ def test_each_change_of_state_is_written() -> None:
     owner = coordinator.open()
     coordinator.transactions.add_partitions("x", *owner, [PARTITION])  # changes nothing
     coordinator.end(owner)
-    states = [State.EMPTY, State.ONGOING, State.PREPARE_COMMIT, State.COMPLETE_COMMIT]
+    states = [
+        TransactionalIdState.EMPTY,
+        TransactionalIdState.ONGOING,
+        TransactionalIdState.PREPARE_COMMIT,
+        TransactionalIdState.COMPLETE_COMMIT,
+    ]
     assert coordinator.log.written == [("x", state) for state in states]
 
 
@@ -172,7 +181,7 @@ def test_unknown_producers_and_wrong_epochs_have_different_errors() -> None:
 def test_verifying_fails_for_missing_partitions() -> None:
     coordinator = Coordinator()
     owner = coordinator.open()
-    verify = coordinator.transactions.verify
+    verify = coordinator.transactions.verify_partition_in_transaction
     assert verify("x", *owner, PARTITION) is ErrorCode.NONE
     assert verify("x", *owner, ("t", 1)) is ErrorCode.INVALID_TXN_STATE
     coordinator.end(owner)
@@ -201,9 +210,9 @@ def test_unused_transactional_ids_expire() -> None:
     coordinator = Coordinator()
     coordinator.begin()
     coordinator.clock.advance(7 * DAY_MS - 1)
-    assert coordinator.log.written == [("x", State.EMPTY)]
+    assert coordinator.log.written == [("x", TransactionalIdState.EMPTY)]
     coordinator.clock.advance(1)
-    assert coordinator.log.written == [("x", State.EMPTY), ("x", None)]
+    assert coordinator.log.written == [("x", TransactionalIdState.EMPTY), ("x", None)]
     assert list(coordinator.transactions) == []
     assert coordinator.begin() == (ErrorCode.NONE, 1, 0)
 
@@ -228,15 +237,15 @@ def test_a_transaction_is_aborted_by_its_own_timeout_not_by_that_of_the_one_befo
     coordinator.end(owner)
     coordinator.transactions.add_partitions("x", *owner, [PARTITION])
     coordinator.clock.advance(MINUTE_MS - 10_000)
-    assert coordinator.state() is State.ONGOING
+    assert coordinator.state() is TransactionalIdState.ONGOING
     coordinator.clock.advance(20_000)
-    assert coordinator.state() is State.COMPLETE_ABORT
+    assert coordinator.state() is TransactionalIdState.COMPLETE_ABORT
 
 
 def test_a_shorter_timeout_aborts_a_transaction_earlier() -> None:
     coordinator = Coordinator()
     coordinator.end(coordinator.open())
-    _, producer_id, epoch = coordinator.transactions.begin_producer("x", 20_000, -1, -1)
+    _, producer_id, epoch = coordinator.transactions.init_producer_id("x", 20_000, -1, -1)
     coordinator.transactions.add_partitions("x", producer_id, epoch, [PARTITION])
     coordinator.clock.advance(20_000)
-    assert coordinator.state() is State.COMPLETE_ABORT
+    assert coordinator.state() is TransactionalIdState.COMPLETE_ABORT

@@ -56,7 +56,7 @@ def reset(peer: InProcess) -> dict[str, Any]:
         peer.hang_up(connection)
     for group in cluster.groups:
         group.close_deleted_group()
-    cluster.begin()
+    cluster.reset_to_initial_state()
     return values(cluster)
 
 

@@ -20,11 +20,11 @@ class KeptStage(Stage):
         self.storage = Storage(directory)
         self.dispatcher.set_storage(self.storage)
         RUNNING.append(self)
-        self.storage.restore(self.cluster)
+        self.storage.restore_cluster(self.cluster)
 
     def again(self, **settings: Any) -> "KeptStage":
         """Kill this stage; return a new one with its directory, at the same time."""
-        self.storage.commit()
+        self.storage.commit_and_send_responses()
         self.kill()
         later = KeptStage(self.directory, self.cluster.release, **{**self._settings, **settings})
         later.clock.advance(self.clock.now_ms() - later.clock.now_ms())
@@ -33,4 +33,4 @@ class KeptStage(Stage):
     def kill(self) -> None:
         """Close the database without committing, as if the process were killed."""
         RUNNING.remove(self)
-        self.storage._database.close()
+        self.storage._database.close_without_commit()

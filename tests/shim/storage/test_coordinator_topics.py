@@ -9,7 +9,10 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.share_partitions.share_values import DeliveryBatch, ShareStateUpdate
+from kafka_shim.shim.state.share_partitions.share_state_values import (
+    DeliveryBatch,
+    ShareStateUpdate,
+)
 from tests.shim.storage.kept import KeptStage
 
 MINUTE_MS = 60_000
@@ -30,7 +33,7 @@ def test_records_and_tombstones_of_transactions_are_restored(tmp_path: Path) -> 
     assert written(again, KeyType.TRANSACTION) == before
     again.clock.advance(8 * 24 * 60 * MINUTE_MS)
     last = again.again()
-    assert last.cluster.transactions.get("t") is None
+    assert last.cluster.transactions.get_and_touch("t") is None
     assert len(written(last, KeyType.TRANSACTION)) == 2
 
 
@@ -61,7 +64,7 @@ def test_records_of_groups_are_restored(tmp_path: Path) -> None:
         assert on.cluster.groups.commit_offsets("g", NOBODY, commits) is ErrorCode.NONE
 
     commit(stage, 1)
-    stage.storage.commit()
+    stage.storage.commit_and_send_responses()
     commit(stage, 2)
     again = stage.again()
     before = written(again, KeyType.GROUP)

@@ -21,20 +21,20 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
     database = Database(directory / "running")
     for number in range(5):
         row = ("topic", f"orders-{number}", "{}")
-        database.write([], [(number, 0, 0, BATCH)], [row])
+        database.commit_changes([], [(number, 0, 0, BATCH)], [row])
     if journal:
-        database.append([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
+        database.append_to_journal([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
     shutil.copytree(directory / "running", directory / "killed")
-    database.close()
+    database.close_without_commit()
     return directory / "killed"
 
 
 def content(directory: Path) -> tuple[int, int]:
     database = Database(directory)
     try:
-        return len(list(database.rows())), len(list(database.batches()))
+        return len(list(database.read_all_rows())), len(list(database.read_all_batches()))
     finally:
-        database.close()
+        database.close_without_commit()
 
 
 def test_a_killed_broker_lost_nothing(tmp_path: Path) -> None:
@@ -92,9 +92,9 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
     """Bits of SQLite's own free space may change; rows and batches may not."""
     database = Database(tmp_path)
     rows = [("topic", f"orders-{number}", '{"partitions": []}') for number in range(20)]
-    database.write([], [(number, 0, 0, BATCH) for number in range(20)], rows)
-    expected = list(database.rows()), list(database.batches())
-    database.finish()
+    database.commit_changes([], [(number, 0, 0, BATCH) for number in range(20)], rows)
+    expected = list(database.read_all_rows()), list(database.read_all_batches())
+    database.commit_and_close()
     whole = (tmp_path / FILE).read_bytes()
     found = 0
     for at in range(0, len(whole), 97):
@@ -109,10 +109,13 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
             found += 1
         else:
             try:
-                assert (list(reopened.rows()), list(reopened.batches())) == expected
+                assert (
+                    list(reopened.read_all_rows()),
+                    list(reopened.read_all_batches()),
+                ) == expected
             except ConfigError:
                 found += 1
-            reopened.close()
+            reopened.close_without_commit()
         shutil.rmtree(copy)
     assert found > 200
 
@@ -120,8 +123,8 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
 @pytest.mark.parametrize("table", ["kept", "batches"])
 def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
     database = Database(tmp_path)
-    database.write([], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")])
-    database.finish()
+    database.commit_changes([], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")])
+    database.commit_and_close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         condition = "part = 'topic'" if table == "kept" else "id = 1 << 40"
         connection.execute(f"DELETE FROM {table} WHERE {condition}")
@@ -132,29 +135,29 @@ def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
 
 def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> None:
     database = Database(tmp_path)
-    database.write([], [], [("topic", "a", "{}")])
-    database.finish()
+    database.commit_changes([], [], [("topic", "a", "{}")])
+    database.commit_and_close()
     (tmp_path / LOCK).unlink()
     assert content(tmp_path) == (1, 0)
 
 
 def test_files_that_are_deleted_meanwhile_stop_the_writes(tmp_path: Path) -> None:
     database = Database(tmp_path / "data")
-    database.write([], [], [("topic", "a", "{}")])
+    database.commit_changes([], [], [("topic", "a", "{}")])
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(FileNotFoundError):
-        database.append([(1, 0, b"batch")])
+        database.append_to_journal([(1, 0, b"batch")])
     with pytest.raises(FileNotFoundError):
-        database.write([], [], [("topic", "b", "{}")])
-    database.close()
+        database.commit_changes([], [], [("topic", "b", "{}")])
+    database.close_without_commit()
 
 
 def test_a_full_disk_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    Database(tmp_path).close()
+    Database(tmp_path).close_without_commit()
 
     def full(_: Database) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Database, "_recover", full)
+    monkeypatch.setattr(Database, "_move_journal_batches_to_database", full)
     with pytest.raises(ConfigError, match="the disk is full: make room"):
         Database(tmp_path)

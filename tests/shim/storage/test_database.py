@@ -13,12 +13,12 @@ def test_a_second_process_is_rejected(tmp_path: Path) -> None:
     first = Database(tmp_path)
     with pytest.raises(ConfigError, match="is in use by another kafka-shim"):
         Database(tmp_path)
-    first.close()
-    Database(tmp_path).close()
+    first.close_without_commit()
+    Database(tmp_path).close_without_commit()
 
 
 def test_only_its_owner_may_read_the_file(tmp_path: Path) -> None:
-    Database(tmp_path).close()
+    Database(tmp_path).close_without_commit()
     assert (tmp_path / FILE).stat().st_mode & 0o077 == 0
 
 
@@ -37,18 +37,18 @@ def test_a_database_of_another_program_is_rejected(tmp_path: Path) -> None:
 
 
 def test_a_later_format_is_rejected(tmp_path: Path) -> None:
-    Database(tmp_path).close()
+    Database(tmp_path).close_without_commit()
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ConfigError, match="has format 99; this kafka-shim reads format 2"):
+    with pytest.raises(ConfigError, match="has format 99; this kafka-shim reads format 3"):
         Database(tmp_path)
 
 
 def test_a_damaged_file_is_rejected(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.write([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
-    found.close()
+    found.commit_changes([], [(1, n, 0, bytes(5000)) for n in range(200)], [])
+    found.close_without_commit()
     with (tmp_path / FILE).open("r+b") as file:
         file.seek(16 * 8192)
         file.write(b"\xff" * 8192 * 20)
@@ -65,8 +65,8 @@ def test_an_unusable_directory_is_rejected(tmp_path: Path) -> None:
 def test_a_view_shows_records_with_topic_names(tmp_path: Path) -> None:
     found = Database(tmp_path)
     topic = '{"partitions": [{"log": 7}]}'
-    found.write([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])
-    found.close()
+    found.commit_changes([], [(7, 5, 0, b"batch")], [("topic", "orders", topic)])
+    found.close_without_commit()
     with sqlite3.connect(tmp_path / FILE) as connection:
         rows = list(connection.execute("SELECT * FROM records"))
     connection.close()

@@ -24,8 +24,8 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
-from kafka_shim.shim.state.logs.log import Log
-from kafka_shim.shim.state.transactions.transaction import State
+from kafka_shim.shim.state.logs.log import PartitionLog
+from kafka_shim.shim.state.transactions.transaction import TransactionalIdState
 from tests.shim.storage.kept import KeptStage
 
 NOBODY = CommitIdentity("", None, -1, 0)
@@ -47,18 +47,18 @@ def produce(stage: KeptStage, value: bytes, topic: str = "orders", **options: An
     return response.responses[0].partition_responses[0]
 
 
-def log_of(stage: KeptStage, topic: str = "orders") -> Log:
+def log_of(stage: KeptStage, topic: str = "orders") -> PartitionLog:
     return stage.found(topic).partitions[0].log
 
 
-def picture(log: Log) -> Any:
+def picture(log: PartitionLog) -> Any:
     """Return the content of a log: offsets, batches, producers, transactions and epochs."""
     batches = [(batch.base_offset, batch.max_timestamp, batch.payload) for batch in log.batches]
     producers = [
         (found.producer_id, found.epoch, found.transaction_offset, list(found.batches))
         for found in log.producers
     ]
-    aborted = log.producers.aborted(0, log.end_offset + 1)
+    aborted = log.producers.aborted_between(0, log.end_offset + 1)
     offsets = (log.start_offset, log.end_offset, log.last_stable_offset)
     return offsets, batches, producers, aborted, log._epochs
 
@@ -83,11 +83,11 @@ def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
         stage.topic(name)
         for n in range(4):
             produce(stage, b"%d" % n, name, producer_id=7, producer_epoch=0, base_sequence=n)
-    stage.storage.commit()
-    log_of(stage, "some").delete_before(2)
-    log_of(stage, "all").delete_before(4)
+    stage.storage.commit_and_send_responses()
+    log_of(stage, "some").advance_log_start(2)
+    log_of(stage, "all").advance_log_start(4)
     before = [picture(log_of(stage, name)) for name in ("some", "all")]
-    stage.cluster.topics.delete("deleted")
+    stage.cluster.topics.delete_topic("deleted")
     stage.topic("deleted")
     again = stage.again()
     assert [picture(log_of(again, name)) for name in ("some", "all")] == before
@@ -101,7 +101,7 @@ def test_eligible_leader_replicas_are_restored(stage: KeptStage) -> None:
     later = stage.again()
     [partition] = later.found("orders").partitions
     assert (partition.isr, partition.eligible, partition.last_known) == ([], [1], [1])
-    later.cluster.settle()
+    later.cluster.elect_live_leaders_and_controller()
     assert (partition.leader_id, partition.isr, partition.eligible) == (1, [1], [])
 
 
@@ -112,7 +112,7 @@ def test_segments_are_restored(stage: KeptStage) -> None:
         stage.clock.advance(400)
     again = stage.again()
     again.clock.advance(300)
-    log_of(again).expire()
+    log_of(again).delete_expired_segments()
     assert (log_of(again).start_offset, log_of(again).end_offset) == (2, 4)
 
 
@@ -120,7 +120,7 @@ def test_records_deleted_before_they_were_stored_are_not_restored(stage: KeptSta
     stage.topic("orders")
     for n in range(4):
         produce(stage, b"%d" % n)
-    log_of(stage).delete_before(3)
+    log_of(stage).advance_log_start(3)
     before = picture(log_of(stage))
     again = stage.again()
     assert picture(log_of(again)) == before
@@ -130,7 +130,7 @@ def test_a_compacted_log_is_restored(stage: KeptStage) -> None:
     stage.topic("orders", 1, {"cleanup.policy": "compact"})
     for n in range(4):
         produce(stage, b"%d" % n)
-    stage.storage.commit()
+    stage.storage.commit_and_send_responses()
     produce(stage, b"4")
     stage.compact("orders")
     produce(stage, b"5")
@@ -153,15 +153,15 @@ def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage)
     before = picture(log_of(stage))
     again = stage.again()
     assert picture(log_of(again)) == before
-    found = again.cluster.transactions.get("t")
+    found = again.cluster.transactions.get_and_touch("t")
     assert found is not None
-    assert (found.state, list(found.partitions)) == (State.ONGOING, [("orders", 0)])
+    assert (found.state, list(found.partitions)) == (TransactionalIdState.ONGOING, [("orders", 0)])
     fresh = again.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(None, 60_000))
     assert fresh.producer_id == 1000
     again.clock.advance(70_000)
-    found = again.cluster.transactions.get("t")
+    found = again.cluster.transactions.get_and_touch("t")
     assert found is not None
-    assert found.state is State.COMPLETE_ABORT
+    assert found.state is TransactionalIdState.COMPLETE_ABORT
     before = picture(log_of(again))
     assert before[3]
     assert picture(log_of(again.again())) == before
@@ -177,7 +177,7 @@ def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
     groups.commit_offsets(
         "held", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(3))], producer_id=4
     )
-    stage.storage.commit()
+    stage.storage.commit_and_send_responses()
     groups.delete_empty_group("gone")
     groups.offsets.delete_offset("held", topic.topic_id, 1)
     again = stage.again().cluster.groups
@@ -195,25 +195,27 @@ def test_offsets_of_groups_are_restored(stage: KeptStage) -> None:
 def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: KeptStage) -> None:
     cluster = stage.cluster
     credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
-    cluster.users.store(ScramMechanism.SCRAM_SHA_256, "carol", credential)
-    cluster.users.add("dave", "secret")
+    cluster.users.store_credential(ScramMechanism.SCRAM_SHA_256, "carol", credential)
+    cluster.users.add_configured_user("dave", "secret")
     token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)
-    cluster.quotas.alter([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
+    cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
     cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
     cluster.configs.groups["g"] = {"consumer.session.timeout.ms": "50000"}
     cluster.set_feature_level("transaction.version", 1)
     for name in ("a", "b"):
         stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
-    stage.storage.note_all()
-    stage.storage.commit()
+    stage.storage.note_possible_change_of_all()
+    stage.storage.commit_and_send_responses()
     authorizer = cluster.policy.authorizer
     assert authorizer is not None
-    cluster.users.discard(ScramMechanism.SCRAM_SHA_256, "nobody")
+    cluster.users.remove_stored_credential(ScramMechanism.SCRAM_SHA_256, "nobody")
     again = stage.again().cluster
-    assert again.users.scram(ScramMechanism.SCRAM_SHA_256, "carol") == credential
+    assert again.users.scram_credential(ScramMechanism.SCRAM_SHA_256, "carol") == credential
     assert again.users.passwords["dave"] == "secret"
     assert list(again.tokens) == [token]
-    assert list(again.quotas.all()) == [({"user": "alice"}, {"producer_byte_rate": 1000.0})]
+    assert list(again.quotas.all_entities_with_limits()) == [
+        ({"user": "alice"}, {"producer_byte_rate": 1000.0})
+    ]
     assert again.configs.brokers == cluster.configs.brokers
     assert again.configs.groups == cluster.configs.groups
     assert again.features == cluster.features
@@ -233,12 +235,12 @@ def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     stage.cluster.groups.commit_offsets(
         "g", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
     )
-    stage.cluster.users.add("dave", "secret")
+    stage.cluster.users.add_configured_user("dave", "secret")
     stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
-    stage.storage.note_all()
-    stage.storage.commit()
-    stage.cluster.begin()
-    stage.storage.begin_anew(stage.cluster)
+    stage.storage.note_possible_change_of_all()
+    stage.storage.commit_and_send_responses()
+    stage.cluster.reset_to_initial_state()
+    stage.storage.discard_written_state(stage.cluster)
     again = stage.again().cluster
     assert len(again.topics) == 0
     assert list(again.groups) == []
@@ -281,17 +283,17 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
         return lambda: sent.append(number)
 
     async def slices() -> None:
-        stage.storage.commit()
-        assert not stage.storage.holds(send(1))
+        stage.storage.commit_and_send_responses()
+        assert not stage.storage.defer_response_until_commit(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
         stage.topic("orders")
-        assert stage.storage.holds(send(2))
+        assert stage.storage.defer_response_until_commit(send(2))
         assert sent == []
         await asyncio.sleep(0)
         assert sent == [2]
         stage.topic("payments")
         await asyncio.sleep(0)
-        assert not stage.storage.holds(send(3))
+        assert not stage.storage.defer_response_until_commit(send(3))
 
     asyncio.run(slices())
 
@@ -299,7 +301,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
-        assert not stage.storage.holds(lambda: None)
+        assert not stage.storage.defer_response_until_commit(lambda: None)
 
     asyncio.run(turn())
     stage.kill()
@@ -313,8 +315,8 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         stage.kill()
-        assert stage.storage.holds(lambda: failed.append(False))
-        stage.storage.commit()
+        assert stage.storage.defer_response_until_commit(lambda: failed.append(False))
+        stage.storage.commit_and_send_responses()
 
     asyncio.run(turn())
     assert failed == [True]

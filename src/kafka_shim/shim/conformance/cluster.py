@@ -67,7 +67,7 @@ class ShimCluster:
         create_topic(self.broker.cluster, TopicSeed(name, partitions))
 
     async def delete_topic(self, name: str) -> None:
-        self.broker.cluster.topics.delete(name)
+        self.broker.cluster.topics.delete_topic(name)
 
     async def commit_offset(self, group: str, topic: str) -> None:
         commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))

@@ -47,10 +47,10 @@ class ShimClusterControl:
         await self._broker.start_node(node_id, is_moved=on_new_port)
 
     async def set_password(self, user: str, password: str) -> None:
-        self._broker.cluster.users.add(user, password)
+        self._broker.cluster.users.add_configured_user(user, password)
 
     def _first_partition(self, topic: str) -> Partition:
-        partition = self._broker.cluster.topics.partition(topic, 0)
+        partition = self._broker.cluster.topics.partition_once_led(topic, 0)
         assert partition is not None
         return partition
 

@@ -81,7 +81,7 @@ def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
 
 
 def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
-    users = {*cluster.users.passwords, *cluster.users.stored_names()}
+    users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
     principals = {f"User:{name}" for name in users}
     principals |= {acl.principal for acl in authorizer.acls(AclFilter())} - {ANY_USER}
     principals |= {seen.principal for seen in history}
@@ -107,7 +107,7 @@ def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[s
         case ResourceType.TRANSACTIONAL_ID:
             return (transaction.transactional_id for transaction in cluster.transactions)
         case ResourceType.USER:
-            users = {*cluster.users.passwords, *cluster.users.stored_names()}
+            users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
             return (f"User:{name}" for name in users)
     return ()
 

@@ -33,7 +33,7 @@ from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
 from kafka_shim.shim.initial_state import create_topic
-from kafka_shim.shim.state.logs.log_cleaner import clean
+from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import whole_number
@@ -62,12 +62,12 @@ class BrokerControl:
     @contextmanager
     def noting_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
-        with self._cluster.state_version.noted():
+        with self._cluster.state_version.change_in_progress():
             yield
         storage = self._broker.storage
         if storage is not None:
-            storage.note_all()
-            storage.commit()
+            storage.note_possible_change_of_all()
+            storage.commit_and_send_responses()
 
     # the state
 
@@ -147,7 +147,7 @@ class BrokerControl:
     def delete_topic(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.topics:
             raise ControlError(404, f"unknown topic `{name}`")
-        self._cluster.topics.delete(name)
+        self._cluster.topics.delete_topic(name)
         return {"done": True}
 
     def compact_topic(self, name: str) -> dict[str, Any]:
@@ -160,7 +160,7 @@ class BrokerControl:
             raise ControlError(409, f"topic `{name}` cannot be compacted: its {policy}")
         horizon = self._cluster.facts.records.tombstones_have_delete_horizon
         try:
-            cleaned = clean(logs, self._cluster.clock.now_ms(), stamps_horizon=horizon)
+            cleaned = compact_logs(logs, self._cluster.clock.now_ms(), stamps_horizon=horizon)
         except (DecodeError, MissingPackageError) as error:
             text = f"topic `{name}` cannot be compacted, as its records cannot be read: {error}"
             raise ControlError(409, text) from error
@@ -173,18 +173,20 @@ class BrokerControl:
 
     def list_users(self) -> dict[str, Any]:
         user_store = self._cluster.users
-        return {"users": sorted({*user_store.passwords, *user_store.stored_names()})}
+        return {
+            "users": sorted({*user_store.passwords, *user_store.names_with_stored_credentials()})
+        }
 
     def add_user(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
             raise ControlError(400, "a user needs a name and a password")
-        self._cluster.users.add(user.name, user.password)
+        self._cluster.users.add_configured_user(user.name, user.password)
         return {"done": True}
 
     def remove_user(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.users.passwords:
             raise ControlError(404, f"unknown user `{name}`")
-        self._cluster.users.remove(name)
+        self._cluster.users.remove_configured_user(name)
         return {"done": True}
 
     def list_acls(self, principal: str | None = None) -> dict[str, Any]:

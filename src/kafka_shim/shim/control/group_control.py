@@ -91,7 +91,7 @@ class GroupControl:
         if new_offsets.partition is None:
             yield from ((topic, partition) for partition in topic.partitions)
             return
-        partition = topic.partition(new_offsets.partition)
+        partition = topic.partition_once_led(new_offsets.partition)
         if partition is None:
             raise ControlError(
                 404, f"topic `{new_offsets.topic}` has no partition {new_offsets.partition}"
@@ -145,10 +145,12 @@ class GroupControl:
         )
 
     def _classic_member_rows(self, group: "ClassicGroup") -> Iterator[Row]:
-        from kafka_shim.shim.state.groups.classic import subscription  # noqa: PLC0415 - with the first member
+        from kafka_shim.shim.state.groups.classic import (  # noqa: PLC0415 - for classic groups alone
+            consumer_protocol,
+        )
 
         for member in group.described_members():
-            assigned = subscription.decode_assignment(member.assignment, self._cluster.topics)
+            assigned = consumer_protocol.decode_assignment(member.assignment, self._cluster.topics)
             yield {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id,
@@ -193,7 +195,7 @@ class GroupControl:
         for topic_id, offsets in self._cluster.groups.offsets.offsets_by_topic(group_id):
             topic = self._cluster.topics.by_id(topic_id)
             for index, committed in offsets.items():
-                partition = None if topic is None else topic.partition(index)
+                partition = None if topic is None else topic.partition_once_led(index)
                 if topic is not None and partition is not None:
                     end = partition.log.end_offset
                     lag = max(end - committed.offset, 0)
@@ -203,7 +205,7 @@ class GroupControl:
         for topic_id, begun in group.initialized_partitions.items():
             topic = self._cluster.topics.by_id(topic_id)
             for index in begun:
-                partition = None if topic is None else topic.partition(index)
+                partition = None if topic is None else topic.partition_once_led(index)
                 if topic is None or partition is None:
                     continue
                 key = (group.group_id, topic_id, index)

@@ -100,7 +100,7 @@ class NodeControl:
         assigned_partition = None
         number = whole_number(partition)
         if number is not None:
-            assigned_partition = self._cluster.topics.assigned(topic, number)
+            assigned_partition = self._cluster.topics.partition_even_never_led(topic, number)
         if assigned_partition is None:
             raise ControlError(404, f"unknown partition {partition} of topic `{topic}`")
         return self._move_leader_of_partition(assigned_partition, node_id)

@@ -90,7 +90,7 @@ class RecordControl:
     def _partition_or_404(self, topic: str, index: int) -> Partition:
         if topic not in self._cluster.topics:
             raise ControlError(404, f"unknown topic `{topic}`")
-        partition = self._cluster.topics.partition(topic, index)
+        partition = self._cluster.topics.partition_once_led(topic, index)
         if partition is None:
             raise ControlError(404, f"topic `{topic}` has no partition {index}")
         return partition

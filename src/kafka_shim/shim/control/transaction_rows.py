@@ -20,7 +20,7 @@ def list_transactions(cluster: Cluster) -> dict[str, Any]:
                 "producer_id": transaction.producer_id,
                 "producer_epoch": transaction.epoch,
                 "timeout_ms": transaction.timeout_ms,
-                "started_ms": transaction.started_ms if transaction.is_open else -1,
+                "started_ms": transaction.started_ms if transaction.is_ongoing else -1,
                 "updated_ms": transaction.updated_ms,
                 "partitions": [
                     {"topic": topic, "partition": partition}

@@ -43,7 +43,7 @@ from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.settings.static_settings import takes_metrics
+from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
 from kafka_shim.shim.wait import NoResponse, Wait
 
 if TYPE_CHECKING:
@@ -68,7 +68,7 @@ class Dispatcher:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.apis = ApiTable(
-            cluster.release, takes_metrics=takes_metrics(cluster.config.properties)
+            cluster.release, takes_metrics=offers_client_telemetry(cluster.config.properties)
         )
         self.interceptors = InterceptorChain(
             lambda exchange: self._call_handler(exchange.api, exchange.request, exchange.context),
@@ -155,7 +155,9 @@ class Dispatcher:
             hook(session)
         cache: ResponseCache | None = None
         if session.slices is not None:
-            with self.cluster.state_version.noted():  # others are answered between the time slices
+            with (
+                self.cluster.state_version.change_in_progress()
+            ):  # others are answered between the time slices
                 return self._dispatch_exchange(frame, session, None)
         if self.cluster.throttles is None and not self.interceptors.need_handlers:
             cache = self.response_cache
@@ -299,7 +301,7 @@ class Dispatcher:
         """
         if api.is_read_only and not self.interceptors.need_handlers:
             return self._state_number_of_creations()
-        self.cluster.state_version.note()
+        self.cluster.state_version.count_possible_change()
         return None
 
     def _state_number_of_creations(self) -> int:
@@ -317,7 +319,7 @@ class Dispatcher:
     ) -> None:
         """Cache a response, unless it created a topic or failed."""
         if version_before != self._state_number_of_creations():
-            self.cluster.state_version.note()
+            self.cluster.state_version.count_possible_change()
         elif cache.pending_key:
             cache.add(request, context, response, framed)
 
@@ -386,7 +388,7 @@ class Dispatcher:
         """Note the end of a connection; the reason is empty if the client closed it."""
         for hook in self.interceptors.on_disconnect:
             hook(session, reason)
-        self.cluster.disconnected(session.node_id, session)
+        self.cluster.on_disconnect(session.node_id, session)
 
 
 class Pending:

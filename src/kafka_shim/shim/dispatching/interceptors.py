@@ -181,9 +181,11 @@ class QuotaInterceptor(Interceptor):
         if not exchange.session.is_ready:
             return
         client, busy_us = context.quota_client, self._cluster.clock.now_us() - started_us
-        wait_ms = throttles.count(BUSY, client, busy_us / 10_000)
+        wait_ms = throttles.record_and_get_throttle_ms(BUSY, client, busy_us / 10_000)
         if exchange.api.key is ApiKey.PRODUCE:
-            wait_ms = max(wait_ms, throttles.count(PRODUCED, client, len(exchange.frame)))
+            wait_ms = max(
+                wait_ms, throttles.record_and_get_throttle_ms(PRODUCED, client, len(exchange.frame))
+            )
         context.throttle_ms = max(context.throttle_ms, wait_ms)
         context.session.throttle_pause_ms = context.throttle_ms
 
@@ -194,10 +196,10 @@ class QuotaInterceptor(Interceptor):
             return
         if exchange.api.key is ApiKey.FETCH:
             size, client = len(exchange.api.write(response)), context.quota_client
-            throttle_ms = throttles.count(FETCHED, client, size)
+            throttle_ms = throttles.record_and_get_throttle_ms(FETCHED, client, size)
             context.throttle_ms = max(context.throttle_ms, throttle_ms)
             if context.throttle_ms:
-                throttles.take_back(FETCHED, client, size)
+                throttles.undo_last_record(FETCHED, client, size)
                 response = FetchResponse(session_id=response.session_id, responses=[])
         context.session.throttle_pause_ms = context.throttle_ms
         if context.throttle_ms and hasattr(response, "throttle_time_ms"):
@@ -302,4 +304,4 @@ class StorageInterceptor(Interceptor):
 
     def on_handled(self, exchange: Exchange) -> None:
         if not exchange.context.is_rejected:
-            self._storage.note(exchange.api.key)
+            self._storage.note_handled_request(exchange.api.key)

@@ -109,8 +109,8 @@ def _unchecked_needs(
         action = need.actions[-1]
         creates_topic = action.operation is Operation.CREATE and action.resource_type is _TOPIC
         if need.requirement == METADATA_AUTO_CREATE.id:
-            creates_topic = cluster.configs.broker_bool("auto.create.topics.enable")
-        if creates_topic and cluster.topics.known(action.resource_name) is None:
+            creates_topic = cluster.configs.effective_broker_bool("auto.create.topics.enable")
+        if creates_topic and cluster.topics.topic_once_led(action.resource_name) is None:
             yield need
 
 

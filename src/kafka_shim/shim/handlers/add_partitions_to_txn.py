@@ -126,7 +126,7 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
         needs_partition = needs_partitions and not (error and denial_counts)
         for index in topic.partitions:
             errors[name, index] = error
-            if needs_partition and cluster_topics.partition(name, index) is None:
+            if needs_partition and cluster_topics.partition_once_led(name, index) is None:
                 errors[name, index] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     return errors
 
@@ -146,7 +146,7 @@ def _add_or_verify_for_broker(
     missing = {
         partition
         for partition in context.time_sliced(partitions)
-        if topics.partition(*partition) is None
+        if topics.partition_once_led(*partition) is None
     }
     error = context.transaction_coordinator_error(name) if name else ErrorCode.INVALID_REQUEST
     if missing:
@@ -159,7 +159,8 @@ def _add_or_verify_for_broker(
     elif transaction.verify_only:
         errors = {
             partition: _error_for_version(
-                error or transactions.verify(name, *owner, partition), context
+                error or transactions.verify_partition_in_transaction(name, *owner, partition),
+                context,
             )
             for partition in context.time_sliced(partitions)
         }

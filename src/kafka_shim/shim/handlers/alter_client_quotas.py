@@ -24,11 +24,11 @@ from kafka_shim.shim.state.quotas.quotas import (
     Alteration,
     EntityKey,
     QuotaError,
-    check_entity,
-    check_value,
-    hash_of,
-    in_order,
-    key_of,
+    entity_in_java_map_order,
+    entity_key,
+    java_hash_of_entity,
+    validate_entity,
+    validate_limit,
 )
 
 
@@ -47,14 +47,14 @@ def handle(request: AlterClientQuotasRequest, context: RequestContext) -> AlterC
                 changes = {op.key: None if op.remove else op.value for op in entry.ops}
                 alterations.append((_entity_names_by_type(entry), changes))
     if not request.validate_only:
-        context.cluster.quotas.alter(alterations, context.offload)
+        context.cluster.quotas.alter_limits(alterations, context.offload)
     return AlterClientQuotasResponse(entries=context.offload(_results_in_hash_map_order, results))
 
 
 def _results_in_hash_map_order(results: Mapping[EntityKey, EntryData]) -> list[EntryData]:
     order = JavaHashOrder[EntityKey]()
     for key in results:
-        order.add_last_in_bucket(key, hash_of(key))
+        order.add_last_in_bucket(key, java_hash_of_entity(key))
     return [results[key] for key in order]
 
 
@@ -73,7 +73,7 @@ def _entity_names_by_type(entry: RequestedEntry) -> dict[str, str | None]:
 
 
 def _entity_key(entry: RequestedEntry) -> EntityKey:
-    return key_of(_entity_names_by_type(entry))
+    return entity_key(_entity_names_by_type(entry))
 
 
 def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestContext) -> EntryData:
@@ -83,15 +83,15 @@ def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestCon
         text = "the entity, or one of its quotas, is duplicate"
         return _quota_result(entity, ErrorCode.INVALID_REQUEST, text)
     try:
-        check_entity(entity, context.facts.users.quota_entity_types)
+        validate_entity(entity, context.facts.users.quota_entity_types)
         for op in entry.ops:
             if not op.remove:
-                check_value(
+                validate_limit(
                     entity,
                     op.key,
                     op.value,
-                    zero_is_allowed=context.facts.users.quota_of_zero_is_valid,
-                    is_finite=context.facts.users.quotas_must_be_finite,
+                    allows_zero=context.facts.users.quota_of_zero_is_valid,
+                    must_be_finite=context.facts.users.quotas_must_be_finite,
                 )
     except QuotaError as problem:
         return _quota_result(entity, ErrorCode.INVALID_REQUEST, str(problem))
@@ -101,7 +101,7 @@ def _validate_quota_entry(entry: RequestedEntry, count: int, context: RequestCon
 def _quota_result(
     entity: Mapping[str, str | None], error: ErrorCode, message: str | None
 ) -> EntryData:
-    ordered_names = in_order(entity, len(entity))
+    ordered_names = entity_in_java_map_order(entity, len(entity))
     return EntryData(
         error_code=error,
         error_message=message,

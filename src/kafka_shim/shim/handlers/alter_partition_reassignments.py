@@ -101,7 +101,9 @@ def _set_or_cancel_reassignment(
         raise TopicError(ErrorCode.NO_REASSIGNMENT_IN_PROGRESS, text)
     if request_partition.replicas is not None and not checks_topic_first:
         _check_new_replicas(request_partition.replicas, context)
-    partition = context.cluster.topics.assigned(topic_name, request_partition.partition_index)
+    partition = context.cluster.topics.partition_even_never_led(
+        topic_name, request_partition.partition_index
+    )
     if partition is None:
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, "unknown partition")
     if request_partition.replicas is None:
@@ -113,10 +115,10 @@ def _set_or_cancel_reassignment(
         message = f"the replication factor would change to {len(replicas)}"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     epoch = partition.leader_epoch
-    context.cluster.topics.reassign(partition, replicas)
-    context.cluster.replicas_placed()
+    context.cluster.topics.replace_replicas(partition, replicas)
+    context.cluster.elect_leaders_of_new_replicas()
     if context.facts.topics.reassignment_raises_leader_epoch and partition.leader_epoch == epoch:
-        context.cluster.topics.elect(partition, partition.leader_id)
+        context.cluster.topics.elect_leader(partition, partition.leader_id)
 
 
 def _check_new_replicas(replicas: Sequence[int], context: RequestContext) -> None:

@@ -28,7 +28,7 @@ def handle(
         if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)
         return context.offload(_response_of_errors, _same_error_for_all_partitions(request, denial))
-    log_dir = context.cluster.configs.log_dir(context.node_id)
+    log_dir = context.cluster.configs.first_log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
     for wanted in request.dirs:
         for topic in wanted.topics:
@@ -81,7 +81,7 @@ def _future_folder_name_is_too_long(topic_name: str, index: int) -> bool:
 
 
 def _replica_error(topic_name: str, index: int, context: RequestContext) -> int:
-    partition = context.cluster.topics.partition(topic_name, index)
+    partition = context.cluster.topics.partition_once_led(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
         return context.facts.topics.alter_log_dir_missing_replica_error
     return ErrorCode.NONE

@@ -40,7 +40,7 @@ COORDINATOR_ERRORS = (ErrorCode.INVALID_REQUEST, ErrorCode.FENCED_STATE_EPOCH)
 def handle(
     request: AlterShareGroupOffsetsRequest, context: RequestContext
 ) -> AlterShareGroupOffsetsResponse:
-    if "share" not in context.cluster.groups.settings.protocols:
+    if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:

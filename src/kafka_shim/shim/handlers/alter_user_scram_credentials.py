@@ -124,7 +124,7 @@ def _invalid_alteration_outcome(alteration: Alteration) -> Outcome | None:
 def _missing_credential_outcome(alteration: Alteration, users: Users) -> Outcome | None:
     """Return the error if a credential to delete does not exist."""
     mechanism = ScramMechanism(alteration.mechanism)
-    has_credential = any(kind is mechanism for kind, _ in users.stored(alteration.name))
+    has_credential = any(kind is mechanism for kind, _ in users.stored_credentials(alteration.name))
     if has_credential or isinstance(alteration, ScramCredentialUpsertion):
         return None
     text = f"user `{alteration.name}` has no {mechanism.wire_name} credential to delete"
@@ -148,7 +148,7 @@ def _alter_all_of_user(alterations: list[Alteration], users: Users) -> Outcome:
 def _upsert_or_delete(alteration: Alteration, mechanism: ScramMechanism, users: Users) -> Outcome:
     if isinstance(alteration, ScramCredentialUpsertion):
         return _upsert_credential(alteration, mechanism, users)
-    users.discard(mechanism, alteration.name)
+    users.remove_stored_credential(mechanism, alteration.name)
     return DONE
 
 
@@ -168,5 +168,5 @@ def _upsert_credential(
     credential = credential_of_salted_password(
         mechanism, upsertion.salted_password, upsertion.salt, upsertion.iterations
     )
-    users.store(mechanism, upsertion.name, credential)
+    users.store_credential(mechanism, upsertion.name, credential)
     return DONE

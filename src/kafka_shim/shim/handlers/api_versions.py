@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.api_versions_response import (
 from kafka_shim.shim.apis import advertised_apis
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase
-from kafka_shim.shim.state.settings.static_settings import takes_metrics
+from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
 
 NAMES_NODE_SINCE = 5
 ANY_NODE = -1
@@ -58,7 +58,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
 def _shared_response(context: RequestContext) -> ApiVersionsResponse:
     """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
-    has_metrics = takes_metrics(cluster.config.properties)
+    has_metrics = offers_client_telemetry(cluster.config.properties)
     key = cluster.release, context.version, has_metrics
     cached = _SHARED_RESPONSES.get(key)
     if cached is None or cached[0] is not cluster.features:

@@ -102,7 +102,7 @@ def _moves_many_partitions(group: ConsumerGroup, request: ConsumerGroupHeartbeat
 def handle(
     request: ConsumerGroupHeartbeatRequest, context: RequestContext
 ) -> ConsumerGroupHeartbeatResponse:
-    if "consumer" not in context.cluster.groups.settings.protocols:
+    if "consumer" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
     names = request.subscribed_topic_names or []
@@ -150,7 +150,7 @@ def _check_heartbeat_fields(
     ):
         if is_wrong:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
-    assignors = context.cluster.groups.settings.assignors
+    assignors = context.cluster.groups.settings.consumer_assignor_names
     if request.server_assignor is not None and request.server_assignor not in assignors:
         text = f"assignor `{request.server_assignor}` is not one of {', '.join(assignors)}"
         raise RequestRejected(ErrorCode.UNSUPPORTED_ASSIGNOR, text)

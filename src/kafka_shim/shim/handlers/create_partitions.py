@@ -32,7 +32,7 @@ from kafka_shim.shim.handlers.common.topic_plan import (
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.placement import place
+from kafka_shim.shim.state.placement import place_replicas_live_first
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import Wait
 
@@ -127,7 +127,7 @@ def _add_partitions(
         check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
-        cluster.replicas_placed()
+        cluster.elect_leaders_of_new_replicas()
         if not every_partition_was_led(topic):
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
@@ -138,13 +138,15 @@ def _replicas_of_new_partitions(
     factor = len(topic.partitions[0].replicas)
     nodes = context.cluster.nodes
     if request_topic.assignments is None:
-        alive, stopped = context.cluster.live_nodes(), context.cluster.stopped_hosts()
+        alive, stopped = context.cluster.live_nodes(), context.cluster.stopped_nodes_for_replicas()
         if factor > len(alive) + len(stopped):
             hosts = len(alive) + len(stopped)
             message = f"replication factor {factor}: there are only {hosts} brokers"
             raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
         count = len(topic.partitions)
-        return place(alive, stopped, added, factor, context.cluster.random, count)
+        return place_replicas_live_first(
+            alive, stopped, added, factor, context.cluster.random, count
+        )
     requested_replicas = [assignment.broker_ids for assignment in request_topic.assignments]
     if len(requested_replicas) != added:
         raise _invalid_assignment_error(

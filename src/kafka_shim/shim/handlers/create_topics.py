@@ -214,11 +214,13 @@ def _create_and_return_topic_id(
     """Create the topic and return its id; if only validated, a new id on some releases."""
     topics = context.cluster.topics
     if not validate_only:
-        topic = topics.create(plan.name, plan.assignments, plan.configs)
-        context.cluster.replicas_placed()
+        topic = topics.create_topic(plan.name, plan.assignments, plan.configs)
+        context.cluster.elect_leaders_of_new_replicas()
         return topic.topic_id
     return (
-        topics.new_id() if context.facts.topics.create_topics_returns_ids_without_configs else NO_ID
+        topics.new_topic_id()
+        if context.facts.topics.create_topics_returns_ids_without_configs
+        else NO_ID
     )
 
 
@@ -236,7 +238,8 @@ def _created_topic_result(
                 is_sensitive=entry.is_sensitive,
             )
             for entry in context.cluster.configs.topic_entries(
-                plan.configs, as_given=context.facts.topics.create_topics_returns_configs_as_sent
+                plan.configs,
+                keeps_original_spelling=context.facts.topics.create_topics_returns_configs_as_sent,
             )
         ]
     return CreatableTopicResult(

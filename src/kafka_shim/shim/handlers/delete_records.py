@@ -77,7 +77,7 @@ def _delete_records_of_topic(
 def _delete_records_of_partition(
     name: str, request_partition: DeleteRecordsPartition, error: ErrorCode, context: RequestContext
 ) -> DeleteRecordsPartitionResult:
-    partition = context.cluster.topics.partition(name, request_partition.partition_index)
+    partition = context.cluster.topics.partition_once_led(name, request_partition.partition_index)
     if error is ErrorCode.NONE:
         error = _delete_records_error(name, partition, request_partition.offset, context)
     if error is not ErrorCode.NONE or partition is None:
@@ -89,9 +89,9 @@ def _delete_records_of_partition(
         else request_partition.offset
     )
     if offset > log.start_offset:
-        log.trim_before(offset)
+        log.delete_records_but_count_bytes(offset)
         if context.facts.records.delete_records_forgets_producers:
-            log.producers.forget_written_before(offset)
+            log.producers.drop_batches_below(offset)
     return DeleteRecordsPartitionResult(
         partition_index=request_partition.partition_index, low_watermark=log.start_offset
     )

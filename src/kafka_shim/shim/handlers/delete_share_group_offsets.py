@@ -33,7 +33,7 @@ MESSAGES = {
 def handle(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> DeleteShareGroupOffsetsResponse:
-    if "share" not in context.cluster.groups.settings.protocols:
+    if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
     denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:

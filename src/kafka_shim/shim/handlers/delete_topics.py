@@ -49,7 +49,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
         results, doomed = _split_deletable_as_zookeeper(topics, context)
     for topic in _topics_within_quota(doomed, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
-            context.cluster.topics.delete(topic.name)
+            context.cluster.topics.delete_topic(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 
@@ -89,7 +89,7 @@ def _requested_topic_states(request: DeleteTopicsRequest) -> list[DeleteTopicSta
 def _check_deletion_enabled(context: RequestContext) -> None:
     if not context.facts.topics.disabled_topic_deletion_has_own_error:
         return
-    if not context.cluster.configs.broker_bool("delete.topic.enable", context.node_id):
+    if not context.cluster.configs.effective_broker_bool("delete.topic.enable", context.node_id):
         error = ErrorCode.TOPIC_DELETION_DISABLED
         raise RequestRejected(error if context.version >= 3 else ErrorCode.INVALID_REQUEST)
 

@@ -35,7 +35,7 @@ def handle(
         error_message=context.facts.users.describe_quotas_ok_message,
         entries=[
             _quota_entry(entity, limits)
-            for entity, limits in context.cluster.quotas.all()
+            for entity, limits in context.cluster.quotas.all_entities_with_limits()
             if all(_component_matches_entity(component, entity) for component in request.components)
             and not (request.strict and len(entity) != len(request.components))
         ],

@@ -35,8 +35,8 @@ from kafka_shim.shim.handlers.common.config_resources import (
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.settings.config_documentation import documentation
-from kafka_shim.shim.state.settings.config_entries import ConfigEntry, Source
+from kafka_shim.shim.state.settings.config_documentation import config_documentation
+from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSource
 from kafka_shim.shim.state.topic_names import name_error
 
 SETTINGS_MAX = 1_000_000
@@ -191,7 +191,10 @@ def _topic_config_entries(name: str, context: RequestContext) -> Iterator[Config
         raise ConfigResourceError(ErrorCode.INVALID_TOPIC_EXCEPTION, message)
     topics = context.cluster.topics
     topic = topics.get(name)
-    if topics.known(name) is None and context.facts.configs.describe_configs_rejects_missing_topics:
+    if (
+        topics.topic_once_led(name) is None
+        and context.facts.configs.describe_configs_rejects_missing_topics
+    ):
         message = context.facts.configs.describe_configs_ok_message
         raise ConfigResourceError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     if topic is not None and topic.unreadable:
@@ -213,7 +216,7 @@ def _config_entry_result(
     )
     if context.version == 0:
         # since the generated messages version 0 never says so, a bug of theirs
-        is_default = entry.source is Source.DEFAULT
+        is_default = entry.source is ConfigSource.DEFAULT
         result.is_default = (
             is_default and not context.facts.configs.describe_configs_uses_generated_messages
         )
@@ -249,7 +252,7 @@ def _config_documentation(
         return ""
     if not request.include_documentation:
         return None
-    definition = context.cluster.configs.definitions_of(kind).get(entry.name)
+    definition = context.cluster.configs.definitions_of_resource_type(kind).get(entry.name)
     if definition is not None and not definition.defined:
         return None
-    return documentation(kind, entry.name, definition)
+    return config_documentation(kind, entry.name, definition)

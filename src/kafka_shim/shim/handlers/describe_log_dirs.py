@@ -51,7 +51,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
-                log_dir=context.cluster.configs.log_dir(context.node_id),
+                log_dir=context.cluster.configs.first_log_dir(context.node_id),
                 topics=[topic for topic in open_partitions if topic.partitions or lists_all],
             )
         ]

@@ -76,7 +76,7 @@ def _describe_group_offsets(
     request_group: DescribeShareGroupOffsetsRequestGroup, context: RequestContext
 ) -> DescribeShareGroupOffsetsResponseGroup:
     group_id = request_group.group_id
-    if "share" not in context.cluster.groups.settings.protocols:
+    if "share" not in context.cluster.groups.settings.enabled_protocols:
         return _failed_group(group_id, ErrorCode.UNSUPPORTED_VERSION)
     denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
@@ -184,7 +184,7 @@ def _partition_offset_row(
     group_id: str, topic: Topic | None, index: int, context: RequestContext
 ) -> Row:
     row = Row(partition_index=index, start_offset=UNKNOWN)
-    partition = None if topic is None else topic.partition(index)
+    partition = None if topic is None else topic.partition_once_led(index)
     if topic is None or partition is None:
         return row
     _, state = context.cluster.share_states.read_without_fencing((group_id, topic.topic_id, index))

@@ -63,7 +63,7 @@ def handle(
         )
     limit = min(
         request.response_partition_limit,
-        context.cluster.configs.broker_int("max.request.partition.size.limit"),
+        context.cluster.configs.effective_broker_int("max.request.partition.size.limit"),
     )
     topics, next_cursor = _page_of_topics(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.every_page_lists_all_denials:

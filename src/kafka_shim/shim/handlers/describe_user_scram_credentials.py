@@ -30,7 +30,7 @@ def handle(
     if request.users:
         counts_by_name = Counter(user.name for user in request.users)
     else:
-        counts_by_name = Counter(context.cluster.users.stored_names())
+        counts_by_name = Counter(context.cluster.users.names_with_stored_credentials())
     return DescribeUserScramCredentialsResponse(
         results=[
             _describe_user(name, count, context)
@@ -57,7 +57,7 @@ def _describe_user(
             error_code=ErrorCode.DUPLICATE_RESOURCE,
             error_message=f"duplicate user `{name}`",
         )
-    credentials = context.cluster.users.stored(name)
+    credentials = context.cluster.users.stored_credentials(name)
     if not credentials:
         return DescribeUserScramCredentialsResult(
             user=name,

@@ -118,7 +118,7 @@ def _elect_leader(
 ) -> ErrorCode:
     if not is_controller(context):
         return ErrorCode.NOT_CONTROLLER
-    partition = context.cluster.topics.assigned(topic_name, index)
+    partition = context.cluster.topics.partition_even_never_led(topic_name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     nodes = context.cluster.nodes
@@ -152,7 +152,7 @@ def _elect_first_candidate(
 ) -> ErrorCode:
     if not candidates:
         return no_candidate_error
-    context.cluster.topics.elect(partition, candidates[0])
+    context.cluster.topics.elect_leader(partition, candidates[0])
     return ErrorCode.NONE
 
 

@@ -23,7 +23,7 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     if error is not NO_ERROR:
         raise RequestRejected(error)
     bumps_epoch = context.version >= BUMPS_EPOCH_SINCE
-    error, producer_id, epoch = context.cluster.transactions.end(
+    error, producer_id, epoch = context.cluster.transactions.end_transaction(
         request.transactional_id,
         request.producer_id,
         request.producer_epoch,

@@ -179,7 +179,7 @@ class _Fetch:
             partition = None
             if error is ErrorCode.NONE and wanted.topic is not None:
                 index = wanted.fetch_partition.partition
-                partition = self._context.cluster.topics.partition(wanted.topic, index)
+                partition = self._context.cluster.topics.partition_once_led(wanted.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
                         self._context.facts.topics.alter_log_dir_missing_replica_error
@@ -206,7 +206,7 @@ class _Fetch:
         ):
             return error
         topic, index = wanted.topic or "", wanted.fetch_partition.partition
-        is_missing = self._context.cluster.topics.partition(topic, index) is None
+        is_missing = self._context.cluster.topics.partition_once_led(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
     def _topic_error(self, topic: str | None) -> ErrorCode:
@@ -219,7 +219,7 @@ class _Fetch:
                 errors_by_topic[topic] = denied_or_unknown_topic_error(
                     self._context, FETCH_TOPIC, topic
                 )
-            elif topics.known(topic):
+            elif topics.topic_once_led(topic):
                 errors_by_topic[topic] = ErrorCode.NONE
             else:
                 errors_by_topic[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

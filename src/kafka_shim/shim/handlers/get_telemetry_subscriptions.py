@@ -29,13 +29,13 @@ def handle(
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
         instance_id = telemetry.new_instance_id()
-    subscription = telemetry.subscription(instance_id, telemetry_client(instance_id, context))
+    subscription = telemetry.get_subscription(instance_id, telemetry_client(instance_id, context))
     return GetTelemetrySubscriptionsResponse(
         client_instance_id=instance_id,
         subscription_id=subscription.subscription_id,
         accepted_compression_types=[int(compression) for compression in ACCEPTED],
         push_interval_ms=subscription.interval_ms,
-        telemetry_max_bytes=telemetry.bytes_max,
+        telemetry_max_bytes=telemetry.push_bytes_max,
         delta_temporality=True,
         requested_metrics=list(subscription.metrics),
     )

@@ -260,7 +260,7 @@ def _list_after_operation(
     kind: int, config: AlterableConfig, settings: Mapping[str, str], context: RequestContext
 ) -> str:
     """Return a list with elements added or removed; an unset list starts as its default."""
-    definitions = context.cluster.configs.definitions_of(kind)
+    definitions = context.cluster.configs.definitions_of_resource_type(kind)
     definition = definitions.get(config.name)
     is_like_no_list = (
         kind != ConfigResourceType.BROKER
@@ -319,7 +319,7 @@ def alter_broker_logger_levels(
 def _check_logger_level_change(config: AlterableConfig, context: RequestContext) -> None:
     if config.config_operation not in (ConfigOperation.SET, ConfigOperation.DELETE):
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "the level of a logger is not a list")
-    if config.name not in context.cluster.configs.known_loggers:
+    if config.name not in context.cluster.configs.default_logger_levels:
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, f"unknown logger `{config.name}`")
     if config.config_operation == ConfigOperation.DELETE:
         if config.name == "root":

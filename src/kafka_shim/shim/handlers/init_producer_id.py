@@ -37,7 +37,7 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     error = context.transaction_coordinator_error(request.transactional_id)
     if error is not NO_ERROR:
         raise RequestRejected(error)
-    error, producer_id, epoch = transactions.begin_producer(
+    error, producer_id, epoch = transactions.init_producer_id(
         request.transactional_id,
         request.transaction_timeout_ms,
         request.producer_id,

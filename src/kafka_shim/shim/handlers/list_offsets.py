@@ -27,13 +27,13 @@ from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicate
 from kafka_shim.shim.handlers.common.fetching import DEBUGGING_REPLICA_ID, leader_epoch_error
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.logs.offset_lookup import (
     EARLIEST,
     EARLIEST_LOCAL,
     NEWEST,
-    find,
-    special_since,
+    find_offset_by_timestamp,
+    first_version_with_special,
 )
 from kafka_shim.shim.state.topics import Partition
 
@@ -114,7 +114,7 @@ class _OffsetLookup:
         self, name: str, request_partition: ListOffsetsPartition
     ) -> ListOffsetsPartitionResponse:
         index = request_partition.partition_index
-        partition = self._context.cluster.topics.partition(name, index)
+        partition = self._context.cluster.topics.partition_once_led(name, index)
         error = self._special_timestamp_error(request_partition)
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -131,7 +131,9 @@ class _OffsetLookup:
             offsets = _offsets_for_version_0(partition.log, request_partition, now_ms, facts)
             return ListOffsetsPartitionResponse(partition_index=index, old_style_offsets=offsets)
         facts = self._context.facts.records
-        match = find(partition.log, request_partition.timestamp, self._isolation_level, facts)
+        match = find_offset_by_timestamp(
+            partition.log, request_partition.timestamp, self._isolation_level, facts
+        )
         return ListOffsetsPartitionResponse(
             partition_index=index,
             timestamp=match.timestamp,
@@ -144,7 +146,11 @@ class _OffsetLookup:
         is_checked = (
             request_partition.timestamp < 0 and facts.unknown_negative_timestamps_are_rejected
         )
-        if is_checked and special_since(request_partition.timestamp, facts) > self._context.version:
+        if (
+            is_checked
+            and first_version_with_special(request_partition.timestamp, facts)
+            > self._context.version
+        ):
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR
 
@@ -179,7 +185,7 @@ def _merge_duplicate_rows(topics: list[ListOffsetsTopicResponse]) -> list[ListOf
 
 
 def _offsets_for_version_0(
-    log: Log, request_partition: ListOffsetsPartition, now_ms: int, facts: RecordFacts
+    log: PartitionLog, request_partition: ListOffsetsPartition, now_ms: int, facts: RecordFacts
 ) -> list[int]:
     """Return offsets for version 0: end and start of the segments before a time, the newest first.
 
@@ -191,7 +197,7 @@ def _offsets_for_version_0(
         and log.high_watermark > log.start_offset
     ):
         offsets.insert(0, log.high_watermark)
-    knows = special_since(request_partition.timestamp, facts) < NEVER
+    knows = first_version_with_special(request_partition.timestamp, facts) < NEVER
     if request_partition.timestamp < now_ms and (
         not knows or request_partition.timestamp == NEWEST
     ):

@@ -16,9 +16,9 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.transactions.transaction import State, Transaction
+from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 
-KNOWN_STATES = frozenset(state.value for state in State)
+KNOWN_STATES = frozenset(state.value for state in TransactionalIdState)
 
 
 def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTransactionsResponse:

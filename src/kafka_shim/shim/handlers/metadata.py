@@ -28,7 +28,7 @@ from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
@@ -104,7 +104,7 @@ def _check_names_and_ids(request: MetadataRequest, version: int) -> None:
 def _describe_all_visible_topics(
     request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
-    topics = [topic for topic in context.cluster.topics if topic.was_led]
+    topics = [topic for topic in context.cluster.topics if topic.has_ever_been_led]
     visible = context.access.filter_visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
     return [_topic_row(topic, request, context) for topic in context.time_sliced(visible)]
 
@@ -117,7 +117,7 @@ def _describe_topics_by_name(
     topics = context.cluster.topics
     auto_creates = None  # not looked up where all topics are known
     for name in context.time_sliced(allowed):
-        topic = topics.known(name)
+        topic = topics.topic_once_led(name)
         if topic is not None:
             described.append(_topic_row(topic, request, context))
             continue
@@ -290,7 +290,7 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
 
 def _auto_create_is_enabled(cluster: Cluster) -> bool:
     """Whether asking for a missing topic creates it."""
-    return cluster.configs.broker_bool("auto.create.topics.enable")
+    return cluster.configs.effective_broker_bool("auto.create.topics.enable")
 
 
 def _auto_create_topic(cluster: Cluster, name: str) -> Topic | None:
@@ -298,7 +298,7 @@ def _auto_create_topic(cluster: Cluster, name: str) -> Topic | None:
     name collides with another's.
     """
     assert name not in cluster.topics
-    if cluster.topics.colliding(name):
+    if cluster.topics.names_colliding_in_metrics(name):
         return None
     if name in cluster.topics.internal_names and cluster.coordinators.uses_broker_settings(name):
         return cluster.coordinators.create_internal_topic(name)
@@ -319,8 +319,8 @@ def _create_topic_from_settings(
     It has at most one replica per broker, since test clusters are often smaller than the defaults.
     """
     alive = cluster.live_nodes()
-    factor = min(cluster.configs.broker_int(replication_setting), len(alive))
-    assignments = spread(
-        alive, cluster.configs.broker_int(partitions_setting), factor, cluster.random
+    factor = min(cluster.configs.effective_broker_int(replication_setting), len(alive))
+    assignments = place_replicas(
+        alive, cluster.configs.effective_broker_int(partitions_setting), factor, cluster.random
     )
-    return cluster.topics.create(name, assignments, configs)
+    return cluster.topics.create_topic(name, assignments, configs)

@@ -122,7 +122,7 @@ def _permitted_commits(
     for partition in request_topic.partitions:
         if error is not NO_ERROR or topic is None:
             rows.add_error(request_topic, partition.partition_index, error)
-        elif checks and topic.partition(partition.partition_index) is None:
+        elif checks and topic.partition_once_led(partition.partition_index) is None:
             rows.add_error(
                 request_topic, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             )

@@ -123,7 +123,7 @@ def _delete_offset(
     if denial is not ErrorCode.NONE:
         return denial
     topic = context.cluster.topics.get(request_topic.name)
-    if topic is None or topic.partition(partition.partition_index) is None:
+    if topic is None or topic.partition_once_led(partition.partition_index) is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if group.subscribes_to(topic.name):
         return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC

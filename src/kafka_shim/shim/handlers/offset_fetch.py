@@ -309,7 +309,7 @@ def _offset_from_zookeeper(
 ) -> CommittedOffset | ErrorCode:
     """Return the offset from ZooKeeper, which has no metadata."""
     checks = context.facts.groups.commit_rejects_missing_partition
-    if topic is None or (checks and topic.partition(partition) is None):
+    if topic is None or (checks and topic.partition_once_led(partition) is None):
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if not group_id:
         return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path

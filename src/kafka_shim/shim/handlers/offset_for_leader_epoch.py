@@ -78,7 +78,7 @@ def _end_offsets_of_topic(
 def _end_offset_of_partition(
     name: str, request_partition: OffsetForLeaderPartition, context: RequestContext
 ) -> EpochEndOffset:
-    partition = context.cluster.topics.partition(name, request_partition.partition)
+    partition = context.cluster.topics.partition_once_led(name, request_partition.partition)
     if partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     elif not partition.is_led_by(context.node_id):
@@ -88,7 +88,7 @@ def _end_offset_of_partition(
     if error is not ErrorCode.NONE or partition is None:
         return EpochEndOffset(error_code=error, partition=request_partition.partition)
     log = partition.log
-    leader_epoch, end_offset = log.end_of_epoch(request_partition.leader_epoch)
+    leader_epoch, end_offset = log.epoch_and_end_offset_up_to(request_partition.leader_epoch)
     is_before = request_partition.leader_epoch < 0 or log.end_offset == 0
     if is_before and not context.facts.records.first_leader_epoch_starts_at_creation:
         leader_epoch, end_offset = -1, -1

@@ -158,7 +158,7 @@ def _append_to_partitions(
             data = topic.topic
             responses.append(TopicProduceResponse(data.name, data.topic_id, partition_rows))
     if request.transactional_id is not None:
-        context.cluster.transactions.write_gathered()
+        context.cluster.transactions.write_deferred_records()
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
         _add_current_leaders(response, context)
@@ -174,7 +174,7 @@ def _check_records_offloaded(
         if error:
             continue
         for index, rows in context.time_sliced(topic.partitions.items()):
-            partition = context.cluster.topics.partition(name, index)
+            partition = context.cluster.topics.partition_once_led(name, index)
             if partition is not None:
                 limits = RecordLimits(partition.log.settings, context.facts.records, now_ms)
                 checks += [(row, limits) for row in context.time_sliced(rows) if row.content]
@@ -208,7 +208,7 @@ def _append_partition_row(
     index = rows[0].index
     if error:
         return _failed_partition_row(index, RecordsRejected(error))
-    partition = context.cluster.topics.partition(name, index)
+    partition = context.cluster.topics.partition_once_led(name, index)
     if partition is None:
         return _failed_partition_row(index, _missing_partition_error(name, request, context))
     if not facts.repeated_produce_partition_checks_all_batches:
@@ -270,7 +270,7 @@ def _add_current_leaders(response: ProduceResponse, context: RequestContext) -> 
                 continue
             topic_by_id = context.cluster.topics.by_id(topic.topic_id)
             name = topic.name if topic_by_id is None else topic_by_id.name
-            partition = context.cluster.topics.partition(name, row.index)
+            partition = context.cluster.topics.partition_once_led(name, row.index)
             assert partition is not None
             row.current_leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
             leaders.add(partition.leader_id)

@@ -12,21 +12,21 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.telemetry import NO_ID, Pushed
+from kafka_shim.shim.state.telemetry import NO_ID, ReceivedPush
 
 
 def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTelemetryResponse:
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the request has no client instance id")
-    pushed = Pushed(
+    pushed = ReceivedPush(
         client=telemetry_client(instance_id, context),
         is_terminating=request.terminating,
         compression=request.compression_type,
         metrics=request.metrics,
     )
     telemetry = context.cluster.telemetry[context.node_id]
-    telemetry.push(instance_id, request.subscription_id, pushed)
+    telemetry.accept_push(instance_id, request.subscription_id, pushed)
     return PushTelemetryResponse()
 
 

@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
-from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey
+from kafka_shim.shim.state.share_partitions.share_state_values import SharePartitionKey
 
 
 def handle(

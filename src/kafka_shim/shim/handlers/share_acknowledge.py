@@ -74,7 +74,7 @@ def _response_of_outcomes(
 
 def _current_leader(topic_id: bytes, index: int, context: RequestContext) -> LeaderIdAndEpoch:
     topic = context.cluster.topics.by_id(topic_id)
-    partition = None if topic is None else topic.partition(index)
+    partition = None if topic is None else topic.partition_once_led(index)
     if partition is None:
         return LeaderIdAndEpoch()
     return LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)

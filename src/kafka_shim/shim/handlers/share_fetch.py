@@ -173,7 +173,7 @@ class _ShareFetch:
     ) -> None:
         if ErrorCode.NOT_LEADER_OR_FOLLOWER in (data.error_code, data.acknowledge_error_code):
             topic = self._context.cluster.topics.by_id(topic_id)
-            partition = None if topic is None else topic.partition(data.partition_index)
+            partition = None if topic is None else topic.partition_once_led(data.partition_index)
             if partition is not None:
                 leader = LeaderIdAndEpoch(partition.leader_id, partition.leader_epoch)
                 data.current_leader = leader

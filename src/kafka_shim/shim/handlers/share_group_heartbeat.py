@@ -57,7 +57,7 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
 def handle(
     request: ShareGroupHeartbeatRequest, context: RequestContext
 ) -> ShareGroupHeartbeatResponse:
-    if "share" not in context.cluster.groups.settings.protocols:
+    if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(SHARE_GROUP_HEARTBEAT_GROUP, request.group_id)
     if not request.member_id:

@@ -93,7 +93,7 @@ def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
 def handle(
     request: StreamsGroupHeartbeatRequest, context: RequestContext
 ) -> StreamsGroupHeartbeatResponse:
-    if "streams" not in context.cluster.groups.settings.protocols:
+    if "streams" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_HEARTBEAT_GROUP, request.group_id)
     topology = (
@@ -312,8 +312,8 @@ def _create_internal_topic(
     budget.check_enough(partitions)  # placing that many replicas would block other clients
     plan = plan_topic_creation(creatable, context.cluster)
     budget.reserve(len(plan.assignments))
-    context.cluster.topics.create(plan.name, plan.assignments, plan.configs)
-    context.cluster.replicas_placed()
+    context.cluster.topics.create_topic(plan.name, plan.assignments, plan.configs)
+    context.cluster.elect_leaders_of_new_replicas()
 
 
 def _response(

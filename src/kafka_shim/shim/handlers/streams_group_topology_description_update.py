@@ -24,7 +24,7 @@ def handle(
     request: StreamsGroupTopologyDescriptionUpdateRequest, context: RequestContext
 ) -> StreamsGroupTopologyDescriptionUpdateResponse:
     groups = context.cluster.groups
-    if "streams" not in groups.settings.protocols:
+    if "streams" not in groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(STREAMS_GROUP_TOPOLOGY_DESCRIPTION_UPDATE_GROUP, request.group_id)
     descriptions = context.cluster.member_requests.topology_descriptions

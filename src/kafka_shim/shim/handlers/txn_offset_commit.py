@@ -47,8 +47,8 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, GroupChange
 from kafka_shim.shim.state.groups.groups import OffsetCommit
-from kafka_shim.shim.state.logs.log import Log
-from kafka_shim.shim.state.logs.producers import NO_SEQUENCE, ProducedBatch
+from kafka_shim.shim.state.logs.log import PartitionLog
+from kafka_shim.shim.state.logs.partition_producers import NO_SEQUENCE, ProducedBatch
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 
@@ -140,7 +140,7 @@ def _permitted_commits(
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
             _add_error_row(rows, request_topic, index, error)
-        elif topic.partition(index) is None and checks_partition:
+        elif topic.partition_once_led(index) is None and checks_partition:
             _add_error_row(rows, request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             yield _PermittedCommit(request_topic, partition, topic)
@@ -191,7 +191,7 @@ def _group_coordinator_error(request: TxnOffsetCommitRequest, context: RequestCo
 
 def _offsets_topic_log(
     request: TxnOffsetCommitRequest, context: RequestContext
-) -> tuple[TopicPartition, Log]:
+) -> tuple[TopicPartition, PartitionLog]:
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic_or_create(KeyType.GROUP)
@@ -217,7 +217,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
         facts.txn_offset_commit_adds_group_since,
         facts.txn_offset_commit_abortable_error_since,
     )
-    context.cluster.transactions.write_gathered()
+    context.cluster.transactions.write_deferred_records()
     return error
 
 
@@ -231,7 +231,7 @@ def _producer_append_error(
     if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
         return ErrorCode.NONE
     _, log = _offsets_topic_log(request, context)
-    known = log.producers.get(request.producer_id)
+    known = log.producers.get_producer(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
     is_old = known is not None and request.producer_epoch < known.epoch
@@ -239,7 +239,7 @@ def _producer_append_error(
         return ErrorCode.INVALID_PRODUCER_EPOCH
     now_ms = context.cluster.clock.now_ms()
     written = ProducedBatch(NO_SEQUENCE, NO_SEQUENCE, log.end_offset, now_ms)
-    log.producers.appended(
+    log.producers.note_appended_batch(
         request.producer_id, request.producer_epoch, written, is_transactional=True
     )
     producer = request.producer_id, request.producer_epoch

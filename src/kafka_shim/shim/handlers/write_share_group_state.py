@@ -24,7 +24,7 @@ from kafka_shim.shim.state.share_partitions.share_state import (
     IN_FLIGHT_MAX,
     NOT_A_BROKER,
 )
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     DeliveryBatch,
     SharePartitionKey,
     ShareStateUpdate,

@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.write_txn_markers_response import (
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.state.transactions.transaction_markers import append_marker
+from kafka_shim.shim.state.transactions.transaction_markers import append_end_marker
 
 _Row = tuple[str, int, ErrorCode]
 
@@ -91,13 +91,13 @@ def _write_marker_to_partitions(
 def _write_marker(
     marker: WritableTxnMarker, name: str, index: int, context: RequestContext
 ) -> ErrorCode:
-    partition = context.cluster.topics.partition(name, index)
+    partition = context.cluster.topics.partition_once_led(name, index)
     if partition is None:
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     error = _marker_error(marker, partition, context)
     if error is not ErrorCode.NONE:
         return error
-    append_marker(
+    append_end_marker(
         partition,
         (marker.producer_id, marker.producer_epoch),
         commit=marker.transaction_result,
@@ -119,7 +119,7 @@ def _marker_error(
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if marker.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR
-    known = partition.log.producers.get(marker.producer_id)
+    known = partition.log.producers.get_producer(marker.producer_id)
     if known is None:
         return ErrorCode.NONE
     if marker.producer_epoch < known.epoch:

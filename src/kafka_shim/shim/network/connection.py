@@ -372,7 +372,9 @@ class Connection(asyncio.BufferedProtocol):
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
-        is_held = storage is not None and storage.holds(self._flush_responses, at_once=immediately)
+        is_held = storage is not None and storage.defer_response_until_commit(
+            self._flush_responses, commits_now=immediately
+        )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
         if is_held or not self._responses or is_delayed:
             return

@@ -5,7 +5,7 @@ from functools import cached_property
 from kafka_shim.shim.network.protocols import AcceptedConnection
 from kafka_shim.shim.request.session import java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.quotas.rate import Rate
+from kafka_shim.shim.state.quotas.sampled_rate import SampledRate
 
 _UNLIMITED = 2**31 - 1
 _OF_HOST = "max.connections.per.ip"
@@ -41,12 +41,12 @@ class ConnectionLimits:
 
     def max_connection_rate_of_host(self, host: str) -> float | None:
         """Return the maximum rate per second for an address; None without a limit."""
-        return self._cluster.quotas.connection_rate(host)
+        return self._cluster.quotas.connection_rate_for_address(host)
 
-    def new_connection_rate(self) -> Rate:
+    def new_connection_rate(self) -> SampledRate:
         configs = self._cluster.configs
-        seconds = configs.broker_int("quota.window.size.seconds")
-        return Rate(seconds * 1000, configs.broker_int("quota.window.num"))
+        seconds = configs.effective_broker_int("quota.window.size.seconds")
+        return SampledRate(seconds * 1000, configs.effective_broker_int("quota.window.num"))
 
     def is_inter_broker_listener(self, listener: str) -> bool:
         """Whether it is the one of brokers, and not the only one: it has room while others have

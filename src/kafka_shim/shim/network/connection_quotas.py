@@ -14,7 +14,7 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.network.connection_limits import ConnectionLimits
 from kafka_shim.shim.network.protocols import AcceptedConnection
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.quotas.rate import Rate
+from kafka_shim.shim.state.quotas.sampled_rate import SampledRate
 
 ANY = ""
 """As a listener: all of a broker."""
@@ -41,8 +41,8 @@ class ConnectionQuotas:
         self._served: dict[int, dict[AcceptedConnection, None]] = {}  # by broker
         self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
         self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
-        self._rates: dict[tuple[int, str], Rate] = {}  # by broker and listener
-        self._host_rates: dict[tuple[int, str], Rate] = {}
+        self._rates: dict[tuple[int, str], SampledRate] = {}  # by broker and listener
+        self._host_rates: dict[tuple[int, str], SampledRate] = {}
         self._closing_later: dict[AcceptedConnection, Timer] = {}  # came faster than they may
 
     def admit_or_queue(self, connection: AcceptedConnection) -> None:
@@ -193,8 +193,8 @@ class ConnectionQuotas:
             if per_second is not None:
                 rate = self._rates.setdefault((node_id, name), self._limits.new_connection_rate())
                 now_ms = self._cluster.clock.now_ms()
-                rate.record(now_ms)
-                delay_ms = max(delay_ms, rate.excess_ms(now_ms, per_second))
+                rate.record_amount(now_ms)
+                delay_ms = max(delay_ms, rate.capped_excess_ms(now_ms, per_second))
         return delay_ms
 
     def _host_rate_delay_ms(self, connection: AcceptedConnection, per_second: float) -> int:
@@ -204,12 +204,14 @@ class ConnectionQuotas:
         now_ms = self._cluster.clock.now_ms()
         if len(self._host_rates) >= _RATES_KEPT:
             self._host_rates = {
-                key: rate for key, rate in self._host_rates.items() if not rate.is_idle(now_ms)
+                key: rate
+                for key, rate in self._host_rates.items()
+                if not rate.are_samples_expired(now_ms)
             }
         key = connection.node_id, connection.host
         rate = self._host_rates.setdefault(key, self._limits.new_connection_rate())
-        rate.record(now_ms)
-        delay_ms = rate.excess_ms(now_ms, per_second)
+        rate.record_amount(now_ms)
+        delay_ms = rate.capped_excess_ms(now_ms, per_second)
         if delay_ms:
-            rate.take_back()
+            rate.undo_last_record()
         return delay_ms

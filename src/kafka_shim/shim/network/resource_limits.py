@@ -20,7 +20,7 @@ def limits_with_broker_settings(cluster: Cluster) -> Limits:
     """Return the configuration's limits, with the values of given settings."""
     overrides: dict[str, Any] = {}
     for setting, field in _SETTINGS.items():
-        value = cluster.configs.own_broker_value(setting)
+        value = cluster.configs.overridden_broker_value(setting)
         if value is not None and (int(value) > 0 or field == "idle_ms_max"):
             overrides[field] = int(value)
     return msgspec.structs.replace(cluster.config.limits, **overrides)

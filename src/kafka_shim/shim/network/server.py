@@ -141,7 +141,7 @@ class Server:
             own = first_port + node_id - self.config.first_broker_id
             endpoint = (host, own if first_port else endpoint[1])
         node.endpoints[listener.name] = endpoint
-        self.dispatcher.cluster.state_version.note()
+        self.dispatcher.cluster.state_version.count_possible_change()
 
     async def _bind_one_port(
         self, listener: ListenerConfig, node_id: int, port: int

@@ -15,7 +15,7 @@ from kafka_shim.shim.config import ID_MAX, PROTOCOL_MAP, ListenerConfig, parse_l
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
-from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from kafka_shim.shim.valid_text import is_utf8
 from kafka_shim.shim.whole_number import whole_number
 
@@ -92,7 +92,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
 
 def known_setting_names() -> frozenset[str]:
     """Return the broker settings of all releases, and those of the authorizer."""
-    names = {name for release in RELEASES for name in definitions(release).broker}
+    names = {name for release in RELEASES for name in definitions_of_release(release).broker}
     return frozenset(names | {SUPER_USERS, ALLOW_EVERYONE, "cluster.id"})
 
 

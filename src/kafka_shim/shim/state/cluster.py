@@ -27,16 +27,16 @@ from kafka_shim.shim.state.authentications import AuthenticationLog
 from kafka_shim.shim.state.authorization import configured_policy
 from kafka_shim.shim.state.delegation_tokens import DelegationTokens
 from kafka_shim.shim.state.lazy_partition import PartitionFactory
-from kafka_shim.shim.state.leadership import Elections, settle
+from kafka_shim.shim.state.leadership import ElectionRules, update_leaders_and_isrs
 from kafka_shim.shim.state.log_maintenance import LogMaintenance
-from kafka_shim.shim.state.logs.log_settings import InForce
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.state.node import Node
-from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.settings.static_settings import (
-    check_values,
-    settings_of_features,
+    dynamic_defaults_of_features,
     static_settings,
+    validate_static_values,
 )
 from kafka_shim.shim.state.state_version import StateVersion
 from kafka_shim.shim.state.topics import Topic, Topics
@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.state.groups.group_log import GroupLog
     from kafka_shim.shim.state.groups.groups import Groups
     from kafka_shim.shim.state.groups.member_requests import MemberRequests
-    from kafka_shim.shim.state.logs.log import Log
+    from kafka_shim.shim.state.logs.log import PartitionLog
     from kafka_shim.shim.state.quotas.quotas import Quotas
     from kafka_shim.shim.state.quotas.throttles import Throttles
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
@@ -92,7 +92,7 @@ class LazyStore(Generic[Store]):
         vars(cluster)[self._name] = store  # where later uses find it first
         return store
 
-    def drop(self, cluster: "Cluster") -> None:
+    def stop_and_drop(self, cluster: "Cluster") -> None:
         """Stop and drop the store, if there is one; the next use creates a new one."""
         store: Any = vars(cluster).pop(self._name, None)
         if store is not None:
@@ -111,7 +111,7 @@ def _make_groups(cluster: "Cluster") -> "Groups":
     from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
     facts = cluster.facts.groups
-    settings = GroupSettings(cluster.configs, facts, cluster.lowered_features)
+    settings = GroupSettings(cluster.configs, facts, cluster.features_lowered_to_zero)
     clock = cluster.group_clock or cluster.clock
     groups = Groups(settings, facts, cluster.topics, clock, cluster.random)
     groups.records = GroupRecords(
@@ -132,13 +132,13 @@ def _make_member_requests(cluster: "Cluster") -> "MemberRequests":
 
 def _make_transactions(cluster: "Cluster") -> "Transactions":
     from kafka_shim.shim.state.transactions.transaction_log import TransactionLog
-    from kafka_shim.shim.state.transactions.transaction_markers import write_markers
+    from kafka_shim.shim.state.transactions.transaction_markers import write_end_markers
     from kafka_shim.shim.state.transactions.transactions import (
         Transactions,
         TransactionSettings,
     )
 
-    setting = cluster.configs.broker_int
+    setting = cluster.configs.effective_broker_int
     of_cleanup = "transaction.{}.transaction.cleanup.interval.ms".format
     settings = TransactionSettings(
         timeout_ms_max=setting("transaction.max.timeout.ms"),
@@ -153,13 +153,13 @@ def _make_transactions(cluster: "Cluster") -> "Transactions":
         partial(_transaction_version, cluster),
         stamps_horizon=facts.tombstones_have_delete_horizon,
     )
-    return Transactions(cluster.clock, partial(write_markers, cluster), log, settings, facts)
+    return Transactions(cluster.clock, partial(write_end_markers, cluster), log, settings, facts)
 
 
 def _make_quotas(cluster: "Cluster") -> "Quotas":
     from kafka_shim.shim.state.quotas.quotas import Quotas
 
-    return Quotas(partial(_quotas_changed, cluster))
+    return Quotas(partial(_update_throttles_for_quotas, cluster))
 
 
 def _make_share_states(cluster: "Cluster") -> "ShareStates":
@@ -182,7 +182,7 @@ def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
         cluster.share_states,
         cluster.groups.settings,
         cluster.clock,
-        partial(_offset_since, cluster),
+        partial(_first_offset_from_timestamp, cluster),
         DeadLetters(
             cluster.topics, cluster.configs, cluster.clock, cluster.create_topic_with_defaults, may
         ),
@@ -215,10 +215,10 @@ def _make_group_log(cluster: "Cluster") -> "GroupLog":
     )
 
 
-def _quotas_changed(cluster: "Cluster") -> None:
+def _update_throttles_for_quotas(cluster: "Cluster") -> None:
     from kafka_shim.shim.state.quotas.throttles import Throttles
 
-    if not cluster.quotas.are_about_clients:
+    if not cluster.quotas.has_client_quotas:
         cluster.throttles = None
     elif cluster.throttles is None:
         cluster.throttles = Throttles(cluster.quotas, cluster.configs, cluster.clock)
@@ -243,7 +243,7 @@ def _new_fetch_sessions(cluster: "Cluster") -> "FetchSessions":
 
     slots = 0
     if "max.incremental.fetch.session.cache.slots" in cluster.configs.broker_definitions:
-        slots = cluster.configs.broker_int("max.incremental.fetch.session.cache.slots")
+        slots = cluster.configs.effective_broker_int("max.incremental.fetch.session.cache.slots")
     return FetchSessions(cluster.topics, cluster.clock, cluster.random, slots=slots)
 
 
@@ -253,13 +253,15 @@ def _new_telemetry(cluster: "Cluster") -> "Telemetry":
     return Telemetry(cluster.configs, cluster.facts.telemetry, cluster.clock, cluster.random)
 
 
-def _offset_since(cluster: "Cluster", log: "Log", timestamp: int) -> int:
-    from kafka_shim.shim.state.logs.offset_lookup import find
+def _first_offset_from_timestamp(cluster: "Cluster", log: "PartitionLog", timestamp: int) -> int:
+    from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 
-    return find(log, timestamp, IsolationLevel.READ_UNCOMMITTED, cluster.facts.records).offset
+    return find_offset_by_timestamp(
+        log, timestamp, IsolationLevel.READ_UNCOMMITTED, cluster.facts.records
+    ).offset
 
 
-class Counters:
+class EventCounters:
     """Counters of events."""
 
     __slots__ = ("closed", "connections", "failed_logins", "internal_errors", "requests")
@@ -280,7 +282,9 @@ class Cluster:
     coordinators = LazyStore(_make_coordinators)
     groups = LazyStore(_make_groups, stop=lambda groups: groups.stop_periodic_work())
     member_requests = LazyStore(_make_member_requests)
-    transactions = LazyStore(_make_transactions, stop=lambda transactions: transactions.stop())
+    transactions = LazyStore(
+        _make_transactions, stop=lambda transactions: transactions.stop_all_timers()
+    )
     quotas = LazyStore(_make_quotas)
     share_states = LazyStore(_make_share_states, stop=lambda states: states.stop_log_timers())
     share_partitions = LazyStore(
@@ -296,31 +300,31 @@ class Cluster:
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
-        self.release = _release(config)
+        self.release = _configured_release(config)
         self.facts: Facts = facts_of_release(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
-        self.nodes = _nodes(config)
-        check_values(config.properties, self.release)
-        self.mechanisms = _mechanisms(config)
-        self.principal_rules = _principal_rules(config)
+        self.nodes = _nodes_by_id(config)
+        validate_static_values(config.properties, self.release)
+        self.mechanisms = _enabled_sasl_mechanisms(config)
+        self.principal_rules = _certificate_principal_rules(config)
         self.token_validators = _token_validators(config, self.mechanisms, self.facts.access)
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
-        self.counters = Counters()
+        self.counters = EventCounters()
         self.authentications = AuthenticationLog()
         self.state_version = StateVersion()
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: LogMaintenance | None = None
-        self.begin()
+        self.reset_to_initial_state()
 
-    def begin(self) -> None:
+    def reset_to_initial_state(self) -> None:
         """Reset to the initial state.
 
         References to the old state become stale: disconnect clients first.
         """
-        self.state_version.note()
+        self.state_version.count_possible_change()
         config = self.config
-        self.controller_id = min(self._live_ids(), default=config.first_broker_id)
+        self.controller_id = min(self._live_node_ids(), default=config.first_broker_id)
         self.features: tuple[Feature, ...] = features_in_release(self.release)
         self.random = random.Random(config.seed)  # noqa: S311 - ids of a test broker, repeatable on purpose
         self.secrets = self.random if config.seed is not None else secrets.SystemRandom()
@@ -338,25 +342,25 @@ class Cluster:
         self.configs = Configs(
             self.release,
             self._static_settings,
-            settings_of_features(self.features),
+            dynamic_defaults_of_features(self.features),
             config.first_broker_id,
         )
         if not self.facts.configs.topic_configs_are_validated:
-            self.topics.is_readable = self.configs.is_topic_value
+            self.topics.is_readable = self.configs.is_valid_topic_value
         if not self.facts.topics.assigned_replicas_must_exist:
             self.topics.can_lead = self._is_alive
-        self.topics.in_force = lambda own: InForce(own, self.configs)
+        self.topics.in_force = lambda own: EffectiveLogSettings(own, self.configs)
         if self.upkeep is not None:
-            self.upkeep.stop()
+            self.upkeep.stop_timers()
         horizon = self.facts.records.tombstones_have_delete_horizon
         self.upkeep = LogMaintenance(self.topics, self.configs, self.clock, stamps_horizon=horizon)
-        self.topics.when_filled = self.upkeep.plan
+        self.topics.when_filled = self.upkeep.start_timers
         self.throttles = None
         for store in vars(Cluster).values():
             if isinstance(store, LazyStore):
-                store.drop(self)
+                store.stop_and_drop(self)
 
-    def lowered_features(self) -> list[str]:
+    def features_lowered_to_zero(self) -> list[str]:
         """Return the features at level 0 whose initial level in the release is higher."""
         first = {feature.name: feature.level for feature in features_in_release(self.release)}
         return [
@@ -367,7 +371,7 @@ class Cluster:
         """Return the brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
 
-    def stopped_hosts(self) -> list[Node]:
+    def stopped_nodes_for_replicas(self) -> list[Node]:
         """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
         if not self.facts.topics.stopped_brokers_receive_new_replicas:
             return []
@@ -390,13 +394,13 @@ class Cluster:
             self._static[node_id] = known
         return known[2]
 
-    def disconnected(self, node_id: int, connection: Hashable) -> None:
+    def on_disconnect(self, node_id: int, connection: Hashable) -> None:
         """Handle the end of a connection to a broker."""
-        self.state_version.note()
+        self.state_version.count_possible_change()
         if node_id in self.share_sessions:
             self.share_sessions[node_id].end_session_of_connection(connection)
 
-    def _live_ids(self) -> list[int]:
+    def _live_node_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]
 
     def _is_alive(self, node_id: int) -> bool:
@@ -407,29 +411,31 @@ class Cluster:
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions.pop(node_id, None)  # a restarted broker has none
         self.telemetry.pop(node_id, None)  # likewise
-        self.settle()
+        self.elect_live_leaders_and_controller()
 
-    def replicas_placed(self) -> None:
+    def elect_leaders_of_new_replicas(self) -> None:
         """Elect other leaders for new replicas on stopped brokers."""
         if len(self.live_nodes()) < len(self.nodes):
-            self.settle()
+            self.elect_live_leaders_and_controller()
 
-    def settle(self) -> None:
+    def elect_live_leaders_and_controller(self) -> None:
         """Elect live leaders and a live controller where possible."""
-        self.state_version.note()
-        alive = self._live_ids()
+        self.state_version.count_possible_change()
+        alive = self._live_node_ids()
         if self.controller_id not in alive:
             self.controller_id = min(alive, default=self.controller_id)
-        settle(self.topics, alive, self._elections)
+        update_leaders_and_isrs(self.topics, alive, self._election_rules_of_topic)
 
-    def _elections(self, topic: Topic) -> Elections:
-        is_unclean = self.configs.topic_value(topic.configs, "unclean.leader.election.enable")
-        min_isr = self.configs.topic_value(topic.configs, "min.insync.replicas")
-        is_known = min_isr is not None and self.has_eligible_replicas
-        return Elections(is_unclean == "true", int(min_isr or 1) if is_known else None)
+    def _election_rules_of_topic(self, topic: Topic) -> ElectionRules:
+        is_unclean = self.configs.effective_topic_value(
+            topic.configs, "unclean.leader.election.enable"
+        )
+        min_isr = self.configs.effective_topic_value(topic.configs, "min.insync.replicas")
+        is_known = min_isr is not None and self.has_eligible_leader_replicas
+        return ElectionRules(is_unclean == "true", int(min_isr or 1) if is_known else None)
 
     @property
-    def has_eligible_replicas(self) -> bool:
+    def has_eligible_leader_replicas(self) -> bool:
         """Whether replicas that left the ISR may lead a partition (KIP-966)."""
         return any(each.name == ELIGIBLE_REPLICAS and each.level > 0 for each in self.features)
 
@@ -443,15 +449,17 @@ class Cluster:
     def create_topic_with_defaults(self, name: str, configs: Mapping[str, str]) -> Topic:
         """Create a topic with the broker's defaults on the live brokers."""
         alive = self.live_nodes()
-        factor = min(self.configs.broker_int("default.replication.factor"), len(alive))
-        assignments = spread(alive, self.configs.broker_int("num.partitions"), factor, self.random)
-        return self.topics.create(name, assignments, configs)
+        factor = min(self.configs.effective_broker_int("default.replication.factor"), len(alive))
+        assignments = place_replicas(
+            alive, self.configs.effective_broker_int("num.partitions"), factor, self.random
+        )
+        return self.topics.create_topic(name, assignments, configs)
 
-    def listener(self, name: str) -> ListenerConfig:
+    def listener_config(self, name: str) -> ListenerConfig:
         return next(listener for listener in self.config.listeners if listener.name == name)
 
 
-def _nodes(config: Config) -> dict[int, Node]:
+def _nodes_by_id(config: Config) -> dict[int, Node]:
     """Return the brokers by their ids, which follow each other."""
     racks = config.racks * config.brokers if len(config.racks) == 1 else config.racks
     first = config.first_broker_id
@@ -461,7 +469,7 @@ def _nodes(config: Config) -> dict[int, Node]:
     }
 
 
-def _principal_rules(config: Config) -> "tuple[MappingRule, ...]":
+def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     """Return the mapping of certificate names to principals; None unless a listener needs it."""
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.tls for listener in config.listeners):
@@ -489,7 +497,7 @@ def _token_validators(
     }
 
 
-def _release(config: Config) -> str:
+def _configured_release(config: Config) -> str:
     try:
         return parse_minor_release(config.release) if config.release else RELEASES[-1]
     except ValueError as error:
@@ -499,7 +507,7 @@ def _release(config: Config) -> str:
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
-def _mechanisms(config: Config) -> tuple[str, ...]:
+def _enabled_sasl_mechanisms(config: Config) -> tuple[str, ...]:
     """Return the enabled SASL mechanisms: `sasl.enabled.mechanisms`, else those with passwords."""
     text = config.properties.get("sasl.enabled.mechanisms")
     found = config.mechanisms if text is None else tuple(name.strip() for name in text.split(","))

@@ -24,7 +24,7 @@ from kafka_shim.shim.state.java_collections import (
 )
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.node import Node
-from kafka_shim.shim.state.placement import spread
+from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
@@ -119,7 +119,7 @@ class Coordinators:
         topic = self.topic_if_exists(KeyType.GROUP)
         if topic is None:
             prefix = _SETTINGS[_TOPICS[KeyType.GROUP]]
-            count = self._configs.broker_int(f"{prefix}.num.partitions")
+            count = self._configs.effective_broker_int(f"{prefix}.num.partitions")
         else:
             count = len(topic.partitions)
         return _positive_hash(group_id) % count
@@ -165,16 +165,20 @@ class Coordinators:
         """
         self._created_names.add(name)
         prefix = _SETTINGS[name]
-        segment_bytes = self._configs.broker_value(f"{prefix}.segment.bytes")
+        segment_bytes = self._configs.effective_broker_value(f"{prefix}.segment.bytes")
         configs = {**_CONFIGS[name], "segment.bytes": segment_bytes or ""}
         if name != "__consumer_offsets":
-            configs["min.insync.replicas"] = self._configs.broker_value(f"{prefix}.min.isr") or "1"
+            configs["min.insync.replicas"] = (
+                self._configs.effective_broker_value(f"{prefix}.min.isr") or "1"
+            )
         nodes = self._live_nodes()
-        replicas = min(self._configs.broker_int(f"{prefix}.replication.factor"), len(nodes))
-        partitions = self._configs.broker_int(f"{prefix}.num.partitions")
-        replica_lists = spread(nodes, partitions, replicas, self._random)
+        replicas = min(
+            self._configs.effective_broker_int(f"{prefix}.replication.factor"), len(nodes)
+        )
+        partitions = self._configs.effective_broker_int(f"{prefix}.num.partitions")
+        replica_lists = place_replicas(nodes, partitions, replicas, self._random)
         set_ones = {key: value for key, value in configs.items() if value}
-        return self._topics.create(name, replica_lists, set_ones)
+        return self._topics.create_topic(name, replica_lists, set_ones)
 
 
 def _positive_hash(key: str) -> int:
@@ -215,5 +219,5 @@ def append_record(partition: Partition, key: bytes, value: bytes | None, now_ms:
     log = partition.log
     offset = log.end_offset
     payload = encode_single_record_batch(offset, now_ms, key, value, partition.leader_epoch)
-    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+    log.append_batch(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
     return offset

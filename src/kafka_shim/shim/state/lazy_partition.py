@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.topics import Partition
 
 GROUPS_TOPIC = "__consumer_offsets"
@@ -14,7 +14,11 @@ class LazyPartition(Partition):
     __slots__ = ("_log", "_write_records", "records")
 
     def __init__(
-        self, index: int, replicas: Sequence[int], log: Log, write_records: Callable[[int], None]
+        self,
+        index: int,
+        replicas: Sequence[int],
+        log: PartitionLog,
+        write_records: Callable[[int], None],
     ) -> None:
         """`write_records` is called with the index before the log is returned."""
         self._write_records = write_records
@@ -23,16 +27,16 @@ class LazyPartition(Partition):
         super().__init__(index, replicas, log)
 
     @property
-    def log(self) -> Log:
+    def log(self) -> PartitionLog:
         self._write_records(self.index)
         return self._log
 
     @log.setter
-    def log(self, log: Log) -> None:
+    def log(self, log: PartitionLog) -> None:
         self._log = log
 
     @property
-    def log_without_flush(self) -> Log:
+    def log_without_flush(self) -> PartitionLog:
         return self._log
 
 
@@ -43,10 +47,10 @@ class PartitionFactory:
         self.write_records: Callable[[int], None] = lambda _: None
         """Writes records of the topic of groups by partition; called before its log is used."""
 
-    def make(self, topic: str, index: int, replicas: Sequence[int], log: Log) -> Partition:
+    def make(self, topic: str, index: int, replicas: Sequence[int], log: PartitionLog) -> Partition:
         if topic == GROUPS_TOPIC:
-            return LazyPartition(index, replicas, log, self._write)
+            return LazyPartition(index, replicas, log, self._write_group_records)
         return Partition(index, replicas, log)
 
-    def _write(self, index: int) -> None:
+    def _write_group_records(self, index: int) -> None:
         self.write_records(index)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topic, Topics
 
 
-class Elections(NamedTuple):
+class ElectionRules(NamedTuple):
     """How leaders of a topic are elected.
 
     `min_isr` is `min.insync.replicas` if the cluster has eligible leader replicas (KIP-966), which
@@ -21,10 +21,10 @@ class Elections(NamedTuple):
     min_isr: int | None = None
 
 
-def settle(
+def update_leaders_and_isrs(
     topics: Topics,
-    alive: Collection[int],
-    elections: Callable[[Topic], Elections] = lambda _: Elections(),
+    live_node_ids: Collection[int],
+    rules_of_topic: Callable[[Topic], ElectionRules] = lambda _: ElectionRules(),
 ) -> None:
     """Update leaders and ISRs of all partitions for the live brokers.
 
@@ -36,9 +36,9 @@ def settle(
     """
     for topic in topics:
         for partition in topic.partitions:
-            live = [replica for replica in partition.replicas if replica in alive]
+            live = [replica for replica in partition.replicas if replica in live_node_ids]
             if partition.leader_id not in live or partition.isr != live or partition.eligible:
-                _settle(partition, topics, live, elections(topic))
+                _update_partition_leader(partition, topics, live, rules_of_topic(topic))
 
 
 def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
@@ -48,27 +48,29 @@ def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
     if node_id not in partition.replicas:
         gone = partition.leader_id if partition.leader_id in partition.replicas else None
         kept = [replica for replica in partition.replicas if replica != gone]
-        topics.reassign(partition, [node_id, *kept])
+        topics.replace_replicas(partition, [node_id, *kept])
     if node_id != partition.leader_id:  # reassigning may have elected it
-        topics.elect(partition, node_id)
+        topics.elect_leader(partition, node_id)
 
 
-def _settle(partition: Partition, topics: Topics, live: list[int], elections: Elections) -> None:
+def _update_partition_leader(
+    partition: Partition, topics: Topics, live: list[int], rules: ElectionRules
+) -> None:
     leader_id, isr = partition.leader_id, partition.isr
     known, last_known = {*partition.eligible, *isr}, partition.last_known
     candidates = [replica for replica in live if replica in known]
-    if not candidates and elections.is_unclean and live:
+    if not candidates and rules.is_unclean and live:
         candidates, known, last_known = live, set(), []
     if leader_id not in candidates:
         elected = candidates[0] if candidates else NOBODY
         if elected != leader_id:
-            topics.elect(partition, elected)
+            topics.elect_leader(partition, elected)
     if candidates:
-        topics.sync(partition, live)
-    elif elections.min_isr is not None:
-        topics.sync(partition, [])
+        topics.set_in_sync_replicas(partition, live)
+    elif rules.min_isr is not None:
+        topics.set_in_sync_replicas(partition, [])
         last_known = [leader_id] if isr else last_known
-    if elections.min_isr is not None:
-        has_enough = len(partition.isr) >= min(elections.min_isr, len(partition.replicas))
+    if rules.min_isr is not None:
+        has_enough = len(partition.isr) >= min(rules.min_isr, len(partition.replicas))
         partition.eligible = [] if has_enough else sorted(known.difference(partition.isr))
         partition.last_known = [] if has_enough or partition.isr else last_known

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.logs import Log as Logger
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.state.settings.configs import Configs
 from kafka_shim.shim.state.topics import Topics
@@ -24,51 +24,55 @@ class LogMaintenance:
         self._topics = topics
         self._configs = configs
         self._clock = clock
-        self._records = PeriodicWork(clock, self._records_interval_ms, self._expire_records)
-        self._producers = PeriodicWork(clock, self._producers_interval_ms, self._expire_producers)
+        self._records = PeriodicWork(
+            clock, self._records_interval_ms, self._delete_expired_segments
+        )
+        self._producers = PeriodicWork(
+            clock, self._producers_interval_ms, self._drop_expired_producers
+        )
         self._cleaning = AutomaticCompaction(topics, configs, clock, stamps_horizon=stamps_horizon)
 
-    def plan(self) -> None:
+    def start_timers(self) -> None:
         """Start the timers, as a log is no longer empty."""
-        self._records.plan()
-        self._producers.plan()
-        self._cleaning.plan()
+        self._records.schedule_next_round()
+        self._producers.schedule_next_round()
+        self._cleaning.start_if_enabled()
 
-    def stop(self) -> None:
+    def stop_timers(self) -> None:
         """Stop all timers."""
-        self._records.stop()
-        self._producers.stop()
+        self._records.stop_timer()
+        self._producers.stop_timer()
         self._cleaning.stop()
 
-    def _logs(self) -> Iterator[Log]:
+    def _logs_of_existing_topics(self) -> Iterator[PartitionLog]:
         """Yield the logs of topics that still exist when it is their turn."""
         for topic in self._topics:
             for partition in topic.partitions:
                 if not partition.log_without_flush.is_closed:
                     yield partition.log_without_flush
 
-    def _expire_records(self) -> Iterator[bool]:
-        for log in self._logs():
+    def _delete_expired_segments(self) -> Iterator[bool]:
+        for log in self._logs_of_existing_topics():
             if log.batches:
-                log.expire()
+                log.delete_expired_segments()
             yield bool(log.batches)
 
-    def _expire_producers(self) -> Iterator[bool]:
+    def _drop_expired_producers(self) -> Iterator[bool]:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
-        for log in self._logs():
-            log.producers.expire(before_ms)
+        for log in self._logs_of_existing_topics():
+            log.producers.drop_expired_producers(before_ms)
             yield bool(log.batches) or not log.producers.is_empty
 
     def _records_interval_ms(self) -> int:
-        return self._configs.broker_int("log.retention.check.interval.ms")
+        return self._configs.effective_broker_int("log.retention.check.interval.ms")
 
     def _producers_interval_ms(self) -> int:
         name = "producer.id.expiration.check.interval.ms"
-        return int(self._configs.broker_value(name) or PRODUCER_CHECK_INTERVAL_MS)
+        return int(self._configs.effective_broker_value(name) or PRODUCER_CHECK_INTERVAL_MS)
 
     def _producer_expiration_ms(self) -> int:
-        own = self._configs.broker_value("producer.id.expiration.ms")
-        return int(own or self._configs.broker_int("transactional.id.expiration.ms"))
+        own = self._configs.effective_broker_value("producer.id.expiration.ms")
+        return int(own or self._configs.effective_broker_int("transactional.id.expiration.ms"))
 
 
 logger = Logger("shim.cleaner")
@@ -89,51 +93,55 @@ class AutomaticCompaction:
         self._configs = configs
         self._clock = clock
         self._stamps_horizon = stamps_horizon
-        self._rounds = PeriodicWork(clock, lambda: configs.broker_int(BACKOFF_MS), self._clean)
-        self.stop = self._rounds.stop
-        self._is_asked_for = configs.own_broker_value(ENABLE) == "true"
+        self._rounds = PeriodicWork(
+            clock, lambda: configs.effective_broker_int(BACKOFF_MS), self._compact_due_logs
+        )
+        self.stop = self._rounds.stop_timer
+        self._is_asked_for = configs.overridden_broker_value(ENABLE) == "true"
 
-    def plan(self) -> None:
+    def start_if_enabled(self) -> None:
         """Begin to compact logs periodically, if the setting enables it."""
         if self._is_asked_for:
-            self._rounds.plan()
+            self._rounds.schedule_next_round()
 
-    def _clean(self) -> Iterator[bool]:
+    def _compact_due_logs(self) -> Iterator[bool]:
         """Clean the logs that are due; yield for each log whether it may be due later."""
         # most brokers never clean
         from kafka_shim.protocol.records.compression import MissingPackageError  # noqa: PLC0415
-        from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415
+        from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415
 
-        for log, is_due in self._logs():
+        for log, is_due in self._logs_with_due():
             if is_due:
                 try:
-                    clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+                    compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
                 except (DecodeError, MissingPackageError) as error:
                     logger.warning("log cannot be compacted", reason=str(error))
             yield bool(log.batches)
 
-    def _logs(self) -> Iterator[tuple[Log, bool]]:
+    def _logs_with_due(self) -> Iterator[tuple[PartitionLog, bool]]:
         """Yield all logs, with whether they are due."""
         for topic in self._topics:
-            ratio = float(self._value(topic.configs, DIRTY_RATIO) or "0.5")
-            lag_ms = int(self._value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1)
+            ratio = float(self._effective_topic_value(topic.configs, DIRTY_RATIO) or "0.5")
+            lag_ms = int(
+                self._effective_topic_value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1
+            )
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
                 log = partition.log_without_flush
-                yield log, log.settings.compacts and _is_due(log, ratio, before_ms)
+                yield log, log.settings.compacts and _is_compaction_due(log, ratio, before_ms)
 
-    def _value(self, own: dict[str, str], name: str) -> str | None:
+    def _effective_topic_value(self, own: dict[str, str], name: str) -> str | None:
         if name not in self._configs.topic_definitions:
             return None
-        return self._configs.topic_value(own, name)
+        return self._configs.effective_topic_value(own, name)
 
 
-def _is_due(log: Log, ratio: float, before_ms: int) -> bool:
+def _is_compaction_due(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
     """Whether so much of a log is dirty, or something dirty is so old."""
     dirty = [batch for batch in log.batches if not batch.is_clean]
     size = sum(len(batch.payload) for batch in dirty)
     if not size:
         return False
-    if size >= ratio * log.size_bytes:
+    if size >= min_dirty_ratio * log.size_bytes:
         return True
     return any(batch.max_timestamp < before_ms for batch in dirty)

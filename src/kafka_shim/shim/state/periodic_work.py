@@ -21,31 +21,33 @@ class PeriodicWork:
         self._timer: Timer | None = None
         self._turn: Timer | None = None
 
-    def plan(self) -> None:
+    def schedule_next_round(self) -> None:
         """Start the interval timer, unless it is running."""
         if self._timer is None:
-            self._timer = self._clock.call_later(self._interval_ms(), self._run)
+            self._timer = self._clock.call_later(self._interval_ms(), self._begin_round)
 
-    def stop(self) -> None:
+    def stop_timer(self) -> None:
         for timer in (self._timer, self._turn):
             if timer is not None:
                 timer.cancel()
         self._timer = self._turn = None
 
-    def _run(self) -> None:
+    def _begin_round(self) -> None:
         self._timer = None
         if self._turn is None:
-            self._go_on(iter(self._work()))
+            self._continue_round_in_slices(iter(self._work()))
         else:  # the last round is not over
-            self.plan()
+            self.schedule_next_round()
 
-    def _go_on(self, results: Iterator[bool]) -> None:
+    def _continue_round_in_slices(self, results: Iterator[bool]) -> None:
         """Continue for the length of a turn."""
         self._turn = None
         ends_s = time.perf_counter() + SLICE_S
         for is_left in results:
             if is_left:
-                self.plan()
+                self.schedule_next_round()
             if time.perf_counter() >= ends_s:
-                self._turn = self._clock.call_later(0, lambda: self._go_on(results))
+                self._turn = self._clock.call_later(
+                    0, lambda: self._continue_round_in_slices(results)
+                )
                 return

@@ -14,7 +14,7 @@ PARTITIONS_AT_ONCE = 10_000
 """Of one topic that one request makes: it takes 25 ms. So has KRaft it since 3.5."""
 
 
-def spread(
+def place_replicas(
     nodes: Sequence[Node],
     partitions: int,
     replication_factor: int,
@@ -27,16 +27,16 @@ def spread(
     count as one rack. The caller has checked that there are enough brokers.
     """
     assert 0 < replication_factor <= len(nodes)
-    ring = _alternated(nodes)
+    ring = _alternate_racks(nodes)
     start = rng.randrange(len(ring))
     racks = min(len({node.rack for node in nodes}), replication_factor)
     return [
-        _replicas(list(_walk(ring, start, index)), racks, replication_factor)
+        _one_per_rack_first(list(_nodes_from_leader(ring, start, index)), racks, replication_factor)
         for index in range(first_partition, first_partition + partitions)
     ]
 
 
-def place(
+def place_replicas_live_first(
     live: Sequence[Node],
     stopped: Sequence[Node],
     partitions: int,
@@ -49,13 +49,13 @@ def place(
     """
     missing = replication_factor - len(live)
     if missing <= 0:
-        return spread(live, partitions, replication_factor, rng, first_partition)
-    first = spread(live, partitions, len(live), rng, first_partition)
-    last = spread(stopped, partitions, missing, rng, first_partition)
+        return place_replicas(live, partitions, replication_factor, rng, first_partition)
+    first = place_replicas(live, partitions, len(live), rng, first_partition)
+    last = place_replicas(stopped, partitions, missing, rng, first_partition)
     return [[*some, *others] for some, others in zip(first, last, strict=True)]
 
 
-def _alternated(nodes: Sequence[Node]) -> list[Node]:
+def _alternate_racks(nodes: Sequence[Node]) -> list[Node]:
     """Return the brokers in alternating order of racks."""
     of_rack: dict[str | None, list[Node]] = {}
     for node in nodes:
@@ -63,7 +63,7 @@ def _alternated(nodes: Sequence[Node]) -> list[Node]:
     return [node for row in zip_longest(*of_rack.values()) for node in row if node is not None]
 
 
-def _walk(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
+def _nodes_from_leader(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
     """Return all brokers, the leader first; each round shifts the followers by one."""
     size, others = len(ring), len(ring) - 1
     leader, rounds = start + index, index // size
@@ -72,7 +72,7 @@ def _walk(ring: Sequence[Node], start: int, index: int) -> Iterator[Node]:
         yield ring[(leader + 1 + (rounds + step) % others) % size]
 
 
-def _replicas(walk: Sequence[Node], racks: int, count: int) -> list[int]:
+def _one_per_rack_first(walk: Sequence[Node], racks: int, count: int) -> list[int]:
     """Return the first brokers of this number of racks, then the others."""
     first: dict[str | None, Node] = {}
     for node in walk:

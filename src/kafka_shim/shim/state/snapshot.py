@@ -14,8 +14,8 @@ from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanis
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.producers import AbortedTransaction, Producer
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.partition_producers import AbortedTransaction, PartitionProducer
 
 _NOBODY = CommitIdentity("", None, -1, 0)
 _ACLS_AT_ONCE = 1000
@@ -27,7 +27,7 @@ class LogCopy(msgspec.Struct):
     start_offset: int
     end_offset: int
     batches: list[tuple[StoredBatch, int]]  # each with its leader epoch
-    producers: list[Producer]
+    producers: list[PartitionProducer]
     aborted: list[AbortedTransaction]
 
 
@@ -50,42 +50,43 @@ class Snapshot(msgspec.Struct):
     passwords: dict[str, str]
     credentials: list[tuple[ScramMechanism, str, ScramCredential]]
     commits: dict[str, list[OffsetCommit]]
-    rest: list[Callable[[Cluster], None]]
+    restorers: list[Callable[[Cluster], None]]
 
 
-def take(cluster: Cluster) -> Snapshot:
+def take_snapshot(cluster: Cluster) -> Snapshot:
     """Take a snapshot of the cluster."""
     authorizer = cluster.policy.authorizer
     users = cluster.users
     return Snapshot(
-        topics=[_topic(cluster, topic.name) for topic in cluster.topics],
+        topics=[_copy_topic(cluster, topic.name) for topic in cluster.topics],
         acls=[] if authorizer is None else list(authorizer.acls(AclFilter())),
         passwords=dict(users.passwords),
         credentials=[
             (mechanism, name, credential)
-            for name in users.stored_names()
-            for mechanism, credential in users.stored(name)
+            for name in users.names_with_stored_credentials()
+            for mechanism, credential in users.stored_credentials(name)
         ],
         commits={
-            group.group_id: list(_commits(cluster, group.group_id)) for group in cluster.groups
+            group.group_id: list(_commits_of_group(cluster, group.group_id))
+            for group in cluster.groups
         },
-        rest=[_configs(cluster), _quotas_and_features(cluster)],
+        restorers=[_configs_restorer(cluster), _quotas_and_features_restorer(cluster)],
     )
 
 
-def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
+def restore_snapshot(snapshot: Snapshot, cluster: Cluster) -> None:
     """Restore a snapshot into a cluster that was reset (`Cluster.begin`)."""
     assert len(cluster.topics) == 0
-    for restore in snapshot.rest:
+    for restore in snapshot.restorers:
         restore(cluster)
     for topic in snapshot.topics:
-        _put_topic(topic, cluster)
+        _restore_topic(topic, cluster)
     for name in list(cluster.users.passwords):
-        cluster.users.remove(name)
+        cluster.users.remove_configured_user(name)
     for name, password in snapshot.passwords.items():
-        cluster.users.add(name, password)
+        cluster.users.add_configured_user(name, password)
     for mechanism, name, credential in snapshot.credentials:
-        cluster.users.store(mechanism, name, credential)
+        cluster.users.store_credential(mechanism, name, credential)
     authorizer = cluster.policy.authorizer
     if authorizer is not None:
         for start in range(0, len(snapshot.acls), _ACLS_AT_ONCE):
@@ -96,7 +97,7 @@ def put_back(snapshot: Snapshot, cluster: Cluster) -> None:
     cluster.groups.records.drop_all_changes()  # the log of the snapshot has them
 
 
-def _topic(cluster: Cluster, name: str) -> TopicCopy:
+def _copy_topic(cluster: Cluster, name: str) -> TopicCopy:
     topic = cluster.topics.get(name)
     assert topic is not None
     return TopicCopy(
@@ -105,45 +106,48 @@ def _topic(cluster: Cluster, name: str) -> TopicCopy:
         dict(topic.configs),
         [list(partition.replicas) for partition in topic.partitions],
         [(partition.leader_id, partition.leader_epoch) for partition in topic.partitions],
-        [_log(partition.log) for partition in topic.partitions],
+        [_copy_log(partition.log) for partition in topic.partitions],
     )
 
 
-def _log(log: Log) -> LogCopy:
+def _copy_log(log: PartitionLog) -> LogCopy:
     batches = [
-        (msgspec.structs.replace(batch), log.epoch_at(batch.base_offset)) for batch in log.batches
+        (msgspec.structs.replace(batch), log.leader_epoch_at_offset(batch.base_offset))
+        for batch in log.batches
     ]
     producers = log.producers
-    aborted = producers.aborted(0, log.end_offset + 1)
+    aborted = producers.aborted_between(0, log.end_offset + 1)
     return LogCopy(log.start_offset, log.end_offset, batches, deepcopy(list(producers)), aborted)
 
 
-def _put_topic(kept: TopicCopy, cluster: Cluster) -> None:
-    topic = cluster.topics.create(kept.name, kept.replicas, kept.configs, topic_id=kept.topic_id)
+def _restore_topic(topic_copy: TopicCopy, cluster: Cluster) -> None:
+    topic = cluster.topics.create_topic(
+        topic_copy.name, topic_copy.replicas, topic_copy.configs, topic_id=topic_copy.topic_id
+    )
     for partition, (leader_id, epoch), log in zip(
-        topic.partitions, kept.leaders, kept.logs, strict=True
+        topic.partitions, topic_copy.leaders, topic_copy.logs, strict=True
     ):
         partition.leader_id, partition.leader_epoch = leader_id, epoch
-        _fill(partition.log, log)
+        _restore_log(partition.log, log)
 
 
-def _fill(log: Log, kept: LogCopy) -> None:
-    log.start_offset = kept.start_offset
-    log.end_offset = kept.batches[0][0].base_offset if kept.batches else kept.end_offset
-    for batch, epoch in kept.batches:
+def _restore_log(log: PartitionLog, log_copy: LogCopy) -> None:
+    log.start_offset = log_copy.start_offset
+    log.end_offset = log_copy.batches[0][0].base_offset if log_copy.batches else log_copy.end_offset
+    for batch, epoch in log_copy.batches:
         log.end_offset = batch.base_offset  # compaction and trimming leave gaps
-        log.append(msgspec.structs.replace(batch), epoch)
-    log.end_offset = kept.end_offset
-    log.producers.put_back(deepcopy(kept.producers), kept.aborted)
+        log.append_batch(msgspec.structs.replace(batch), epoch)
+    log.end_offset = log_copy.end_offset
+    log.producers.restore_producers(deepcopy(log_copy.producers), log_copy.aborted)
 
 
-def _commits(cluster: Cluster, group_id: str) -> Iterable[OffsetCommit]:
+def _commits_of_group(cluster: Cluster, group_id: str) -> Iterable[OffsetCommit]:
     for topic_id, offsets in cluster.groups.offsets.offsets_by_topic(group_id):
         for partition, offset in offsets.items():
             yield OffsetCommit(topic_id, partition, offset)
 
 
-def _configs(cluster: Cluster) -> Callable[[Cluster], None]:
+def _configs_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
     configs = cluster.configs
     names = ("all_brokers", "brokers", "groups", "client_metrics", "loggers")
     kept = {name: deepcopy(getattr(configs, name)) for name in names}
@@ -155,14 +159,16 @@ def _configs(cluster: Cluster) -> Callable[[Cluster], None]:
     return restore
 
 
-def _quotas_and_features(cluster: Cluster) -> Callable[[Cluster], None]:
-    quotas = [(dict(entity), dict(limits)) for entity, limits in cluster.quotas.all()]
+def _quotas_and_features_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
+    quotas = [
+        (dict(entity), dict(limits)) for entity, limits in cluster.quotas.all_entities_with_limits()
+    ]
     features = cluster.features
     tokens = [copy(token) for token in cluster.tokens]
     producer_id = cluster.transactions.next_producer_id
 
     def restore(other: Cluster) -> None:
-        other.quotas.put_back(quotas)
+        other.quotas.restore_limits(quotas)
         other.features = features
         for token in tokens:
             other.tokens.store_token(copy(token))

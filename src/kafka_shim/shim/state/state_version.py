@@ -17,12 +17,12 @@ class StateVersion:
         self.under_way = 0
         """Number of changes in progress, during which other requests may be answered."""
 
-    def note(self) -> None:
+    def count_possible_change(self) -> None:
         """Count a possible change."""
         self.number += 1
 
     @contextmanager
-    def noted(self) -> Iterator[None]:
+    def change_in_progress(self) -> Iterator[None]:
         """Mark a change as in progress while the context is open."""
         self.under_way += 1
         try:

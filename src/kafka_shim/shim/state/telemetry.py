@@ -27,9 +27,9 @@ from kafka_shim.protocol.records.compression import (
 from kafka_shim.protocol.releases.telemetry import TelemetryFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.settings.config_values import elements
+from kafka_shim.shim.state.settings.config_values import list_elements
 from kafka_shim.shim.state.settings.configs import Configs
-from kafka_shim.shim.state.settings.metrics_patterns import patterns_of
+from kafka_shim.shim.state.settings.metrics_patterns import parse_match_patterns
 
 NO_ID: Final = bytes(16)
 EVERYTHING: Final = "*"
@@ -44,7 +44,7 @@ MAY_ASK_AGAIN: Final = frozenset(
 """After these errors a client asks for its subscription immediately."""
 
 
-class Client(msgspec.Struct, frozen=True):
+class TelemetryClient(msgspec.Struct, frozen=True):
     """A client; all fields but the first can be used in `match` of a subscription."""
 
     principal: str
@@ -56,7 +56,7 @@ class Client(msgspec.Struct, frozen=True):
     client_source_port: str
 
 
-class Subscription(msgspec.Struct, frozen=True):
+class ClientSubscription(msgspec.Struct, frozen=True):
     """The subscription of one client: prefixes of metric names."""
 
     subscription_id: int
@@ -64,33 +64,33 @@ class Subscription(msgspec.Struct, frozen=True):
     metrics: tuple[str, ...]
 
 
-class Push(msgspec.Struct, frozen=True):
+class AcceptedPush(msgspec.Struct, frozen=True):
     """Received metrics: their compressed and decompressed sizes.
 
     `bytes_decompressed` is None if the release does not decompress them, or the package for the
     compression is missing.
     """
 
-    client: Client
+    client: TelemetryClient
     is_terminating: bool
     compression: Compression
     bytes_sent: int
     bytes_decompressed: int | None
 
 
-class Pushed(msgspec.Struct, frozen=True):
+class ReceivedPush(msgspec.Struct, frozen=True):
     """A push as received; its compression may be unknown."""
 
-    client: Client
+    client: TelemetryClient
     is_terminating: bool
     compression: int
     metrics: bytes
 
 
-class _Instance:
+class _ClientInstance:
     """The state of one client; times are those of the last accepted request."""
 
-    def __init__(self, subscription: Subscription) -> None:
+    def __init__(self, subscription: ClientSubscription) -> None:
         self.subscription = subscription
         self.used_ms = -1
         self.got_ms = -1
@@ -98,12 +98,12 @@ class _Instance:
         self.last_error = ErrorCode.NONE
         self.is_terminating = False
 
-    def is_forgotten(self, now_ms: int) -> bool:
+    def is_idle_for_long(self, now_ms: int) -> bool:
         """Return whether it has been idle for long."""
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
-    def may_get(self, now_ms: int) -> bool:
+    def may_get_subscription(self, now_ms: int) -> bool:
         last_ms = max(self.got_ms, self.pushed_ms)
         if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
             self.got_ms = now_ms
@@ -135,26 +135,26 @@ class Telemetry:
         self._facts = facts
         self._clock = clock
         self._random = rng
-        self._instances: dict[bytes, _Instance] = {}
+        self._instances: dict[bytes, _ClientInstance] = {}
         self._seen: dict[str, dict[str, str]] = {}
-        self.pushes: deque[Push] = deque(maxlen=PUSHES_KEPT)
+        self.pushes: deque[AcceptedPush] = deque(maxlen=PUSHES_KEPT)
 
     @property
-    def bytes_max(self) -> int:
+    def push_bytes_max(self) -> int:
         """Maximum size of a push, both compressed and decompressed."""
-        return self._configs.broker_int("telemetry.max.bytes")
+        return self._configs.effective_broker_int("telemetry.max.bytes")
 
     def new_instance_id(self) -> bytes:
         return UUID(bytes=self._random.randbytes(16), version=4).bytes
 
-    def subscription(self, instance_id: bytes, client: Client) -> Subscription:
+    def get_subscription(self, instance_id: bytes, client: TelemetryClient) -> ClientSubscription:
         """Return the client's subscription; raise RequestRejected before the interval is over."""
-        instance = self._instance(instance_id, client)
+        instance = self._get_or_create_instance(instance_id, client)
         may_again = (
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
         )
-        if not (instance.may_get(self._clock.now_ms()) or may_again):
+        if not (instance.may_get_subscription(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",
@@ -162,82 +162,90 @@ class Telemetry:
         instance.last_error = ErrorCode.NONE
         return instance.subscription
 
-    def push(self, instance_id: bytes, subscription_id: int, pushed: Pushed) -> None:
+    def accept_push(self, instance_id: bytes, subscription_id: int, received: ReceivedPush) -> None:
         """Receive metrics; raise RequestRejected with the error."""
-        instance = self._instance(instance_id, pushed.client)
-        was_terminating, instance.is_terminating = instance.is_terminating, pushed.is_terminating
+        instance = self._get_or_create_instance(instance_id, received.client)
+        was_terminating, instance.is_terminating = instance.is_terminating, received.is_terminating
         try:
             if was_terminating:
-                _error_response(
+                _raise_rejected(
                     ErrorCode.INVALID_REQUEST, "the client has announced that it is closing"
                 )
-            if not (instance.may_push(self._clock.now_ms()) or pushed.is_terminating):
-                _error_response(
+            if not (instance.may_push(self._clock.now_ms()) or received.is_terminating):
+                _raise_rejected(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                     "the client pushed again before its interval was over",
                 )
-            self._check(instance.subscription, subscription_id, pushed)
-            if pushed.metrics:
-                self.pushes.append(self._came(pushed))
+            self._validate_push(instance.subscription, subscription_id, received)
+            if received.metrics:
+                self.pushes.append(self._decompressed_push(received))
         except RequestRejected as refused:
             instance.last_error = refused.error
             raise
         instance.last_error = ErrorCode.NONE
 
-    def _check(self, wanted: Subscription, subscription_id: int, pushed: Pushed) -> None:
-        if subscription_id != wanted.subscription_id:
-            text = f"subscription {subscription_id} is not {wanted.subscription_id}"
-            _error_response(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
-        if pushed.compression not in list(Compression):
-            text = f"unknown compression {pushed.compression}"
-            _error_response(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
-        if len(pushed.metrics) > self.bytes_max:
-            text = f"{len(pushed.metrics)} bytes are above the limit of {self.bytes_max}"
-            _error_response(ErrorCode.TELEMETRY_TOO_LARGE, text)
+    def _validate_push(
+        self, subscription: ClientSubscription, subscription_id: int, received: ReceivedPush
+    ) -> None:
+        if subscription_id != subscription.subscription_id:
+            text = f"subscription {subscription_id} is not {subscription.subscription_id}"
+            _raise_rejected(ErrorCode.UNKNOWN_SUBSCRIPTION_ID, text)
+        if received.compression not in list(Compression):
+            text = f"unknown compression {received.compression}"
+            _raise_rejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, text)
+        if len(received.metrics) > self.push_bytes_max:
+            text = f"{len(received.metrics)} bytes are above the limit of {self.push_bytes_max}"
+            _raise_rejected(ErrorCode.TELEMETRY_TOO_LARGE, text)
 
-    def _came(self, pushed: Pushed) -> Push:
-        compression = Compression(pushed.compression)
+    def _decompressed_push(self, received: ReceivedPush) -> AcceptedPush:
+        compression = Compression(received.compression)
         size: int | None = None
         limits = self._facts.push_limit_counts_decompressed_bytes
-        bytes_max = self.bytes_max if limits else DECOMPRESSED_BYTES_MAX
+        bytes_max = self.push_bytes_max if limits else DECOMPRESSED_BYTES_MAX
         try:
             if self._facts.pushed_metrics_are_decompressed:
-                size = len(decompress(compression, pushed.metrics, bytes_max))
+                size = len(decompress(compression, received.metrics, bytes_max))
         except MissingPackageError:
             pass  # it may be right
         except DecodeError as error:
             raise RequestRejected(ErrorCode.INVALID_RECORD, str(error)) from error
-        return Push(pushed.client, pushed.is_terminating, compression, len(pushed.metrics), size)
+        return AcceptedPush(
+            received.client, received.is_terminating, compression, len(received.metrics), size
+        )
 
-    def _instance(self, instance_id: bytes, client: Client) -> _Instance:
+    def _get_or_create_instance(
+        self, instance_id: bytes, client: TelemetryClient
+    ) -> _ClientInstance:
         if self._configs.client_metrics != self._seen:
             self._seen = {name: dict(own) for name, own in self._configs.client_metrics.items()}
             self._instances.clear()
         now_ms = self._clock.now_ms()
         found = self._instances.pop(instance_id, None)
-        if found is None or found.is_forgotten(now_ms):
-            found = _Instance(self._subscription_of(instance_id, client))
+        if found is None or found.is_idle_for_long(now_ms):
+            found = _ClientInstance(self._merged_subscription_of(instance_id, client))
             while len(self._instances) >= INSTANCES_MAX:
                 del self._instances[next(iter(self._instances))]
         found.used_ms = now_ms
         self._instances[instance_id] = found  # the most recently used is last
         return found
 
-    def _subscription_of(self, instance_id: bytes, client: Client) -> Subscription:
+    def _merged_subscription_of(
+        self, instance_id: bytes, client: TelemetryClient
+    ) -> ClientSubscription:
         """Merge all matching subscriptions: the shortest interval, the metrics of all."""
         interval_ms = self._interval_ms({})
         names: set[str] = set()
         for own in self._seen.values():
-            if self._is_for(own, client):
+            if self._subscription_matches_client(own, client):
                 interval_ms = min(interval_ms, self._interval_ms(own))
-                names.update(elements(own.get("metrics", "")))
+                names.update(list_elements(own.get("metrics", "")))
         metrics = (EVERYTHING,) if EVERYTHING in names else tuple(sorted(names))
         text = f"[{', '.join(metrics)}]{interval_ms}"
-        number = crc32c(text.encode()) ^ _hash(instance_id)
-        return Subscription(_signed(number), interval_ms, metrics)
+        number = crc32c(text.encode()) ^ _hash_to_32_bits(instance_id)
+        return ClientSubscription(_as_signed_int32(number), interval_ms, metrics)
 
-    def _is_for(self, own: Mapping[str, str], client: Client) -> bool:
-        patterns = patterns_of(own["match"], self._facts) if "match" in own else {}
+    def _subscription_matches_client(self, own: Mapping[str, str], client: TelemetryClient) -> bool:
+        patterns = parse_match_patterns(own["match"], self._facts) if "match" in own else {}
         return all(pattern.fullmatch(getattr(client, field)) for field, pattern in patterns.items())
 
     def _interval_ms(self, own: dict[str, str]) -> int:
@@ -245,15 +253,15 @@ class Telemetry:
         return int(own.get("interval.ms", default or 0))
 
 
-def _error_response(error: ErrorCode, text: str) -> NoReturn:
+def _raise_rejected(error: ErrorCode, text: str) -> NoReturn:
     raise RequestRejected(error, text)
 
 
-def _hash(uuid: bytes) -> int:
+def _hash_to_32_bits(uuid: bytes) -> int:
     """Return a UUID folded to 32 bits, so that each client has its own subscription id."""
     halves = int.from_bytes(uuid[:8], "big") ^ int.from_bytes(uuid[8:], "big")
     return (halves ^ halves >> 32) & 0xFFFFFFFF
 
 
-def _signed(number: int) -> int:
+def _as_signed_int32(number: int) -> int:
     return number - (1 << 32) if number >> 31 else number

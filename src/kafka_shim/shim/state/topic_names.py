@@ -19,6 +19,6 @@ def name_error(name: str) -> str | None:
     return None
 
 
-def metric_name(name: str) -> str:
+def name_in_metrics(name: str) -> str:
     """Return the name in metrics; topics that differ only in `.` and `_` cannot coexist."""
     return name.replace(".", "_")

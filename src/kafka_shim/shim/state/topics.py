@@ -5,9 +5,9 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from functools import lru_cache
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.logs.log import Log
-from kafka_shim.shim.state.logs.log_settings import InForce
-from kafka_shim.shim.state.topic_names import metric_name
+from kafka_shim.shim.state.logs.log import PartitionLog
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
+from kafka_shim.shim.state.topic_names import name_in_metrics
 
 NO_ID = bytes(16)
 """The zero topic id, which means that no topic id is given."""
@@ -25,7 +25,7 @@ _NONE: frozenset[str] = frozenset()  # one for all, as each further object costs
 
 
 @lru_cache(maxsize=1_000)
-def _listed(replicas: tuple[int, ...]) -> list[int]:
+def _shared_replica_list(replicas: tuple[int, ...]) -> list[int]:
     """Return one list for all partitions with these replicas: it is replaced, never changed."""
     return list(replicas)
 
@@ -38,10 +38,10 @@ class Partition:
         *("log", "replicas", "was_led"),
     )
 
-    def __init__(self, index: int, replicas: Sequence[int], log: Log) -> None:
+    def __init__(self, index: int, replicas: Sequence[int], log: PartitionLog) -> None:
         self.index = index
-        self.replicas = self.isr = _listed(tuple(replicas))
-        self.eligible = self.last_known = _listed(())  # KIP-966
+        self.replicas = self.isr = _shared_replica_list(tuple(replicas))
+        self.eligible = self.last_known = _shared_replica_list(())  # KIP-966
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
@@ -49,7 +49,7 @@ class Partition:
         self.was_led = True  # False: it exists only for the controller
 
     @property
-    def log_without_flush(self) -> Log:
+    def log_without_flush(self) -> PartitionLog:
         """The log with the records that are written, if some are written late."""
         return self.log
 
@@ -57,7 +57,7 @@ class Partition:
         return self.leader_id == node_id and self.is_open
 
 
-MakePartition = Callable[[str, int, Sequence[int], Log], Partition]
+MakePartition = Callable[[str, int, Sequence[int], PartitionLog], Partition]
 
 
 class Topic:
@@ -77,16 +77,16 @@ class Topic:
         self.partitions: list[Partition] = []
 
     @property
-    def was_led(self) -> bool:
+    def has_ever_been_led(self) -> bool:
         """Whether any partition has had a leader; otherwise only the controller sees the topic."""
         return any(partition.was_led for partition in self.partitions)
 
-    def partition(self, index: int) -> Partition | None:
+    def partition_once_led(self, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
-        found = self.assigned(index)
+        found = self.partition_even_never_led(index)
         return found if found is not None and found.was_led else None
 
-    def assigned(self, index: int) -> Partition | None:
+    def partition_even_never_led(self, index: int) -> Partition | None:
         """Return a partition as the controller sees it: also one that never had a leader."""
         return self.partitions[index] if 0 <= index < len(self.partitions) else None
 
@@ -121,7 +121,7 @@ class Topics:
         self.is_readable: Callable[[str, str], bool] = lambda *_: True
         """Return whether a topic setting's value is valid; used where it was not validated before.
         """
-        self.in_force: Callable[[Mapping[str, str]], InForce] = InForce
+        self.in_force: Callable[[Mapping[str, str]], EffectiveLogSettings] = EffectiveLogSettings
         """Return the effective settings for a topic with these overrides."""
         self.can_lead: Callable[[int], bool] = lambda _: True
         """Return whether a broker exists; used where it was not validated before."""
@@ -133,7 +133,9 @@ class Topics:
         """Called with the id of a deleted topic."""
         self.make_partition: MakePartition = lambda _, *rest: Partition(*rest)
         """Make a partition, given the topic's name, the index, the replicas and the log."""
-        self.make_log: Callable[[InForce, Clock, Callable[[], None]], Log] = Log
+        self.make_log: Callable[[EffectiveLogSettings, Clock, Callable[[], None]], PartitionLog] = (
+            PartitionLog
+        )
 
     def __len__(self) -> int:
         return len(self._by_name)
@@ -144,7 +146,7 @@ class Topics:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def named(self, names: Set[str]) -> list[Topic]:
+    def existing_among(self, names: Set[str]) -> list[Topic]:
         """Return the topics among `names` that exist, in no order; fast for very many names.
 
         Topics may be deleted meanwhile, if another thread calls it.
@@ -155,19 +157,19 @@ class Topics:
     def get(self, name: str | None) -> Topic | None:
         return None if name is None else self._by_name.get(name)
 
-    def known(self, name: str) -> Topic | None:
+    def topic_once_led(self, name: str) -> Topic | None:
         """Return a topic as brokers see it: None until it has had a leader."""
         return None if name in self._unled else self._by_name.get(name)
 
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
 
-    def name_of(self, topic_id: bytes) -> str | None:
+    def name_of_topic_even_deleted(self, topic_id: bytes) -> str | None:
         """Return the name of a topic, also of one that was deleted not long ago."""
         topic = self._by_id.get(topic_id)
         return self._deleted_ids.get(topic_id) if topic is None else topic.name
 
-    def partition(self, name: str, index: int) -> Partition | None:
+    def partition_once_led(self, name: str, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""
         topic = self._by_name.get(name)
         if topic is None or not 0 <= index < len(topic.partitions):
@@ -175,23 +177,23 @@ class Topics:
         found = topic.partitions[index]
         return found if found.was_led else None
 
-    def assigned(self, name: str, index: int) -> Partition | None:
+    def partition_even_never_led(self, name: str, index: int) -> Partition | None:
         """Return a partition as the controller sees it: also one that never had a leader."""
         topic = self._by_name.get(name)
-        return None if topic is None else topic.assigned(index)
+        return None if topic is None else topic.partition_even_never_led(index)
 
-    def colliding(self, name: str) -> list[str]:
+    def names_colliding_in_metrics(self, name: str) -> list[str]:
         """Return other topics whose names differ from this one only in `.` and `_`."""
-        return sorted({*self._by_metric_name.get(metric_name(name), ())} - {name})
+        return sorted({*self._by_metric_name.get(name_in_metrics(name), ())} - {name})
 
-    def new_id(self) -> bytes:
+    def new_topic_id(self) -> bytes:
         """Return a random version 4 UUID as 16 bytes."""
         raw = bytearray(self._random.randbytes(16))
         raw[6] = raw[6] & 0x0F | 0x40
         raw[8] = raw[8] & 0x3F | 0x80
         return bytes(raw)
 
-    def create(
+    def create_topic(
         self,
         name: str,
         assignments: Sequence[Sequence[int]],
@@ -204,17 +206,17 @@ class Topics:
         `topic_id` is given when a stored topic is restored.
         """
         assert name not in self._by_name
-        topic_id = topic_id or self.new_id()
+        topic_id = topic_id or self.new_topic_id()
         topic = Topic(name, topic_id, is_internal=name in self.internal_names)
-        self._set(topic, {**self.prepared.pop(name, {}), **configs})
+        self._set_configs(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
-        alike = metric_name(name)
+        alike = name_in_metrics(name)
         self._by_metric_name[alike] = (*self._by_metric_name.get(alike, ()), name)
         self.add_partitions(topic, assignments)
         return topic
 
-    def _change(self, name: str | None) -> None:
+    def _record_change(self, name: str | None) -> None:
         """Record that a topic changed; None: partitions of any topic."""
         self.epoch += 1
         if name is None:
@@ -223,14 +225,14 @@ class Topics:
             self._changed[name] = self.epoch
         self.when_changed(name)
 
-    def changed_since(self, epoch: int, names: Iterable[str]) -> bool:
+    def any_changed_since(self, epoch: int, names: Iterable[str]) -> bool:
         """Return whether any of these topics may have changed after `epoch`; unknown ones count
         too.
         """
-        last = max((self._last_change(name) for name in names), default=0)
+        last = max((self._last_change_epoch(name) for name in names), default=0)
         return max(last, self._changed_somewhere) > epoch
 
-    def _last_change(self, name: str) -> int:
+    def _last_change_epoch(self, name: str) -> int:
         """Return the latest epoch at which a topic, which may be deleted, can have changed."""
         known = self._changed.get(name) or self._deleted.get(name)
         return self._forgotten if known is None else known
@@ -247,27 +249,27 @@ class Topics:
             partition.was_led = any(map(self.can_lead, replicas))
             topic.partitions.append(partition)
         self.partition_count += len(assignments)
-        self._note_leaders(topic)
-        self._change(topic.name)
+        self._note_topics_led(topic)
+        self._record_change(topic.name)
 
-    def _note_leaders(self, *topics: Topic) -> None:
+    def _note_topics_led(self, *topics: Topic) -> None:
         for topic in topics:
-            (self._unled.discard if topic.was_led else self._unled.add)(topic.name)
+            (self._unled.discard if topic.has_ever_been_led else self._unled.add)(topic.name)
 
-    def configure(self, topic: Topic, configs: Mapping[str, str]) -> None:
+    def replace_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
-        self._set(topic, configs)
+        self._set_configs(topic, configs)
         self.when_changed(topic.name)
 
-    def _set(self, topic: Topic, configs: Mapping[str, str]) -> None:
+    def _set_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
         if topic.unreadable or len(kept) < len(configs):
             topic.unreadable = frozenset(configs.keys() - kept.keys())
         topic.configs.clear()
         topic.configs.update(kept)
 
-    def elect(self, partition: Partition, leader_id: int) -> None:
+    def elect_leader(self, partition: Partition, leader_id: int) -> None:
         """Elect another replica, or NOBODY, in a new leader epoch, and wake waiting fetches.
 
         A leader that was not in sync becomes the only replica in the ISR; no other is eligible.
@@ -277,35 +279,35 @@ class Topics:
         partition.leader_id = leader_id
         partition.leader_epoch += 1
         if leader_id != NOBODY:
-            self._has_leader(partition)
+            self._note_partition_led(partition)
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
-            partition.eligible = partition.last_known = _listed(())
-        self._change(None)
+            partition.eligible = partition.last_known = _shared_replica_list(())
+        self._record_change(None)
         log.wake()
 
-    def sync(self, partition: Partition, isr: Sequence[int]) -> None:
+    def set_in_sync_replicas(self, partition: Partition, isr: Sequence[int]) -> None:
         """Set the in-sync replicas."""
         assert set(isr) <= set(partition.replicas)
         if partition.isr != list(isr):
-            partition.isr = _listed(tuple(isr))
-            self._change(None)
+            partition.isr = _shared_replica_list(tuple(isr))
+            self._record_change(None)
 
-    def reassign(self, partition: Partition, replicas: Sequence[int]) -> None:
+    def replace_replicas(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Replace the replicas, all in sync; the leader stays if it is one of them."""
         assert replicas
-        partition.replicas = partition.isr = _listed(tuple(replicas))
-        partition.eligible = partition.last_known = _listed(())
-        self._has_leader(partition)
-        self._change(None)
+        partition.replicas = partition.isr = _shared_replica_list(tuple(replicas))
+        partition.eligible = partition.last_known = _shared_replica_list(())
+        self._note_partition_led(partition)
+        self._record_change(None)
         if partition.leader_id not in replicas:
-            self.elect(partition, replicas[0])
+            self.elect_leader(partition, replicas[0])
 
-    def _has_leader(self, partition: Partition) -> None:
+    def _note_partition_led(self, partition: Partition) -> None:
         partition.was_led = True
-        self._note_leaders(*(self._by_name[name] for name in self._unled))
+        self._note_topics_led(*(self._by_name[name] for name in self._unled))
 
-    def delete(self, name: str) -> None:
+    def delete_topic(self, name: str) -> None:
         """Delete a topic and wake requests waiting for its records; raise KeyError if unknown."""
         topic = self._by_name.pop(name)
         del self._by_id[topic.topic_id]
@@ -313,19 +315,19 @@ class Topics:
         self._unled.discard(name)
         self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
-            partition.log_without_flush.close()
-        self._change(name)
-        self._remember_deletion(topic, self._changed.pop(name))
+            partition.log_without_flush.close_deleted_log()
+        self._record_change(name)
+        self._remember_deletion_epoch(topic, self._changed.pop(name))
         self.deletions += 1
         self.when_deleted(topic.topic_id)
 
     def _forget_metric_name(self, name: str) -> None:
-        alike = metric_name(name)
+        alike = name_in_metrics(name)
         kept = tuple(other for other in self._by_metric_name.pop(alike) if other != name)
         if kept:
             self._by_metric_name[alike] = kept
 
-    def _remember_deletion(self, topic: Topic, epoch: int) -> None:
+    def _remember_deletion_epoch(self, topic: Topic, epoch: int) -> None:
         """Remember the epoch of a deletion; beyond DELETED_NAMES_MAX names, drop the oldest."""
         name = topic.name
         self._deleted_ids[topic.topic_id] = name

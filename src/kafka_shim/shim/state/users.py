@@ -29,18 +29,18 @@ class Users:
         """Name to password, for PLAIN."""
         return self._passwords
 
-    def add(self, name: str, password: str) -> None:
+    def add_configured_user(self, name: str, password: str) -> None:
         """Add a user for every mechanism, or replace the password."""
-        self.remove(name)
+        self.remove_configured_user(name)
         self._passwords[name] = password
 
-    def remove(self, name: str) -> None:
+    def remove_configured_user(self, name: str) -> None:
         """Remove a configured user; an unknown one is no error."""
         self._passwords.pop(name, None)
         for mechanism in ScramMechanism:
             self._configured.pop((mechanism, name), None)
 
-    def scram(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
+    def scram_credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
         """Return the credential of a log-in; a stored one takes
         precedence over the configuration.
         """
@@ -53,18 +53,20 @@ class Users:
             self._configured[key] = credential_of_password(mechanism, password, salt)
         return self._configured.get(key)
 
-    def stored_names(self) -> list[str]:
+    def names_with_stored_credentials(self) -> list[str]:
         """Users with at least one stored credential, sorted."""
         return sorted({name for _, name in self._stored})
 
-    def stored(self, name: str) -> list[tuple[ScramMechanism, ScramCredential]]:
+    def stored_credentials(self, name: str) -> list[tuple[ScramMechanism, ScramCredential]]:
         """Return the stored credentials of a user, by mechanism."""
         keys = [(mechanism, name) for mechanism in ScramMechanism]
         return [(key[0], self._stored[key]) for key in keys if key in self._stored]
 
-    def store(self, mechanism: ScramMechanism, name: str, credential: ScramCredential) -> None:
+    def store_credential(
+        self, mechanism: ScramMechanism, name: str, credential: ScramCredential
+    ) -> None:
         self._stored[mechanism, name] = credential
 
-    def discard(self, mechanism: ScramMechanism, name: str) -> bool:
+    def remove_stored_credential(self, mechanism: ScramMechanism, name: str) -> bool:
         """Remove a stored credential; return whether there was one."""
         return self._stored.pop((mechanism, name), None) is not None

@@ -16,14 +16,14 @@ _SLOTS = 2
 _BYTES = _SLOTS * _SLOT.size
 
 
-class Mark(NamedTuple):
+class CommitMarkValue(NamedTuple):
     """The number of a commit, and the bytes that the journal has after it."""
 
     commit_number: int
     journal_bytes: int
 
 
-class CommitMark:
+class MappedCommitMark:
     """The mark of an open data directory, in the file with this descriptor.
 
     The file is mapped into memory, since a mark is written for each acknowledged batch; it survives
@@ -39,7 +39,7 @@ class CommitMark:
         self._memory = mmap.mmap(descriptor, _BYTES)
         self._slot = 0
 
-    def write(self, commit_number: int, journal_bytes: int) -> None:
+    def write_mark(self, commit_number: int, journal_bytes: int) -> None:
         """Write the mark."""
         checksum = zlib.crc32(b"%d %d" % (commit_number, journal_bytes))
         _SLOT.pack_into(
@@ -47,15 +47,15 @@ class CommitMark:
         )
         self._slot = 1 - self._slot
 
-    def close(self) -> None:
+    def close_map(self) -> None:
         """Release the memory; the file keeps the mark."""
         self._memory.close()
 
 
-def _valid_marks(content: bytes) -> list[Mark]:
+def _valid_marks(content: bytes) -> list[CommitMarkValue]:
     whole = content[: len(content) // _SLOT.size * _SLOT.size]
     return [
-        Mark(number, size)
+        CommitMarkValue(number, size)
         for number, size, checksum in _SLOT.iter_unpack(whole)
         if checksum == zlib.crc32(b"%d %d" % (number, size)) and (number or size)
     ]

@@ -18,8 +18,8 @@ import msgspec
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.storage.commit_mark import CommitMark
-from kafka_shim.shim.storage.journal import Journal, Row as JournalRow, batch_checksum
+from kafka_shim.shim.storage.commit_mark import MappedCommitMark
+from kafka_shim.shim.storage.journal import BatchJournal, Row as JournalRow, batch_checksum
 
 log = Log("shim.storage")
 
@@ -60,7 +60,7 @@ Batch = tuple[int, int, int, bytes]
 """Number of its log, first offset, whether it was cleaned, and its bytes."""
 
 
-class Commit(msgspec.Struct, frozen=True):
+class CommitSums(msgspec.Struct, frozen=True):
     """The last commit: its number, and the sums of the checksums of all rows and batches.
 
     `is_last`: the broker closed the file after it, so no journal or write-ahead log is needed.
@@ -85,61 +85,65 @@ class Database:
             raise ConfigError(f"{self._where}: {error.strerror}: {error.filename}") from error
         with contextlib.ExitStack() as opened:
             opened.callback(os.close, self._lock)
-            self._take_lock()
+            self._lock_directory()
             self._file = directory / FILE
             try:
-                self._mark = CommitMark(self._lock)
-                opened.callback(self._mark.close)
-                self._open(opened)
+                self._mark = MappedCommitMark(self._lock)
+                opened.callback(self._mark.close_map)
+                self._open_files(opened)
                 self._inode = self._file.stat().st_ino
-                self._journal = Journal(directory)
-                opened.callback(self._journal.close)
-                self._recover()
+                self._journal = BatchJournal(directory)
+                opened.callback(self._journal.close_and_delete_if_empty)
+                self._move_journal_batches_to_database()
             except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
-                raise (self._full() if _is_full(error) else self.damaged(error)) from error
+                raise (
+                    self._disk_full_error()
+                    if _is_disk_full(error)
+                    else self.damaged_content_error(error)
+                ) from error
             self._opened = opened.pop_all()
 
-    def _take_lock(self) -> None:
+    def _lock_directory(self) -> None:
         try:
             fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
             text = "is in use by another kafka-shim; stop it, or choose another directory"
             raise ConfigError(f"{self._where} {text}") from error
 
-    def _open(self, opened: contextlib.ExitStack) -> None:
+    def _open_files(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
         if is_new and self._mark.last is not None:
-            raise self.damaged("it is missing or empty")
+            raise self.damaged_content_error("it is missing or empty")
         self._connection = sqlite3.connect(
             self._file, isolation_level=None, check_same_thread=False
         )
         opened.callback(self._connection.close)
         self._file.chmod(0o600)
-        self._prepare(is_new=is_new)
+        self._prepare_tables(is_new=is_new)
 
-    def _prepare(self, *, is_new: bool) -> None:
+    def _prepare_tables(self, *, is_new: bool) -> None:
         run = self._connection.execute
         if is_new:
             run(f"PRAGMA page_size = {PAGE_BYTES}")
         else:
-            self._check()
+            self._require_intact_file_of_format()
         run("PRAGMA journal_mode = WAL")
         run("PRAGMA synchronous = OFF")
         run(f"PRAGMA wal_autocheckpoint = {CHECKPOINT_PAGES}")
         if is_new:
             self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
-    def _recover(self) -> None:
+    def _move_journal_batches_to_database(self) -> None:
         """Move the batches in the journal of a killed process into the database."""
         row = self._connection.execute(
             "SELECT value FROM kept WHERE part = ? AND key = ?", _COMMIT
         ).fetchone()
-        self._commit = msgspec.json.decode(row[0], type=Commit) if row else Commit()
-        self._journal.recover(self._commit.number)
-        self._check_mark()
-        self.flush()
+        self._commit = msgspec.json.decode(row[0], type=CommitSums) if row else CommitSums()
+        self._journal.keep_entries_after_commit(self._commit.number)
+        self._require_acknowledged_commits()
+        self.commit_journal_batches()
 
-    def _check_mark(self) -> None:
+    def _require_acknowledged_commits(self) -> None:
         """Raise ConfigError if the files lack something that was acknowledged."""
         last, commit = self._mark.last, self._commit
         if commit.is_last or (last is None and not commit.number):
@@ -152,20 +156,20 @@ class Database:
             )  # fmt: skip
         elif last.commit_number > commit.number:
             lost = last.commit_number - commit.number
-            raise self.damaged(
+            raise self.damaged_content_error(
                 f"its last {lost} commits are missing, since its write-ahead log is damaged or gone"
             )
         elif last.commit_number == commit.number and self._journal.size < last.journal_bytes:
-            raise self.damaged(
+            raise self.damaged_content_error(
                 f"of {last.journal_bytes} bytes in the journal, {self._journal.size} can be read"
             )
 
-    def _check(self) -> None:
+    def _require_intact_file_of_format(self) -> None:
         """Raise ConfigError for a damaged file, and for one with another format."""
         run = self._connection.execute
         if run("PRAGMA application_id").fetchone()[0] != APPLICATION_ID:
             if self._mark.last is not None:
-                raise self.damaged("its write-ahead log is damaged or gone")
+                raise self.damaged_content_error("its write-ahead log is damaged or gone")
             text = "is not a file of kafka-shim; choose another directory"
             raise ConfigError(f"{self._where}: {FILE} {text}")
         written = run("PRAGMA user_version").fetchone()[0]
@@ -174,74 +178,78 @@ class Database:
             raise ConfigError(f"{self._where}: {FILE} {text}")
         result = run("PRAGMA quick_check(1)").fetchone()[0]
         if result != "ok":
-            raise self.damaged(result)
+            raise self.damaged_content_error(result)
 
-    def _full(self) -> ConfigError:
+    def _disk_full_error(self) -> ConfigError:
         return ConfigError(f"{self._where}: the disk is full: make room, then start again")
 
-    def damaged(self, why: object) -> ConfigError:
+    def damaged_content_error(self, why: object) -> ConfigError:
         """Return the error for content that cannot be read."""
         reason = " ".join(str(why).split())
         text = f"cannot be used: {reason}; remove the directory to begin anew"
         return ConfigError(f"{self._where}: {FILE} {text}")
 
-    def rows(self) -> Iterator[tuple[str, str, str]]:
+    def read_all_rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield every row: part, key, value. Raise ConfigError if one is damaged or missing."""
         total = 0
-        for part, key, value, checksum in self._read("SELECT * FROM kept ORDER BY part, key"):
+        for part, key, value, checksum in self._run_read_query(
+            "SELECT * FROM kept ORDER BY part, key"
+        ):
             if (part, key) == _COMMIT:
                 continue
             if checksum != _row_checksum(part, key, value):
-                raise self.damaged(f"the row {part} {key[:80]!r} is damaged")
+                raise self.damaged_content_error(f"the row {part} {key[:80]!r} is damaged")
             total += checksum
             yield part, key, value
         if total != self._commit.rows:
-            raise self.damaged("rows are missing, or there are too many")
+            raise self.damaged_content_error("rows are missing, or there are too many")
 
-    def batches(self) -> Iterator[Batch]:
+    def read_all_batches(self) -> Iterator[Batch]:
         """Yield all batches by log and offset. Raise ConfigError if one is damaged or missing."""
         mask = (1 << OFFSET_BITS) - 1
         total = 0
         query = "SELECT id, is_clean, payload, checksum FROM batches ORDER BY id"
-        for batch_id, is_clean, payload, checksum in self._read(query):
+        for batch_id, is_clean, payload, checksum in self._run_read_query(query):
             number, offset = batch_id >> OFFSET_BITS, batch_id & mask
             if checksum != batch_checksum(batch_id, is_clean, payload):
-                raise self.damaged(f"the batch at offset {offset} of log {number} is damaged")
+                raise self.damaged_content_error(
+                    f"the batch at offset {offset} of log {number} is damaged"
+                )
             total += checksum
             yield number, offset, is_clean, payload
         if total != self._commit.batches:
-            raise self.damaged("batches are missing, or there are too many")
+            raise self.damaged_content_error("batches are missing, or there are too many")
 
-    def _read(self, query: str) -> Iterator[Any]:
+    def _run_read_query(self, query: str) -> Iterator[Any]:
         try:
             yield from self._connection.execute(query)
         except sqlite3.Error as error:
-            raise self.damaged(error) from error
+            raise self.damaged_content_error(error) from error
 
     @property
-    def is_behind(self) -> bool:
+    def has_batches_in_journal(self) -> bool:
         """Return whether the journal contains batches."""
         return bool(self._journal.size)
 
-    def append(self, rows: Sequence[JournalRow]) -> None:
+    def append_to_journal(self, rows: Sequence[JournalRow]) -> None:
         """Write new batches to the journal. Raise sqlite3.Error or OSError if that fails."""
-        self._journal.append(rows)
-        self._mark.write(self._commit.number, self._journal.size)
+        self._journal.append_batches(rows)
+        self._mark.write_mark(self._commit.number, self._journal.size)
         if self._journal.size > JOURNAL_BYTES_MAX:
-            self.flush()
+            self.commit_journal_batches()
 
-    def flush(self) -> None:
+    def commit_journal_batches(self) -> None:
         """Commit the batches of the journal. Raise sqlite3.Error or OSError if that fails."""
         if self._journal.size:
-            self.write((), (), ())
+            self.commit_changes((), (), ())
 
-    def write(
+    def commit_changes(
         self,
         deletions: Iterable[tuple[int, int, int]],
         batches: Iterable[Batch],
         rows: Iterable[Row],
         *,
-        clears: bool = False,
+        clears_first: bool = False,
         is_last: bool = False,
     ) -> None:
         """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
@@ -255,19 +263,19 @@ class Database:
         run = self._connection.execute
         run("BEGIN")
         try:
-            commit = self._clear() if clears else self._commit
-            sums = _Sums(run, commit.rows, commit.batches)
-            if not clears:
-                sums.add_new_batches(self._journal.rows)
+            commit = self._delete_everything() if clears_first else self._commit
+            sums = _ChecksumTransaction(run, commit.rows, commit.batches)
+            if not clears_first:
+                sums.insert_new_batches(self._journal.rows)
             for number, first, end in deletions:
                 sums.delete_batches(number << OFFSET_BITS | first, (number << OFFSET_BITS) + end)
             for batch in batches:
-                row = _batch_row(*batch)
+                row = _journal_row(*batch)
                 sums.delete_batches(row[0], row[0] + 1)
-                sums.add_new_batches([row])
+                sums.insert_new_batches([row])
             for part, key, value in rows:
                 sums.put_row(part, key, value)
-            commit = Commit(self._commit.number + 1, sums.rows, sums.batches, is_last)
+            commit = CommitSums(self._commit.number + 1, sums.rows, sums.batches, is_last)
             value = msgspec.json.encode(commit).decode()
             run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, 0)", (*_COMMIT, value))
             run("COMMIT")
@@ -276,30 +284,30 @@ class Database:
                 run("ROLLBACK")
             raise
         self._commit = commit
-        self._journal.begin(commit.number)
-        self._mark.write(commit.number, 0)
+        self._journal.empty_after_commit(commit.number)
+        self._mark.write_mark(commit.number, 0)
 
-    def _clear(self) -> Commit:
+    def _delete_everything(self) -> CommitSums:
         self._connection.execute("DELETE FROM kept")
         self._connection.execute("DELETE FROM batches")
-        return Commit()
+        return CommitSums()
 
-    def finish(self) -> None:
+    def commit_and_close(self) -> None:
         """Commit what is left and release the directory, with one file beside `lock`.
 
         Raise sqlite3.Error or OSError if that fails.
         """
         try:
-            self.write((), (), (), is_last=True)
+            self.commit_changes((), (), (), is_last=True)
         finally:
-            self.close()
+            self.close_without_commit()
 
-    def close(self) -> None:
+    def close_without_commit(self) -> None:
         """Release the directory without another commit."""
         self._opened.close()
 
 
-class _Sums:
+class _ChecksumTransaction:
     """Changes rows and batches in a transaction, and the sums of their checksums."""
 
     def __init__(self, run: Callable[..., sqlite3.Cursor], rows: int, batches: int) -> None:
@@ -307,7 +315,7 @@ class _Sums:
         self.rows = rows
         self.batches = batches
 
-    def add_new_batches(self, batches: Sequence[JournalRow]) -> None:
+    def insert_new_batches(self, batches: Sequence[JournalRow]) -> None:
         for batch in batches:
             checksum = batch_checksum(*batch)
             self._run(_INSERT, (*batch, checksum))
@@ -337,7 +345,7 @@ class _Sums:
         self._run("INSERT OR REPLACE INTO kept VALUES (?, ?, ?, ?)", (part, key, value, checksum))
 
 
-def _is_full(error: Exception) -> bool:
+def _is_disk_full(error: Exception) -> bool:
     return (
         getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_FULL
         or getattr(error, "errno", None) == errno.ENOSPC
@@ -348,5 +356,5 @@ def _row_checksum(part: str, key: str, value: str) -> int:
     return zlib.crc32(f"{part}\0{key}\0{value}".encode())
 
 
-def _batch_row(number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
+def _journal_row(number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
     return number << OFFSET_BITS | offset, is_clean, payload

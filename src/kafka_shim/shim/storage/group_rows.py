@@ -14,12 +14,12 @@ from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, Offsets
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     SharePartitionKey as ShareKey,
     ShareState,
 )
 from kafka_shim.shim.storage import member_rows
-from kafka_shim.shim.storage.settings_rows import Kept, text
+from kafka_shim.shim.storage.settings_rows import Kept, as_json_text
 
 OFFSET, HELD, ZOOKEEPER = "offset", "held-offsets", "zookeeper-offset"
 
@@ -50,32 +50,32 @@ class ClassicRow(msgspec.Struct, tag="classic"):
 
 _TYPES: Mapping[type, GroupType] = {
     ClassicRow: GroupType.CLASSIC,
-    member_rows.ConsumerRow: GroupType.CONSUMER,
-    member_rows.ShareRow: GroupType.SHARE,
-    member_rows.StreamsRow: GroupType.STREAMS,
+    member_rows.ConsumerGroupRow: GroupType.CONSUMER,
+    member_rows.ShareGroupRow: GroupType.SHARE,
+    member_rows.StreamsGroupRow: GroupType.STREAMS,
 }
 
 
-class UnsettledError(Exception):
+class GroupRebalancingError(Exception):
     """The group is rebalancing; its last generation stays written, as on a real broker."""
 
 
-def group_text(group: Group | None) -> str | None:
+def group_row_json(group: Group | None) -> str | None:
     """Return the row of a group; None if it does not exist. Raises UnsettledError."""
     if group is None:
         return None
     if group.type is GroupType.CONSUMER:
-        return text(member_rows.consumer_row(cast("ConsumerGroup", group)))
+        return as_json_text(member_rows.consumer_group_row(cast("ConsumerGroup", group)))
     if group.type is GroupType.SHARE:
-        return text(member_rows.share_row(cast("ShareGroup", group)))
+        return as_json_text(member_rows.share_group_row(cast("ShareGroup", group)))
     if group.type is GroupType.STREAMS:
-        return text(member_rows.streams_row(cast("StreamsGroup", group)))
-    return _classic_text(cast("ClassicGroup", group))
+        return as_json_text(member_rows.streams_group_row(cast("StreamsGroup", group)))
+    return _classic_group_json(cast("ClassicGroup", group))
 
 
-def _classic_text(found: ClassicGroup) -> str:
+def _classic_group_json(found: ClassicGroup) -> str:
     if found.state not in (ClassicState.STABLE, ClassicState.EMPTY):
-        raise UnsettledError
+        raise GroupRebalancingError
     cycle, roster = found.rebalance, found.roster
     members = [
         ClassicMemberRow(
@@ -90,7 +90,7 @@ def _classic_text(found: ClassicGroup) -> str:
         )
         for member in roster.members.values()
     ]
-    return text(
+    return as_json_text(
         ClassicRow(
             roster.protocol_type,
             cycle.generation_id,
@@ -102,76 +102,76 @@ def _classic_text(found: ClassicGroup) -> str:
     )
 
 
-def put_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore groups; each member gets a full session timeout."""
     for group_id, value in rows.get("group", {}).items():
         row = msgspec.json.decode(
             value,
             type=ClassicRow
-            | member_rows.ConsumerRow
-            | member_rows.ShareRow
-            | member_rows.StreamsRow,
+            | member_rows.ConsumerGroupRow
+            | member_rows.ShareGroupRow
+            | member_rows.StreamsGroupRow,
         )
         made = cluster.member_requests.create_empty_group(group_id, _TYPES[type(row)])
         cluster.groups.joins += len(row.members)
-        if isinstance(row, member_rows.ConsumerRow):
-            member_rows.put_consumer(cast("ConsumerGroup", made), row)
-        elif isinstance(row, member_rows.ShareRow):
-            member_rows.put_share(cast("ShareGroup", made), row)
-        elif isinstance(row, member_rows.StreamsRow):
-            member_rows.put_streams(cast("StreamsGroup", made), row)
+        if isinstance(row, member_rows.ConsumerGroupRow):
+            member_rows.restore_consumer_group(cast("ConsumerGroup", made), row)
+        elif isinstance(row, member_rows.ShareGroupRow):
+            member_rows.restore_share_group(cast("ShareGroup", made), row)
+        elif isinstance(row, member_rows.StreamsGroupRow):
+            member_rows.restore_streams_group(cast("StreamsGroup", made), row)
         else:
-            _put_classic(cast("ClassicGroup", made), row)
+            _restore_classic_group(cast("ClassicGroup", made), row)
 
 
-def _put_classic(group: ClassicGroup, row: ClassicRow) -> None:
+def _restore_classic_group(group: ClassicGroup, row: ClassicRow) -> None:
     """Restore a classic group into a new one."""
     cycle = group.rebalance
     cycle.generation_id, cycle.protocol_name = row.generation_id, row.protocol_name
     cycle.empty_since_ms = row.empty_since_ms
     group.roster.protocol_type = row.protocol_type
     for kept in row.members:
-        _put_member(group, kept)
+        _restore_classic_member(group, kept)
     group.roster.leader_id = row.leader_id
     if row.members:
         cycle.state = ClassicState.STABLE
 
 
-def _put_member(group: ClassicGroup, kept: ClassicMemberRow) -> None:
+def _restore_classic_member(group: ClassicGroup, member_row: ClassicMemberRow) -> None:
     joining = JoinRequest(
-        member_id=kept.member_id,
-        instance_id=kept.instance_id,
-        client_id=kept.client_id,
-        client_host=kept.client_host,
-        session_timeout_ms=kept.session_timeout_ms,
-        rebalance_timeout_ms=kept.rebalance_timeout_ms,
+        member_id=member_row.member_id,
+        instance_id=member_row.instance_id,
+        client_id=member_row.client_id,
+        client_host=member_row.client_host,
+        session_timeout_ms=member_row.session_timeout_ms,
+        rebalance_timeout_ms=member_row.rebalance_timeout_ms,
         protocol_type=group.roster.protocol_type,
-        protocols=((group.rebalance.protocol_name or "", kept.metadata),),
+        protocols=((group.rebalance.protocol_name or "", member_row.metadata),),
     )
-    member = ClassicMember(kept.member_id, joining)
-    member.assignment, member.is_new = kept.assignment, False
+    member = ClassicMember(member_row.member_id, joining)
+    member.assignment, member.is_new = member_row.assignment, False
     group.roster.add_member(member, joining.protocol_type)
     group.rebalance.restart_session_timeout(member)
 
 
-def offset_key(group_id: str, topic_id: bytes, partition: int) -> str:
-    return text([group_id, topic_id, partition])
+def offset_row_key(group_id: str, topic_id: bytes, partition: int) -> str:
+    return as_json_text([group_id, topic_id, partition])
 
 
-def offset_text(offsets: Offsets, group_id: str, topic_id: bytes, partition: int) -> str | None:
+def offset_row_json(offsets: Offsets, group_id: str, topic_id: bytes, partition: int) -> str | None:
     """Return the row of a committed offset; None if there is none."""
     found = offsets.committed_offset(group_id, topic_id, partition)
-    return None if found is None else text(found)
+    return None if found is None else as_json_text(found)
 
 
-def held_text(offsets: Offsets, group_id: str, producer_id: int) -> str | None:
+def pending_offsets_json(offsets: Offsets, group_id: str, producer_id: int) -> str | None:
     """Return the row of a transaction's pending offsets; None if there are none."""
     held = offsets.pending_offsets_of_producer(group_id, producer_id)
     rows = [(topic_id, partition, offset) for (topic_id, partition), offset in held.items()]
-    return text(rows) if rows else None
+    return as_json_text(rows) if rows else None
 
 
-def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
+def restore_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
     """Restore committed offsets, and pending ones of transactions."""
     found = list[tuple[str, bytes, int, CommittedOffset]]()
     for key, value in rows.get(part, {}).items():
@@ -188,13 +188,13 @@ def put_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
         offsets.restore_offsets(group_id, held, producer_id)
 
 
-def share_text(cluster: Cluster, key: ShareKey) -> str | None:
+def share_state_json(cluster: Cluster, key: ShareKey) -> str | None:
     """Return the row of a share partition; None if it has no state."""
     found = cluster.share_states.get_state(key)
-    return None if found is None else text(found)
+    return None if found is None else as_json_text(found)
 
 
-def put_shares(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def restore_share_states(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore the states of share partitions."""
     for key, value in rows.get("share-partition", {}).items():
         state = msgspec.json.decode(value, type=ShareState)

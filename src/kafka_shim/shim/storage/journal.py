@@ -26,7 +26,7 @@ def batch_checksum(batch_id: int, is_clean: int, payload: bytes) -> int:
     return zlib.crc32(payload, ((batch_id ^ batch_id >> 32) & 0xFFFF_FFFF) ^ is_clean)
 
 
-class Journal:
+class BatchJournal:
     """The journal of a process. Raises OSError if it cannot be written."""
 
     def __init__(self, directory: Path) -> None:
@@ -40,7 +40,7 @@ class Journal:
         self.size = 0
         """The bytes of their entries."""
 
-    def append(self, rows: Sequence[Row]) -> None:
+    def append_batches(self, rows: Sequence[Row]) -> None:
         """Append batches; raise FileNotFoundError if the file was deleted."""
         if not os.fstat(self._file).st_nlink:
             raise FileNotFoundError(errno.ENOENT, "the file was deleted", str(self._path))
@@ -63,7 +63,7 @@ class Journal:
         self.rows += rows
         self.size += len(content)
 
-    def begin(self, number: int) -> None:
+    def empty_after_commit(self, number: int) -> None:
         """Empty the file, after the commit of this number, which has all batches."""
         if self.size:
             os.ftruncate(self._file, 0)
@@ -71,7 +71,7 @@ class Journal:
         self.rows = []
         self.size = 0
 
-    def read(self) -> Iterator[tuple[int, Row]]:
+    def read_intact_batches(self) -> Iterator[tuple[int, Row]]:
         """Yield each batch with the number of its commit, up to the first damaged entry."""
         content = self._path.read_bytes()
         at = 0
@@ -84,18 +84,18 @@ class Journal:
                 return
             yield number, (batch_id, is_clean, payload)
 
-    def recover(self, commit_number: int) -> None:
+    def keep_entries_after_commit(self, commit_number: int) -> None:
         """Take over the whole entries that follow a commit, from the journal of another process.
 
         Others are deleted: the commit has them, or they were never acknowledged.
         """
         self.commit_number = commit_number
-        self.rows = [row for number, row in self.read() if number == commit_number]
+        self.rows = [row for number, row in self.read_intact_batches() if number == commit_number]
         self.size = sum(_ENTRY.size + len(payload) for _, _, payload in self.rows)
         if not self.rows:
             os.ftruncate(self._file, 0)
 
-    def close(self) -> None:
+    def close_and_delete_if_empty(self) -> None:
         """Close the file, and delete it if it is empty."""
         os.close(self._file)
         if not self.size:

@@ -24,7 +24,7 @@ Since = list[tuple[bytes, int, int]]
 """Partitions, and the epochs since which a member has them."""
 
 
-class TargetRow(msgspec.Struct):
+class GroupTargetRow(msgspec.Struct):
     """The epochs of a group, and the target assignment of its members."""
 
     epoch: int
@@ -32,7 +32,7 @@ class TargetRow(msgspec.Struct):
     by_member: list[tuple[str, Held]]
 
 
-class StepRow(msgspec.Struct):
+class ReconciliationRow(msgspec.Struct):
     """A member's progress towards its target assignment."""
 
     epoch: int
@@ -57,13 +57,13 @@ class ConsumerMemberRow(msgspec.Struct):
     topic_regex: str | None
     server_assignor: str | None
     classic_join: ClassicJoinFields | None
-    step: StepRow
+    step: ReconciliationRow
 
 
-class ConsumerRow(msgspec.Struct, tag="consumer"):
+class ConsumerGroupRow(msgspec.Struct, tag="consumer"):
     """A consumer group; `matching` are the topics that its regular expressions match."""
 
-    target: TargetRow
+    target: GroupTargetRow
     matching: dict[str, frozenset[str]]
     members: list[ConsumerMemberRow]
 
@@ -81,10 +81,10 @@ class ShareMemberRow(msgspec.Struct):
     assigned: Held
 
 
-class ShareRow(msgspec.Struct, tag="share"):
+class ShareGroupRow(msgspec.Struct, tag="share"):
     """A share group, and its initialised partitions."""
 
-    target: TargetRow
+    target: GroupTargetRow
     has_ever_initialized: bool
     begun: Held
     members: list[ShareMemberRow]
@@ -103,13 +103,13 @@ class StreamsMemberRow(msgspec.Struct):
     endpoint: Endpoint | None
     client_tags: dict[str, str]
     topology_epoch: int
-    step: StepRow
+    step: ReconciliationRow
 
 
-class StreamsRow(msgspec.Struct, tag="streams"):
+class StreamsGroupRow(msgspec.Struct, tag="streams"):
     """A streams group and its topology."""
 
-    target: TargetRow
+    target: GroupTargetRow
     topology: StreamsTopology | None
     members: list[StreamsMemberRow]
     described_epoch: int = -1
@@ -126,44 +126,44 @@ _STREAMS_FIELDS = (
 )
 
 
-def consumer_row(group: ConsumerGroup) -> ConsumerRow:
+def consumer_group_row(group: ConsumerGroup) -> ConsumerGroupRow:
     """Return the row of a consumer group."""
     members = [
         ConsumerMemberRow(
             member_id=member.member_id,
             instance_id=member.instance_id,
-            step=_step(member),
-            **_fields(member, _CONSUMER_FIELDS),
+            step=_reconciliation_row(member),
+            **_copied_attributes(member, _CONSUMER_FIELDS),
         )
         for member in group.members.values()
     ]
-    return ConsumerRow(
-        _target(group.target), dict(group.subscriptions.topics_by_expression), members
+    return ConsumerGroupRow(
+        _group_target_row(group.target), dict(group.subscriptions.topics_by_expression), members
     )
 
 
-def put_consumer(group: ConsumerGroup, row: ConsumerRow) -> None:
+def restore_consumer_group(group: ConsumerGroup, row: ConsumerGroupRow) -> None:
     """Restore a consumer group into a new one."""
     for kept in row.members:
         member = ConsumerMember(kept.member_id, kept.instance_id)
-        _set(member, kept, _CONSUMER_FIELDS)
-        _put_step(member, kept.step)
+        _restore_attributes(member, kept, _CONSUMER_FIELDS)
+        _restore_reconciliation(member, kept.step)
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
         group.restart_member_timers(member)
     group.subscriptions.restore_resolved_expressions(row.matching)
-    _put_target(group.target, row.target)
+    _restore_group_target(group.target, row.target)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
-def share_row(group: ShareGroup) -> ShareRow:
+def share_group_row(group: ShareGroup) -> ShareGroupRow:
     """Return the row of a share group."""
     members = [
         ShareMemberRow(
             member_id=member.member_id,
-            assigned=_held(member.assigned),
-            **_fields(member, _SHARE_FIELDS),
+            assigned=_as_ordered_assignment(member.assigned),
+            **_copied_attributes(member, _SHARE_FIELDS),
         )
         for member in group.members.values()
     ]
@@ -171,10 +171,12 @@ def share_row(group: ShareGroup) -> ShareRow:
         (topic_id, sorted(partitions))
         for topic_id, partitions in group.initialized_partitions.items()
     ]
-    return ShareRow(_target(group.target), group.has_ever_initialized, begun, members)
+    return ShareGroupRow(
+        _group_target_row(group.target), group.has_ever_initialized, begun, members
+    )
 
 
-def put_share(group: ShareGroup, row: ShareRow) -> None:
+def restore_share_group(group: ShareGroup, row: ShareGroupRow) -> None:
     """Restore a share group into a new one."""
     group.has_ever_initialized = row.has_ever_initialized
     group.note_initialized_partitions(
@@ -182,78 +184,80 @@ def put_share(group: ShareGroup, row: ShareRow) -> None:
     )
     for kept in row.members:
         member = ShareMember(kept.member_id)
-        _set(member, kept, _SHARE_FIELDS)
-        member.assigned = _assignment(kept.assigned)
+        _restore_attributes(member, kept, _SHARE_FIELDS)
+        member.assigned = _as_assignment(kept.assigned)
         group.restore_member(member)
-    _put_target(group.target, row.target)
+    _restore_group_target(group.target, row.target)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
-def streams_row(group: StreamsGroup) -> StreamsRow:
+def streams_group_row(group: StreamsGroup) -> StreamsGroupRow:
     """Return the row of a streams group."""
     members = [
         StreamsMemberRow(
-            member_id=member.member_id, step=_step(member), **_fields(member, _STREAMS_FIELDS)
+            member_id=member.member_id,
+            step=_reconciliation_row(member),
+            **_copied_attributes(member, _STREAMS_FIELDS),
         )
         for member in group.members.values()
     ]
     described = -1 if group.description is None else group.description[0]
-    return StreamsRow(_target(group.target), group.topology, members, described)
+    return StreamsGroupRow(_group_target_row(group.target), group.topology, members, described)
 
 
-def put_streams(group: StreamsGroup, row: StreamsRow) -> None:
+def restore_streams_group(group: StreamsGroup, row: StreamsGroupRow) -> None:
     """Restore a streams group into a new one."""
     for kept in row.members:
         member = group.create_member(kept.member_id)
-        _set(member, kept, _STREAMS_FIELDS)
-        _put_step(member, kept.step)
+        _restore_attributes(member, kept, _STREAMS_FIELDS)
+        _restore_reconciliation(member, kept.step)
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
         group.restart_member_timers(member)
-    _put_target(group.target, row.target)
+    _restore_group_target(group.target, row.target)
     group.restore_topology(row.topology)
     if row.described_epoch >= 0:
         group.description = row.described_epoch, None
 
 
-def _fields(member: object, names: tuple[str, ...]) -> dict[str, Any]:
+def _copied_attributes(member: object, names: tuple[str, ...]) -> dict[str, Any]:
     return {name: getattr(member, name) for name in names}
 
 
-def _set(member: object, kept: object, names: tuple[str, ...]) -> None:
+def _restore_attributes(member: object, row: object, names: tuple[str, ...]) -> None:
     for name in names:
-        setattr(member, name, getattr(kept, name))
+        setattr(member, name, getattr(row, name))
 
 
-def _held(assignment: Assignment) -> Held:
+def _as_ordered_assignment(assignment: Assignment) -> Held:
     return [(topic_id, sorted(partitions)) for topic_id, partitions in assignment.items()]
 
 
-def _assignment(held: Held) -> Assignment:
+def _as_assignment(held: Held) -> Assignment:
     return {topic_id: frozenset(partitions) for topic_id, partitions in held}
 
 
-def _since(epochs: Mapping[tuple[bytes, int], int]) -> Since:
+def _epochs_as_rows(epochs: Mapping[tuple[bytes, int], int]) -> Since:
     return [(topic_id, at, epoch) for (topic_id, at), epoch in epochs.items()]
 
 
-def _step(member: ReconcilingMember) -> StepRow:
-    return StepRow(
+def _reconciliation_row(member: ReconcilingMember) -> ReconciliationRow:
+    return ReconciliationRow(
         member.epoch,
         member.previous_epoch,
         member.state.value,
-        _held(member.assigned),
-        _since(member.assigned_since_epoch),
-        _held(member.revoking),
-        _since(member.revoking_since_epoch),
+        _as_ordered_assignment(member.assigned),
+        _epochs_as_rows(member.assigned_since_epoch),
+        _as_ordered_assignment(member.revoking),
+        _epochs_as_rows(member.revoking_since_epoch),
     )
 
 
-def _put_step(member: ReconcilingMember, step: StepRow) -> None:
+def _restore_reconciliation(member: ReconcilingMember, step: ReconciliationRow) -> None:
     member.epoch, member.previous_epoch = step.epoch, step.previous_epoch
     member.state = ReconciliationState(step.state)
-    member.assigned, member.revoking = _assignment(step.assigned), _assignment(step.revoking)
+    member.assigned, member.revoking = _as_assignment(step.assigned), _as_assignment(step.revoking)
     member.assigned_since_epoch = {
         (topic_id, at): epoch for topic_id, at, epoch in step.assigned_in
     }
@@ -262,11 +266,13 @@ def _put_step(member: ReconcilingMember, step: StepRow) -> None:
     }
 
 
-def _target(target: GroupTarget) -> TargetRow:
-    by_member = [(member_id, _held(held)) for member_id, held in target.by_member.items()]
-    return TargetRow(target.epoch, target.target_epoch, by_member)
+def _group_target_row(target: GroupTarget) -> GroupTargetRow:
+    by_member = [
+        (member_id, _as_ordered_assignment(held)) for member_id, held in target.by_member.items()
+    ]
+    return GroupTargetRow(target.epoch, target.target_epoch, by_member)
 
 
-def _put_target(target: GroupTarget, row: TargetRow) -> None:
-    by_member = {member_id: _assignment(held) for member_id, held in row.by_member}
+def _restore_group_target(target: GroupTarget, row: GroupTargetRow) -> None:
+    by_member = {member_id: _as_assignment(held) for member_id, held in row.by_member}
     target.restore_epochs_and_targets((row.epoch, row.target_epoch), by_member)

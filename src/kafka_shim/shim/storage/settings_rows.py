@@ -22,51 +22,53 @@ PRODUCER_IDS = "producer-ids"
 PRODUCER_ID_BLOCK = 1000
 
 
-def text(value: object) -> str:
+def as_json_text(value: object) -> str:
     """Return a value as JSON; bytes are in base64."""
     return msgspec.json.encode(value).decode()
 
 
-def users(cluster: Cluster) -> Rows:
+def user_rows(cluster: Cluster) -> Rows:
     """Return passwords, and credentials of AlterUserScramCredentials."""
     known = cluster.users
-    rows = {("user", name): text(password) for name, password in known.passwords.items()}
-    for name in known.stored_names():
-        for mechanism, credential in known.stored(name):
-            rows["scram", text([mechanism.wire_name, name])] = text(credential)
+    rows = {("user", name): as_json_text(password) for name, password in known.passwords.items()}
+    for name in known.names_with_stored_credentials():
+        for mechanism, credential in known.stored_credentials(name):
+            rows["scram", as_json_text([mechanism.wire_name, name])] = as_json_text(credential)
     return rows
 
 
-def _put_users(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_users(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore users; passwords in the configuration take precedence."""
     for name, password in rows.get("user", {}).items():
         if name not in cluster.users.passwords:
-            cluster.users.add(name, msgspec.json.decode(password, type=str))
+            cluster.users.add_configured_user(name, msgspec.json.decode(password, type=str))
     for key, value in rows.get("scram", {}).items():
         mechanism, name = msgspec.json.decode(key, type=tuple[str, str])
         credential = msgspec.json.decode(value, type=ScramCredential)
-        cluster.users.store(ScramMechanism[mechanism.replace("-", "_")], name, credential)
+        cluster.users.store_credential(
+            ScramMechanism[mechanism.replace("-", "_")], name, credential
+        )
 
 
-def tokens(cluster: Cluster) -> Rows:
+def token_rows(cluster: Cluster) -> Rows:
     """Return delegation tokens."""
-    return {("token", token.token_id): text(token) for token in cluster.tokens}
+    return {("token", token.token_id): as_json_text(token) for token in cluster.tokens}
 
 
-def _put_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     for value in rows.get("token", {}).values():
         cluster.tokens.store_token(msgspec.json.decode(value, type=DelegationToken))
 
 
-def quotas(cluster: Cluster) -> Rows:
+def quota_rows(cluster: Cluster) -> Rows:
     """Return quotas in one row, since their order matters."""
-    return {("quotas", ""): text(list(cluster.quotas.all()))}
+    return {("quotas", ""): as_json_text(list(cluster.quotas.all_entities_with_limits()))}
 
 
-def _put_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     kind = list[tuple[dict[str, str | None], dict[str, float]]]
     for value in rows.get("quotas", {}).values():
-        cluster.quotas.put_back(msgspec.json.decode(value, type=kind))
+        cluster.quotas.restore_limits(msgspec.json.decode(value, type=kind))
 
 
 _CONFIGS: Mapping[str, Any] = {
@@ -77,14 +79,14 @@ _CONFIGS: Mapping[str, Any] = {
 }
 
 
-def configs(cluster: Cluster) -> Rows:
+def config_rows(cluster: Cluster) -> Rows:
     """Return dynamic settings except those of topics; logger levels are not kept."""
-    rows = {("config", name): text(getattr(cluster.configs, name)) for name in _CONFIGS}
-    rows["config", "prepared"] = text(cluster.topics.prepared)
+    rows = {("config", name): as_json_text(getattr(cluster.configs, name)) for name in _CONFIGS}
+    rows["config", "prepared"] = as_json_text(cluster.topics.prepared)
     return rows
 
 
-def _put_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     kept = dict(rows.get("config", {}))
     prepared = kept.pop("prepared", "{}")
     cluster.topics.prepared = msgspec.json.decode(prepared, type=dict[str, dict[str, str]])
@@ -92,26 +94,26 @@ def _put_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
         setattr(cluster.configs, name, msgspec.json.decode(value, type=_CONFIGS[name]))
 
 
-def features(cluster: Cluster) -> Rows:
+def feature_rows(cluster: Cluster) -> Rows:
     """Return feature levels, which belong to a release."""
     levels = {feature.name: feature.level for feature in cluster.features}
-    return {("features", cluster.release): text(levels)}
+    return {("features", cluster.release): as_json_text(levels)}
 
 
-def _put_features(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_features(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     value = rows.get("features", {}).get(cluster.release, "{}")
     for name, level in msgspec.json.decode(value, type=dict[str, int]).items():
         cluster.set_feature_level(name, level)
 
 
 SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
-    "users": users,
-    "tokens": tokens,
-    "quotas": quotas,
-    "configs": configs,
-    "features": features,
+    "users": user_rows,
+    "tokens": token_rows,
+    "quotas": quota_rows,
+    "configs": config_rows,
+    "features": feature_rows,
 }
-PUT_BACK = (_put_users, _put_tokens, _put_quotas, _put_configs, _put_features)
+PUT_BACK = (_restore_users, _restore_tokens, _restore_quotas, _restore_configs, _restore_features)
 
 SECTION_OF: Mapping[int, str] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",

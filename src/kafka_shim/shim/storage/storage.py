@@ -17,12 +17,12 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log import StoredBatch
-from kafka_shim.shim.state.logs.log_settings import InForce
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
-from kafka_shim.shim.storage.kept_log import PersistedLog
-from kafka_shim.shim.storage.marks import Marks, NotingClock
-from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, text
+from kafka_shim.shim.storage.persisted_log import PersistedLog
+from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, as_json_text
+from kafka_shim.shim.storage.uncommitted_changes import FiringReportingClock, UncommittedChanges
 
 log = Log("shim.storage")
 
@@ -41,7 +41,7 @@ class Storage:
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
-        self._marks = Marks(self._plan)
+        self._marks = UncommittedChanges(self._schedule_commit)
         self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
         self._groups: dict[str, str] = {}  # rows of groups
         self._logs = 0
@@ -55,59 +55,61 @@ class Storage:
 
     # changes
 
-    def attach(self, cluster: Cluster) -> None:
+    def observe_cluster(self, cluster: Cluster) -> None:
         """Observe a cluster's stores; to be called again after each `Cluster.begin`."""
         marks = self._marks
         self._cluster = cluster
-        cluster.group_clock = NotingClock(cluster.clock, marks.every_group)
+        cluster.group_clock = FiringReportingClock(cluster.clock, marks.note_every_group)
         topics, groups = cluster.topics, cluster.groups
-        topics.make_log = self._make_log
-        topics.when_changed = marks.topic
-        groups.when_touched = marks.group
-        groups.offsets.when_changed = marks.offset
-        groups.offsets.when_held = marks.held_back
-        groups.zookeeper_offsets.when_changed = self._zookeeper_offset
-        cluster.share_states.set_change_listener(marks.share)
-        cluster.transactions.when_touched = marks.transaction
+        topics.make_log = self._create_persisted_log
+        topics.when_changed = marks.note_topic
+        groups.when_touched = marks.note_group
+        groups.offsets.when_changed = marks.note_offset
+        groups.offsets.when_held = marks.note_pending_offsets
+        groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
+        cluster.share_states.set_change_listener(marks.note_share_partition)
+        cluster.transactions.when_touched = marks.note_transaction
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.changed_acls = marks.acls
 
-    def _zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+    def _on_zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self._marks.zookeeper.add((group_id, topic_id, partition))
-        self._marks.mark()
+        self._marks.note_change_of_rows()
 
-    def _make_log(
-        self, settings: InForce, clock: Clock, when_filled: Callable[[], None]
+    def _create_persisted_log(
+        self, settings: EffectiveLogSettings, clock: Clock, when_filled: Callable[[], None]
     ) -> PersistedLog:
         self._logs += 1
         if self._logs >= LOGS_MAX:
             raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
         return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
-    def begin_anew(self, cluster: Cluster) -> None:
+    def discard_written_state(self, cluster: Cluster) -> None:
         """Discard what was written, since the cluster was reset."""
-        self._marks.forget()
+        self._marks.clear_all()
         self._written.clear()
         self._groups.clear()
         self._is_cleared = True
-        self.attach(cluster)
-        self.note_all()
+        self.observe_cluster(cluster)
+        self.note_possible_change_of_all()
 
-    def note(self, api_key: int) -> None:
+    def note_handled_request(self, api_key: int) -> None:
         """Record that a request of this API was handled."""
         section = SECTION_OF.get(api_key)
         if section is not None:
-            self._marks.section(section)
+            self._marks.note_section(section)
 
-    def note_all(self) -> None:
+    def note_possible_change_of_all(self) -> None:
         """Record that anything may have changed, except what stores report themselves."""
         for name in (*SECTIONS, "acls"):
-            self._marks.section(name)
+            self._marks.note_section(name)
 
     # commits
 
-    def holds(self, send: Callable[[], None], *, at_once: bool = False) -> bool:
+    def defer_response_until_commit(
+        self, send: Callable[[], None], *, commits_now: bool = False
+    ) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
 
         `at_once`: the response cannot wait, so commit now.
@@ -115,126 +117,128 @@ class Storage:
         self.is_asked = False
         if not self._marks.is_marked:
             return False
-        if at_once or self._is_last_of_turn():
-            self.commit()
+        if commits_now or self._is_loop_iteration_over():
+            self.commit_and_send_responses()
             if self.failure is None:
                 return False
         self._waiting.append(send)
-        self._plan()
+        self._schedule_commit()
         return True
 
-    def _is_last_of_turn(self) -> bool:
+    def _is_loop_iteration_over(self) -> bool:
         """Return whether no other work is left in this turn, as far as the event loop shows it."""
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
-    def _plan(self) -> None:
+    def _schedule_commit(self) -> None:
         """Commit after the turn of the loop, or when the response to the current request is sent.
         Before the loop runs, `commit` is called in time.
         """
         if self._is_planned or self.is_asked:
             return
         try:
-            asyncio.get_running_loop().call_soon(self.commit)
+            asyncio.get_running_loop().call_soon(self.commit_and_send_responses)
         except RuntimeError:
             return
         self._is_planned = True
 
-    def commit(self) -> None:
+    def commit_and_send_responses(self) -> None:
         """Write the changes, then send the waiting responses."""
         self._is_planned = False
         if self._marks.is_marked and self.failure is None:
             try:
-                self._write()
+                self._write_changes()
             except (sqlite3.Error, OSError) as error:
-                self._fail(error)
+                self._handle_commit_failure(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
-    def _fail(self, error: Exception) -> None:
+    def _handle_commit_failure(self, error: Exception) -> None:
         self.failure = f"{self._where}: cannot write: {error}"
         log.error(self.failure)  # for a full disk, a traceback does not help
         self._waiting.clear()
         self.when_failed()
 
-    def _plan_flush(self) -> None:
+    def _schedule_journal_flush(self) -> None:
         """Move batches into the database soon, for other programs that read it."""
-        if self._flushing is None and self._database.is_behind:
+        if self._flushing is None and self._database.has_batches_in_journal:
             with contextlib.suppress(RuntimeError):  # before the loop runs
                 loop = asyncio.get_running_loop()
-                self._flushing = loop.call_later(FLUSHED_S, self._flush)
+                self._flushing = loop.call_later(FLUSHED_S, self._flush_journal)
 
-    def _flush(self) -> None:
+    def _flush_journal(self) -> None:
         self._flushing = None
         if self.failure is None:
             try:
-                self._database.flush()
+                self._database.commit_journal_batches()
             except (sqlite3.Error, OSError) as error:
-                self._fail(error)
+                self._handle_commit_failure(error)
 
-    def _write(self) -> None:
+    def _write_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
         cluster.groups.records.write_all_partitions()
         if not marks.has_rows:
-            self._database.append(
+            self._database.append_to_journal(
                 [
                     (kept.number << OFFSET_BITS | batch.base_offset, batch.is_clean, batch.payload)
                     for kept, batch in marks.batches
                 ]
             )
-            marks.forget_batches()
-            self._plan_flush()
+            marks.clear_if_only_batches()
+            self._schedule_journal_flush()
             return
-        rows = list(self._rows(marks, cluster))
+        rows = list(self._changed_rows(marks, cluster))
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
-        gone += [(kept.number, 0, kept.first_kept) for kept in marks.logs if not kept.is_closed]
+        gone += [
+            (kept.number, 0, kept.first_stored_offset) for kept in marks.logs if not kept.is_closed
+        ]
         batches = [
-            _batch(kept, batch)
+            _database_batch(kept, batch)
             for kept, batch in marks.batches
-            if not kept.is_closed and (kept not in marks.logs or kept.has(batch))
+            if not kept.is_closed and (kept not in marks.logs or kept.still_has_batch(batch))
         ]
         if (
             rows or gone or batches or self._is_cleared
         ):  # there may be no change, such as after a heartbeat
-            self._database.write(gone, batches, rows, clears=self._is_cleared)
+            self._database.commit_changes(gone, batches, rows, clears_first=self._is_cleared)
         self._is_cleared = False
-        marks.forget()
+        marks.clear_all()
 
-    def _rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+    def _changed_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         """Yield changed rows of everything except batches."""
         if self._is_cleared:
             yield "meta", CLUSTER_ID, cluster.cluster_id
             yield "meta", STARTS, str(self._starts)
-        yield from self._topic_rows(marks, cluster)
-        yield from self._group_rows(marks, cluster)
+        yield from self._changed_topic_rows(marks, cluster)
+        yield from self._changed_group_rows(marks, cluster)
         for transactional_id in marks.transactions:
             if transactional_id:
-                value = topic_rows.transaction_text(cluster, transactional_id)
+                value = topic_rows.transaction_row_json(cluster, transactional_id)
                 yield "transaction", transactional_id, value
             yield "meta", PRODUCER_IDS, str(cluster.transactions.next_producer_id)
-        yield from self._acl_rows(marks, cluster)
+        yield from self._changed_acl_rows(marks, cluster)
         for name in marks.sections & SECTIONS.keys():
-            yield from self._differences(name, SECTIONS[name](cluster))
+            yield from self._changed_rows_of_section(name, SECTIONS[name](cluster))
 
-    def _topic_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+    def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         names = {topic.name for topic in cluster.topics} if marks.all_topics else set()
         for name in names | marks.topics:
-            yield "topic", name, topic_rows.topic_text(cluster.topics.get(name))
+            yield "topic", name, topic_rows.topic_row_json(cluster.topics.get(name))
         for number in marks.gone_logs:
             yield "log", str(number), None
         for kept in marks.logs:
             if not kept.is_closed:
-                yield "log", str(kept.number), text(kept.row())
+                yield "log", str(kept.number), as_json_text(kept.log_row())
 
-    def _group_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+    def _changed_group_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         groups = cluster.groups
         every = groups.all_group_ids() if marks.all_groups else set[str]()
         for group_id in every | marks.groups:
             try:
-                value = group_rows.group_text(groups.group_for_snapshot(group_id))
-            except group_rows.UnsettledError:
+                value = group_rows.group_row_json(groups.group_for_snapshot(group_id))
+            except group_rows.GroupRebalancingError:
                 continue
             if value != self._groups.get(group_id):
                 yield "group", group_id, value
@@ -247,23 +251,33 @@ class Storage:
             (group_rows.ZOOKEEPER, groups.zookeeper_offsets, marks.zookeeper),
         ):
             for key in changed:
-                yield part, group_rows.offset_key(*key), group_rows.offset_text(offsets, *key)
+                yield (
+                    part,
+                    group_rows.offset_row_key(*key),
+                    group_rows.offset_row_json(offsets, *key),
+                )
         for group_id, producer_id in marks.held:
-            value = group_rows.held_text(groups.offsets, group_id, producer_id)
-            yield group_rows.HELD, text([group_id, producer_id]), value
+            value = group_rows.pending_offsets_json(groups.offsets, group_id, producer_id)
+            yield group_rows.HELD, as_json_text([group_id, producer_id]), value
         for share_key in marks.shares:
-            yield "share-partition", text(share_key), group_rows.share_text(cluster, share_key)
+            yield (
+                "share-partition",
+                as_json_text(share_key),
+                group_rows.share_state_json(cluster, share_key),
+            )
 
-    def _acl_rows(self, marks: Marks, cluster: Cluster) -> Iterator[Row]:
+    def _changed_acl_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             for acl in marks.acls:
-                yield "acl", text(acl), "" if acl in authorizer.store else None
+                yield "acl", as_json_text(acl), "" if acl in authorizer.store else None
         elif authorizer is not None and "acls" in marks.sections:
-            rows = {("acl", text(acl)): "" for acl in authorizer.acls(AclFilter())}
-            yield from self._differences("acls", rows)
+            rows = {("acl", as_json_text(acl)): "" for acl in authorizer.acls(AclFilter())}
+            yield from self._changed_rows_of_section("acls", rows)
 
-    def _differences(self, section: str, rows: dict[tuple[str, str], str]) -> Iterator[Row]:
+    def _changed_rows_of_section(
+        self, section: str, rows: dict[tuple[str, str], str]
+    ) -> Iterator[Row]:
         before = self._written.get(section, {})
         for (part, key), value in rows.items():
             if before.get((part, key)) != value:
@@ -274,35 +288,35 @@ class Storage:
 
     # the start and the end
 
-    def restore(self, cluster: Cluster) -> bool:
+    def restore_cluster(self, cluster: Cluster) -> bool:
         """Restore a new cluster; return whether there was anything to restore."""
-        self.attach(cluster)
+        self.observe_cluster(cluster)
         rows: dict[str, dict[str, str]] = {}
-        for part, key, value in self._database.rows():
+        for part, key, value in self._database.read_all_rows():
             rows.setdefault(part, {})[key] = value
         meta = rows.get("meta", {})
         self._starts = int(meta.get(STARTS, "0")) + 1
-        self._take_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
+        self._set_stored_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
         if self._starts > 1 and cluster.config.seed is not None:
             cluster.random.seed(
                 f"{cluster.config.seed}/{self._starts}"
             )  # so that ids are not reused
         try:
-            self._put_back(cluster, rows)
+            self._restore_rows(cluster, rows)
         except (msgspec.DecodeError, ValueError, KeyError, struct.error) as error:
-            raise self._database.damaged(error) from error
-        self._marks.forget()
-        self._remember(cluster, rows)
-        topic_rows.lead_anew(cluster.topics)
-        self._database.write(
+            raise self._database.damaged_content_error(error) from error
+        self._marks.clear_all()
+        self._remember_section_rows(cluster, rows)
+        topic_rows.begin_leader_epochs_after_restart(cluster.topics)
+        self._database.commit_changes(
             [],
             [],
             [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
         )
-        self.note_all()
+        self.note_possible_change_of_all()
         return bool(meta)
 
-    def _take_cluster_id(self, cluster: Cluster, kept: str) -> None:
+    def _set_stored_cluster_id(self, cluster: Cluster, kept: str) -> None:
         """Keep the cluster id; ConfigError if the configuration has another one."""
         if cluster.cluster_id not in (kept, Config().cluster_id):
             raise ConfigError(
@@ -311,10 +325,10 @@ class Storage:
             )
         cluster.cluster_id = kept
 
-    def _put_back(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
+    def _restore_rows(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
         for put in settings_rows.PUT_BACK:
             put(cluster, rows)
-        topic_rows.put_topics(cluster, rows, self._database.batches())
+        topic_rows.restore_topics(cluster, rows, self._database.read_all_batches())
         numbers = [
             partition.log.number
             for topic in cluster.topics
@@ -322,12 +336,12 @@ class Storage:
             if isinstance(partition.log, PersistedLog)
         ]
         self._logs = max(numbers, default=0)
-        topic_rows.put_transactions(cluster, rows)
-        group_rows.put_groups(cluster, rows)
+        topic_rows.restore_transactions(cluster, rows)
+        group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
-        group_rows.put_offsets(groups.offsets, rows, group_rows.OFFSET)
-        group_rows.put_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
-        group_rows.put_shares(cluster, rows)
+        group_rows.restore_offsets(groups.offsets, rows, group_rows.OFFSET)
+        group_rows.restore_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
+        group_rows.restore_share_states(cluster, rows)
         authorizer = cluster.policy.authorizer
         acls = [msgspec.json.decode(key, type=Acl) for key in rows.get("acl", {})]
         if authorizer is not None:
@@ -335,7 +349,9 @@ class Storage:
                 batch = acls[start : start + _ACLS_AT_ONCE]
                 authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), batch)
 
-    def _remember(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
+    def _remember_section_rows(
+        self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]
+    ) -> None:
         """Remember the file's rows of parts of which only differences are written."""
         self._groups = dict(rows.get("group", {}))
         for name, section in SECTIONS.items():
@@ -346,19 +362,19 @@ class Storage:
         if "acl" in rows:
             self._written["acls"] = {("acl", key): "" for key in rows["acl"]}
 
-    def close(self) -> None:
+    def write_rest_and_close(self) -> None:
         """Write the rest and release the directory, with one file (unless the disk is full)."""
-        self.commit()
+        self.commit_and_send_responses()
         if self._flushing is not None:
             self._flushing.cancel()
         if self.failure is not None:
-            self._database.close()
+            self._database.close_without_commit()
             return
         try:
-            self._database.finish()
+            self._database.commit_and_close()
         except (sqlite3.Error, OSError) as error:
-            self._fail(error)
+            self._handle_commit_failure(error)
 
 
-def _batch(kept: PersistedLog, batch: StoredBatch) -> Batch:
+def _database_batch(kept: PersistedLog, batch: StoredBatch) -> Batch:
     return kept.number, batch.base_offset, batch.is_clean, batch.payload

@@ -6,13 +6,13 @@ import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
-from kafka_shim.shim.state.transactions.transaction import State, Transaction
-from kafka_shim.shim.storage.kept_log import LogRow, PersistedLog
+from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
+from kafka_shim.shim.storage.persisted_log import LogRow, PersistedLog
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_ID_BLOCK,
     PRODUCER_IDS,
     Kept,
-    text,
+    as_json_text,
 )
 
 
@@ -51,7 +51,7 @@ class TransactionRow(msgspec.Struct):
     client_version: int = 0
 
 
-def topic_text(topic: Topic | None) -> str | None:
+def topic_row_json(topic: Topic | None) -> str | None:
     """Return the row of a topic; None if it does not exist."""
     if topic is None:
         return None
@@ -69,10 +69,10 @@ def topic_text(topic: Topic | None) -> str | None:
         if isinstance(partition.log, PersistedLog)
     ]
     configs = {**topic.configs, **dict.fromkeys(topic.unreadable, "")}
-    return text(TopicRow(topic.topic_id, configs, partitions))
+    return as_json_text(TopicRow(topic.topic_id, configs, partitions))
 
 
-def put_topics(
+def restore_topics(
     cluster: Cluster,
     rows: Mapping[str, Kept],
     batches: Iterable[tuple[int, int, int, bytes]],
@@ -84,19 +84,19 @@ def put_topics(
     }
     logs: dict[int, PersistedLog] = {}
     for name, row in sorted(found.items(), key=lambda item: item[1].partitions[0].log):
-        _put_topic(cluster, name, row, logs)
+        _restore_topic(cluster, name, row, logs)
     kept = rows.get("log", {})
-    held = _by_log(batches)
+    held = _group_batches_by_log(batches)
     filled = set[int]()
     for number, of_log in held:
         if number in logs:
-            logs[number].put_back(_log_row(kept, number), of_log)
+            logs[number].restore_batches(_decode_log_row(kept, number), of_log)
             filled.add(number)
     for number in logs.keys() - filled:
-        logs[number].put_back(_log_row(kept, number), [])
+        logs[number].restore_batches(_decode_log_row(kept, number), [])
 
 
-def lead_anew(topics: Topics) -> None:
+def begin_leader_epochs_after_restart(topics: Topics) -> None:
     """Start a new leader epoch in every partition, since its broker was restarted.
 
     The epoch grows by two, as in 4.3.1 after each restart (in 3.9.1, a kill does not change it).
@@ -105,13 +105,15 @@ def lead_anew(topics: Topics) -> None:
         for partition in topic.partitions:
             leader_id = partition.leader_id
             if leader_id != NOBODY:
-                topics.elect(partition, NOBODY)
-                topics.elect(partition, leader_id)
+                topics.elect_leader(partition, NOBODY)
+                topics.elect_leader(partition, leader_id)
 
 
-def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, PersistedLog]) -> None:
+def _restore_topic(
+    cluster: Cluster, name: str, row: TopicRow, logs: dict[int, PersistedLog]
+) -> None:
     replicas = [partition.replicas for partition in row.partitions]
-    topic = cluster.topics.create(name, replicas, row.configs, topic_id=row.topic_id)
+    topic = cluster.topics.create_topic(name, replicas, row.configs, topic_id=row.topic_id)
     for partition, kept in zip(topic.partitions, row.partitions, strict=True):
         partition.isr = kept.isr
         partition.eligible, partition.last_known = kept.eligible, kept.last_known
@@ -121,12 +123,12 @@ def _put_topic(cluster: Cluster, name: str, row: TopicRow, logs: dict[int, Persi
         logs[kept.log] = partition.log
 
 
-def _log_row(kept: Kept, number: int) -> LogRow | None:
+def _decode_log_row(kept: Kept, number: int) -> LogRow | None:
     value = kept.get(str(number))
     return None if value is None else msgspec.json.decode(value, type=LogRow)
 
 
-def _by_log(
+def _group_batches_by_log(
     batches: Iterable[tuple[int, int, int, bytes]],
 ) -> Iterator[tuple[int, list[tuple[int, bool, bytes]]]]:
     number, found = -1, list[tuple[int, bool, bytes]]()
@@ -140,12 +142,12 @@ def _by_log(
         yield number, found
 
 
-def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
+def transaction_row_json(cluster: Cluster, transactional_id: str) -> str | None:
     """Return the row of a transactional id; None if it has no state."""
-    found = cluster.transactions.kept(transactional_id)
+    found = cluster.transactions.get_without_touch(transactional_id)
     if found is None:
         return None
-    return text(
+    return as_json_text(
         TransactionRow(
             found.producer_id,
             found.epoch,
@@ -161,17 +163,17 @@ def transaction_text(cluster: Cluster, transactional_id: str) -> str | None:
     )
 
 
-def put_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def restore_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore transactional ids; the next producer ids are from another block."""
     for transactional_id, value in rows.get("transaction", {}).items():
         row = msgspec.json.decode(value, type=TransactionRow)
         found = Transaction(transactional_id, row.producer_id, row.updated_ms)
         found.epoch, found.last_epoch = row.epoch, row.last_epoch
         found.last_producer_id, found.timeout_ms = row.last_producer_id, row.timeout_ms
-        found.state, found.started_ms = State(row.state), row.started_ms
+        found.state, found.started_ms = TransactionalIdState(row.state), row.started_ms
         found.partitions = dict.fromkeys(row.partitions)
         found.client_version = row.client_version
-        cluster.transactions.put_back(found)
+        cluster.transactions.restore_transaction(found)
     used = int(rows.get("meta", {}).get(PRODUCER_IDS, "0"))
     blocks = -(-used // PRODUCER_ID_BLOCK)
     cluster.transactions.next_producer_id = blocks * PRODUCER_ID_BLOCK

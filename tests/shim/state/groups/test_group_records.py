@@ -21,7 +21,7 @@ from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_log, group_records, groups
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.lazy_partition import LazyPartition
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from tests.shim.play import Stage
 
 TOPIC = "__consumer_offsets"
@@ -55,7 +55,7 @@ def partition_of(stage: Stage) -> LazyPartition:
     return partition
 
 
-def records(log: Log) -> list[Record]:
+def records(log: PartitionLog) -> list[Record]:
     return [
         record
         for stored in log.batches
@@ -65,7 +65,7 @@ def records(log: Log) -> list[Record]:
     ]
 
 
-def last_values(log: Log) -> dict[tuple[str, str, int], int | None]:
+def last_values(log: PartitionLog) -> dict[tuple[str, str, int], int | None]:
     """Return what a reader takes for the committed offsets."""
     found: dict[tuple[str, str, int], int | None] = {}
     for record in records(log):
@@ -253,7 +253,7 @@ def test_periodic_work_of_brokers_makes_no_records(stage: Stage) -> None:
 def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:
     stage.cluster.groups.find_up_to_date("g")
     commit(stage, "g", (0, 1))
-    stage.cluster.topics.delete(TOPIC)
+    stage.cluster.topics.delete_topic(TOPIC)
     assert partition_of(stage).log.end_offset == 0
     commit(stage, "g", (0, 2))
     assert last_values(partition_of(stage).log) == {("g", "orders", 0): 2}
@@ -261,7 +261,7 @@ def test_a_new_topic_of_groups_has_no_old_records(stage: Stage) -> None:
 
 def test_offsets_of_a_deleted_topic_have_its_name(stage: Stage) -> None:
     commit(stage, "g", (0, 1))
-    stage.cluster.topics.delete("orders")
+    stage.cluster.topics.delete_topic("orders")
     log = partition_of(stage).log
     assert last_values(log) == {("g", "orders", 0): None}
     assert log.end_offset == 2

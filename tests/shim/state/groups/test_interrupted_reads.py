@@ -82,7 +82,7 @@ class Members(ABC):
         topics = self.stage.cluster.topics
         return {
             (topic.topic_id, partition.index)
-            for topic in topics.named(set(NAMES))
+            for topic in topics.existing_among(set(NAMES))
             for partition in topic.partitions
         }
 
@@ -163,7 +163,7 @@ def creates_a_topic(members: Members) -> None:
 
 
 def deletes_a_topic(members: Members) -> None:
-    members.stage.cluster.topics.delete("a")
+    members.stage.cluster.topics.delete_topic("a")
 
 
 def adds_partitions(members: Members) -> None:
@@ -243,7 +243,7 @@ def test_a_topic_that_is_created_between_two_reads_is_assigned() -> None:
     members.heartbeat("m")
     members.settle()
     topics = members.stage.cluster.topics
-    changed_since = topics.changed_since
+    changed_since = topics.any_changed_since
 
     def create_after(epoch: int, names: Any) -> bool:
         has_changed = changed_since(epoch, names)
@@ -251,7 +251,7 @@ def test_a_topic_that_is_created_between_two_reads_is_assigned() -> None:
             creates_a_topic(members)
         return has_changed
 
-    topics.changed_since = create_after  # type: ignore[method-assign]
+    topics.any_changed_since = create_after  # type: ignore[method-assign]
     members.stage.topic("other")
     members.heartbeat("m", InterruptedRead(members.stage, 0, lambda: None))
     members.settle()

@@ -40,7 +40,7 @@ def chain(links: int) -> tuple[Subtopology, ...]:
 def test_a_long_chain_of_subtopologies_is_computed_quickly() -> None:
     """Repeating the computation for all subtopologies took hours."""
     stage = Stage("4.4")
-    stage.cluster.topics.create("source", [[1]] * 7, {})
+    stage.cluster.topics.create_topic("source", [[1]] * 7, {})
     shape = TopologyIndex(StreamsTopology(0, chain(MANY)))
     configured = ConfiguredTopology(
         shape, shape.existing_topics(stage.cluster.topics), stage.cluster.topics.epoch
@@ -65,7 +65,7 @@ def test_a_topology_is_recomputed_only_when_its_topics_change(
     joined(stage)
     for topic, looked in ((None, 0), ("of others", 0), ("orders", 1)):
         if topic == "orders":
-            stage.cluster.topics.delete(topic)
+            stage.cluster.topics.delete_topic(topic)
         elif topic is not None:
             stage.topic(topic)
         for _ in range(2):

@@ -67,7 +67,7 @@ async def expect_new_leader_found_by_response(command: str, context: CaseContext
 
 def _make_metadata_return_old_leader(context: CaseContext) -> None:
     """Have Metadata name the old leader to the client, like a broker with outdated metadata."""
-    partition = context.shim_broker.cluster.topics.partition(TOPIC, 0)
+    partition = context.shim_broker.cluster.topics.partition_once_led(TOPIC, 0)
     assert partition is not None
     stale = {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
     fields = {f"topics.*.partitions.*.{name}": value for name, value in stale.items()}

@@ -24,7 +24,7 @@ from kafka_shim.shim.conformance.token_signing import (
     UNKNOWN,
     signed_jwt,
 )
-from kafka_shim.shim.state.settings.config_definitions import definitions
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 
 _LOGINS = CaseFamily("logins")
 _HOUR = 3600
@@ -34,7 +34,7 @@ _SKEW_S = "0"
 _COMMON: Mapping[str, Any] = {
     "origin": "KIP-768",
     "setup": ClusterSetup(has_signed_tokens=True),
-    "supports_release": lambda release: JWKS_URL in definitions(release).broker,
+    "supports_release": lambda release: JWKS_URL in definitions_of_release(release).broker,
     "runs_on_real_cluster": True,
     "needs_cluster_control": True,
 }

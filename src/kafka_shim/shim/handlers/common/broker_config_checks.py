@@ -10,8 +10,12 @@ from typing import Final
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.quotas.quotas import is_address
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.quotas.quotas import is_ip_address_or_localhost
+from kafka_shim.shim.state.settings.config_values import (
+    ConfigValueError,
+    list_elements,
+    validated_canonical_value,
+)
 
 MIB: Final = 1 << 20
 _THREAD_POOLS: Final = frozenset(
@@ -82,7 +86,7 @@ class _ProposedBrokerSettings:
         return int(self.new_or_current_value(name) or 0)
 
     def current_value(self, name: str) -> str | None:
-        return self.configs.broker_value(name, self.node_id)
+        return self.configs.effective_broker_value(name, self.node_id)
 
 
 def _setting_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
@@ -120,13 +124,15 @@ def _class_names(name: str, value: str) -> list[str]:
 def _compression_type_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     """Check a compression type by the broker's definition (since 3.3), or by that of topics."""
     try:
-        canonical("compression.type", settings.configs.topic_definitions["compression.type"], value)
+        validated_canonical_value(
+            "compression.type", settings.configs.topic_definitions["compression.type"], value
+        )
     except ConfigValueError as error:
         yield str(error)
 
 
 def _host_override_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
-    for part in elements(value):
+    for part in list_elements(value):
         host, _, count = part.rpartition(":")
         if part and not (count.strip().isdecimal() and _is_localhost_or_address(host.strip())):
             yield f"`{part}`: expected an address and a number, as in 127.0.0.1:5"
@@ -134,7 +140,11 @@ def _host_override_errors(value: str, settings: _ProposedBrokerSettings) -> Iter
 
 def _is_localhost_or_address(text: str) -> bool:
     """Whether it is an address, of up to four numbers; only one name is known."""
-    return text == "localhost" or _FEWER_NUMBERS.fullmatch(text) is not None or is_address(text)
+    return (
+        text == "localhost"
+        or _FEWER_NUMBERS.fullmatch(text) is not None
+        or is_ip_address_or_localhost(text)
+    )
 
 
 def _max_per_host_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
@@ -144,7 +154,7 @@ def _max_per_host_errors(value: str, settings: _ProposedBrokerSettings) -> Itera
 
 def _protocol_map_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     protocols = dict[str, str]()
-    for part in elements(value):
+    for part in list_elements(value):
         name, _, protocol = part.partition(":")
         if protocol.strip().upper() not in _PROTOCOLS:
             yield f"`{part}`: expected a listener and its protocol"
@@ -153,7 +163,7 @@ def _protocol_map_errors(value: str, settings: _ProposedBrokerSettings) -> Itera
     if settings.new_or_current_value("process.roles"):
         needed += [
             name.upper()
-            for name in elements(settings.new_or_current_value("controller.listener.names"))
+            for name in list_elements(settings.new_or_current_value("controller.listener.names"))
         ]
     if missing := [name for name in needed if name not in protocols]:
         yield f"listeners without a protocol: {', '.join(missing)}"
@@ -203,10 +213,12 @@ def _parse_endpoint_names(value: str) -> tuple[list[str], str]:
 
 def _cordoned_log_dirs_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
     known = [
-        *elements(settings.current_value("log.dirs") or settings.current_value("log.dir") or ""),
+        *list_elements(
+            settings.current_value("log.dirs") or settings.current_value("log.dir") or ""
+        ),
         "*",
     ]
-    if unknown := [part for part in elements(value) if part not in known]:
+    if unknown := [part for part in list_elements(value) if part not in known]:
         yield f"cordoned.log.dirs: unknown log directories: {', '.join(unknown)}"
 
 
@@ -255,7 +267,7 @@ def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
 
 
 def _total_retention_ms(settings: _ProposedBrokerSettings) -> str:
-    return settings.configs.topic_value({}, "retention.ms") or "-1"
+    return settings.configs.effective_topic_value({}, "retention.ms") or "-1"
 
 
 def _assignment_interval_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:

@@ -14,10 +14,14 @@ from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.handlers.common.topic_plan import incompatible_settings_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.settings.config_definitions import Definition
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition
+from kafka_shim.shim.state.settings.config_values import (
+    ConfigValueError,
+    list_elements,
+    validated_canonical_value,
+)
 from kafka_shim.shim.state.settings.configs import Configs
-from kafka_shim.shim.state.settings.metrics_patterns import patterns_of
+from kafka_shim.shim.state.settings.metrics_patterns import parse_match_patterns
 from kafka_shim.shim.state.share_partitions.dead_letters import QUEUE as DEAD_LETTER_QUEUE
 from kafka_shim.shim.state.topic_names import name_error
 
@@ -114,7 +118,7 @@ def store_settings(
         case ConfigResourceType.TOPIC:
             topic = context.cluster.topics.get(name)
             assert topic is not None
-            context.cluster.topics.configure(topic, new)
+            context.cluster.topics.replace_configs(topic, new)
         case ConfigResourceType.BROKER if not name:
             configs.all_brokers = dict(new)
         case ConfigResourceType.BROKER:
@@ -168,7 +172,7 @@ def _check_topic_exists(name: str, context: RequestContext) -> None:
     error = ErrorCode(context.facts.configs.alter_configs_missing_topic_error)
     is_known = name in topics
     if error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION:  # else it is ZooKeeper that is asked
-        is_known = topics.known(name) is not None
+        is_known = topics.topic_once_led(name) is not None
     if not is_known:
         raise alteration_error(error, f"unknown topic `{name}`", context)
 
@@ -179,7 +183,7 @@ def _check_name_not_empty(name: str, kind: str) -> None:
 
 
 def _check_settings_known(
-    names: Iterable[str], definitions: Mapping[str, Definition], error: ErrorCode
+    names: Iterable[str], definitions: Mapping[str, ConfigDefinition], error: ErrorCode
 ) -> None:
     unknown = [name for name in names if name not in definitions]
     if unknown:
@@ -187,22 +191,22 @@ def _check_settings_known(
 
 
 def _check_setting_values(
-    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+    new: Mapping[str, str], definitions: Mapping[str, ConfigDefinition], error: ErrorCode
 ) -> None:
     for key, value in new.items():
         try:
-            canonical(key, definitions[key], value)
+            validated_canonical_value(key, definitions[key], value)
         except ConfigValueError as failure:
             has_message = error is not ErrorCode.UNKNOWN_SERVER_ERROR
             raise ConfigResourceError(error, str(failure) if has_message else None) from None
 
 
 def _check_list_elements_distinct(
-    new: Mapping[str, str], definitions: Mapping[str, Definition], error: ErrorCode
+    new: Mapping[str, str], definitions: Mapping[str, ConfigDefinition], error: ErrorCode
 ) -> None:
     """Reject duplicates in lists of brokers and groups; elsewhere they count once."""
     for key, value in new.items():
-        parts = elements(value)
+        parts = list_elements(value)
         if definitions[key].check.distinct and len(set(parts)) < len(parts):
             raise ConfigResourceError(error, f"`{value}` for {key}: duplicate element")
 
@@ -213,7 +217,7 @@ def check_min_insync_not_per_broker(
     """Check that min.insync.replicas is set for the cluster only, with eligible leader replicas
     (KIP-966).
     """
-    if name and MIN_INSYNC_REPLICAS in altered and context.cluster.has_eligible_replicas:
+    if name and MIN_INSYNC_REPLICAS in altered and context.cluster.has_eligible_leader_replicas:
         text = f"{MIN_INSYNC_REPLICAS} cannot be altered on single brokers"
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
 
@@ -225,7 +229,7 @@ def _check_min_insync_not_removed(
         MIN_INSYNC_REPLICAS in context.cluster.configs.all_brokers
         and MIN_INSYNC_REPLICAS not in new
     )
-    if not name and is_removed and context.cluster.has_eligible_replicas:
+    if not name and is_removed and context.cluster.has_eligible_leader_replicas:
         text = f"{MIN_INSYNC_REPLICAS} cannot be removed from all brokers"
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
 
@@ -244,7 +248,7 @@ def check_metrics_subscription(new: Mapping[str, str], cluster: Cluster) -> None
         raise ConfigResourceError(ErrorCode.INVALID_REQUEST, message)
     try:
         if "match" in new:
-            patterns_of(new["match"], cluster.facts.telemetry)
+            parse_match_patterns(new["match"], cluster.facts.telemetry)
     except ValueError as error:
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, str(error)) from error
 
@@ -272,7 +276,7 @@ def check_group_setting_relations(new: Mapping[str, str], configs: Configs) -> N
         raise ConfigResourceError(
             ErrorCode.INVALID_CONFIG, f"{DEAD_LETTER_QUEUE} must not begin with `__`"
         )
-    assignors = elements(configs.broker_value("group.streams.assignors") or "")
+    assignors = list_elements(configs.effective_broker_value("group.streams.assignors") or "")
     has_classes = any("." in name for name in assignors)  # whose names are unknown
     if STREAMS_ASSIGNOR in new and new[STREAMS_ASSIGNOR] not in assignors and not has_classes:
         names = ", ".join(assignors)
@@ -287,7 +291,7 @@ def _broker_bound_errors(new: Mapping[str, str], configs: Configs) -> Iterable[s
         bounded = _BOUNDED_AS.get(setting, setting)
         for bound, is_outside in (("min", int.__lt__), ("max", int.__gt__)):
             name = f"group.{kind}.{bound}.{bounded}"
-            limit = configs.broker_value(name) if kind in BOUNDED_GROUP_TYPES else None
+            limit = configs.effective_broker_value(name) if kind in BOUNDED_GROUP_TYPES else None
             if limit is not None and is_outside(int(value), int(limit)):
                 yield f"{key} of {value} is beyond {name}, {limit}"
 
@@ -296,6 +300,8 @@ def _session_timeout_errors(new: Mapping[str, str], configs: Configs) -> Iterabl
     for kind in BOUNDED_GROUP_TYPES:
         names = (f"{kind}.session.timeout.ms", f"{kind}.heartbeat.interval.ms")
         if any(name in new for name in names):
-            session, interval = (new.get(n) or configs.broker_value(f"group.{n}") for n in names)
+            session, interval = (
+                new.get(n) or configs.effective_broker_value(f"group.{n}") for n in names
+            )
             if session and interval and int(session) <= int(interval):
                 yield f"{names[0]} of {session} must be more than {names[1]}, {interval}"

@@ -181,7 +181,7 @@ def _new_setting_value(
             if config.value is not None and context.facts.configs.config_delete_rejects_value:
                 raise ConfigResourceError(ErrorCode.INVALID_REQUEST, "a deletion has no value")
             return None
-    definition = context.cluster.configs.definitions_of(kind).get(config.name)
+    definition = context.cluster.configs.definitions_of_resource_type(kind).get(config.name)
     if definition is None or definition.type != "list":
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, f"{config.name} is not a list")
     before = settings.get(config.name)

@@ -19,7 +19,7 @@ from kafka_shim.protocol.records.batches import batch_bounds_and_magic
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
@@ -100,7 +100,10 @@ def _missing_replica_error(partition: Partition, epoch: int, reader: PartitionRe
 
 def _fetch_offset_error(partition: Partition, request: FetchPartition) -> ErrorCode:
     log = partition.log
-    if request.last_fetched_epoch >= 0 and log.end_of_epoch(request.last_fetched_epoch)[1] < 0:
+    if (
+        request.last_fetched_epoch >= 0
+        and log.epoch_and_end_offset_up_to(request.last_fetched_epoch)[1] < 0
+    ):
         return ErrorCode.OFFSET_OUT_OF_RANGE
     is_within_log = log.start_offset <= request.fetch_offset <= log.end_offset
     if is_within_log or find_log_divergence(partition, request) is not None:
@@ -151,7 +154,9 @@ def read_partition(
         return response
     end = readable_end_offset(partition, reader)
     limit = min(max(request.partition_max_bytes, 0), reader.bytes_max)
-    chunks = log.read_cut(request.fetch_offset, end, limit, whole_first=whole_first)
+    chunks = log.read_batches_and_partial_next(
+        request.fetch_offset, end, limit, whole_first=whole_first
+    )
     if len(chunks) == 1:
         response.records = bytes(chunks[0])
     else:
@@ -166,7 +171,7 @@ def read_partition(
         )
         response.aborted_transactions = [
             AbortedTransaction(transaction.producer_id, transaction.first_offset)
-            for transaction in log.producers.aborted(request.fetch_offset, beyond)
+            for transaction in log.producers.aborted_between(request.fetch_offset, beyond)
             if transaction.first_offset < transaction.last_offset
             or reader.facts.aborted_transactions_without_records_are_listed
         ]
@@ -208,10 +213,10 @@ def response_bytes_limit(
     """
     cluster = context.cluster
     if BYTES_MAX_SETTING in cluster.configs.broker_definitions:
-        limit = cluster.configs.broker_value(BYTES_MAX_SETTING, context.node_id)
+        limit = cluster.configs.effective_broker_value(BYTES_MAX_SETTING, context.node_id)
         requested_bytes = min(requested_bytes, int(limit or requested_bytes))
     throttles = None if is_follower else cluster.throttles
-    quota_bytes = None if throttles is None else throttles.bytes_at_once(context.quota_client)
+    quota_bytes = None if throttles is None else throttles.fetch_bytes_max(context.quota_client)
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 
@@ -229,7 +234,7 @@ def convert_records_to_fetch_version(
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
     if response.error_code != ErrorCode.NONE:
         return response
-    is_zstd = partition.log.settings.is_zstd and reader.version < ZSTD_SINCE
+    is_zstd = partition.log.settings.requires_zstd_support and reader.version < ZSTD_SINCE
     if is_zstd and reader.facts.zstd_topic_is_unsupported_compression:
         return _unsupported_compression_data(response.partition_index, reader)
     if not response.records:
@@ -262,14 +267,14 @@ def _drop_messages_before(message_set: bytes, offset: int) -> bytes:
 
 
 def _aborted_transactions_list_end(
-    log: Log, offset: int, end: int, bytes_max: int, facts: RecordFacts
+    log: PartitionLog, offset: int, end: int, bytes_max: int, facts: RecordFacts
 ) -> int:
     """Return the offset before which listed aborted transactions begin, whether they are readable
     or not: Kafka finds it in its index, by the end of what it read from `offset` to `end`.
     """
     readable = log.bytes_between(offset, end)
     if readable:
-        return log.indexed_after(offset, min(bytes_max, readable))
+        return log.offset_index_entry_after(offset, min(bytes_max, readable))
     at_end = facts.fetch_at_stable_offset_lists_all_aborted and offset == end
     return log.end_offset if at_end or facts.empty_fetch_lists_all_aborted_transactions else 0
 
@@ -278,7 +283,7 @@ def find_log_divergence(partition: Partition, request: FetchPartition) -> EpochE
     """Return where the reader's log diverges from the leader's (KIP-595); None if it does not."""
     if request.last_fetched_epoch < 0:
         return None
-    epoch, end_offset = partition.log.end_of_epoch(request.last_fetched_epoch)
+    epoch, end_offset = partition.log.epoch_and_end_offset_up_to(request.last_fetched_epoch)
     if epoch < request.last_fetched_epoch or end_offset < request.fetch_offset:
         return EpochEndOffset(epoch, end_offset)
     return None

@@ -55,7 +55,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
 
         Raise RequestRejected if none can be described.
         """
-        if self.protocol not in context.cluster.groups.settings.protocols:
+        if self.protocol not in context.cluster.groups.settings.enabled_protocols:
             context.access.declare_no_further_checks()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
         allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)

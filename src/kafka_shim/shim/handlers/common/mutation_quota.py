@@ -13,7 +13,7 @@ def check_mutation_quota(
     if throttles is None:
         return
     is_strict = context.version >= strict_since_version
-    is_allowed, wait_ms = throttles.mutate(
+    is_allowed, wait_ms = throttles.take_mutation_tokens(
         context.quota_client, mutation_count, is_strict=is_strict
     )
     context.throttle_ms = max(context.throttle_ms, wait_ms)

@@ -53,7 +53,11 @@ def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
 
 def stored_topic_id(topic: Topic, index: int) -> bytes:
     """Return the topic id with which a partition's offset is stored."""
-    return missing_partition_id(topic.name) if topic.partition(index) is None else topic.topic_id
+    return (
+        missing_partition_id(topic.name)
+        if topic.partition_once_led(index) is None
+        else topic.topic_id
+    )
 
 
 def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:

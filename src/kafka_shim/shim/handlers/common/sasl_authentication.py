@@ -28,7 +28,7 @@ _SCRAM_MECHANISMS = {
 
 def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
     """Return the delay of the response to a failed log-in in ms; 0 before KIP-306."""
-    return int(cluster.configs.broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
+    return int(cluster.configs.effective_broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
 
 
 def begin_sasl_exchange(
@@ -67,7 +67,7 @@ def _new_scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
     def account(name: str, by_token: bool) -> ScramAccount | None:
         if by_token:
             return _delegation_token_account(kind, name, cluster)
-        credential = cluster.users.scram(kind, name)
+        credential = cluster.users.scram_credential(kind, name)
         return None if credential is None else ScramAccount(credential, f"User:{name}")
 
     nonce_check = cluster.facts.users.scram_nonce_check
@@ -152,7 +152,7 @@ def _authenticate_session(
 
 def process_raw_sasl_message(frame: bytes, session: Session, cluster: Cluster) -> bytes:
     """Process a raw token and return one; a failure closes, since there is no error field."""
-    cluster.state_version.note()
+    cluster.state_version.count_possible_change()
     try:
         step = process_sasl_message(frame, session, cluster)
     except SaslFailure as failure:

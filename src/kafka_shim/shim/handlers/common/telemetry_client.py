@@ -2,15 +2,15 @@
 
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.telemetry import Client
+from kafka_shim.shim.state.telemetry import TelemetryClient
 
 UNKNOWN = "unknown"
 """The software of a client that has not named it (KIP-511)."""
 
 
-def telemetry_client(instance_id: bytes, context: RequestContext) -> Client:
+def telemetry_client(instance_id: bytes, context: RequestContext) -> TelemetryClient:
     session = context.session
-    return Client(
+    return TelemetryClient(
         principal=session.principal,
         client_instance_id=uuid_text(instance_id),
         client_id=context.header.client_id or "",

@@ -19,9 +19,9 @@ def denied_or_unknown_topic_error(
     if bound.hidden_as is None:
         if not context.access.allows_bound(bound, name):
             return bound.error
-        exists = context.cluster.topics.known(name) is not None
+        exists = context.cluster.topics.topic_once_led(name) is not None
         return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    exists = context.cluster.topics.known(name) is not None
+    exists = context.cluster.topics.topic_once_led(name) is not None
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
             return bound.hidden_as

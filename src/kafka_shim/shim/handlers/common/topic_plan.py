@@ -14,8 +14,12 @@ from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopicConfig,
 )
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.placement import PARTITIONS_AT_ONCE, PARTITIONS_MAX, place
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.placement import (
+    PARTITIONS_AT_ONCE,
+    PARTITIONS_MAX,
+    place_replicas_live_first,
+)
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, validated_canonical_value
 from kafka_shim.shim.state.topic_names import name_error
 
 DEFAULT_COUNT = -1
@@ -59,7 +63,7 @@ def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
 def _check_new_topic_name(name: str, cluster: Cluster) -> None:
     message = name_error(name)
     colliding_names = (
-        cluster.topics.colliding(name)
+        cluster.topics.names_colliding_in_metrics(name)
         if cluster.facts.topics.topic_names_collide_by_dot_and_underscore
         else []
     )
@@ -95,7 +99,7 @@ def _validated_topic_configs(
         return values
     for name, value in values.items():
         try:
-            canonical(name, definitions[name], value)
+            validated_canonical_value(name, definitions[name], value)
         except ConfigValueError as failure:
             raise TopicError(
                 ErrorCode(cluster.facts.topics.unparsable_topic_config_error), str(failure)
@@ -120,7 +124,7 @@ def incompatible_settings_error(configs: Mapping[str, str], cluster: Cluster) ->
     if is_remote and cluster.facts.topics.remote_storage_requires_broker_support:
         return "the broker has no remote storage: remote.storage.enable cannot be true"
     lags = [
-        cluster.configs.topic_value(configs, name)
+        cluster.configs.effective_topic_value(configs, name)
         for name in ("min.compaction.lag.ms", "max.compaction.lag.ms")
         if name in cluster.configs.topic_definitions
     ]
@@ -135,10 +139,10 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
     has_defaults = cluster.facts.topics.create_topics_accepts_default_counts
     partitions, factor = topic.num_partitions, topic.replication_factor
     if partitions == DEFAULT_COUNT and has_defaults:
-        partitions = cluster.configs.broker_int("num.partitions")
+        partitions = cluster.configs.effective_broker_int("num.partitions")
     if factor == DEFAULT_COUNT and has_defaults:
-        factor = cluster.configs.broker_int("default.replication.factor")
-    alive, stopped = cluster.live_nodes(), cluster.stopped_hosts()
+        factor = cluster.configs.effective_broker_int("default.replication.factor")
+    alive, stopped = cluster.live_nodes(), cluster.stopped_nodes_for_replicas()
     failures = []
     if partitions <= 0:
         message = f"{partitions} partitions: expected at least one"
@@ -155,7 +159,7 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
         message = f"replication factor {factor}: there are only {count} brokers"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     check_partition_count(partitions)
-    return place(alive, stopped, partitions, factor, cluster.random)
+    return place_replicas_live_first(alive, stopped, partitions, factor, cluster.random)
 
 
 class PartitionBudget:

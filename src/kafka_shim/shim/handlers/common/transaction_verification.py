@@ -5,17 +5,17 @@ Produce and TxnOffsetCommit.
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 
 def has_open_transaction_of_producer(
-    log: Log, producer_id: int, epoch: int, facts: RecordFacts
+    log: PartitionLog, producer_id: int, epoch: int, facts: RecordFacts
 ) -> bool:
     """Return whether the log has an open transaction of the producer, so that none is needed."""
-    producer = log.producers.get(producer_id)
-    if producer is None or not producer.is_open:
+    producer = log.producers.get_producer(producer_id)
+    if producer is None or not producer.has_open_transaction:
         return False
     return producer.epoch == epoch or not facts.open_transaction_verifies_producer_epoch
 
@@ -37,9 +37,9 @@ def verify_or_add_partition(
         return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
     if context.version >= adds_since_version:
-        error = transactions.add_partitions(*owner, [target], VERSION_2, gathers=True)
+        error = transactions.add_partitions(*owner, [target], VERSION_2, defers_log_record=True)
     else:
-        error = transactions.verify(*owner, target)
+        error = transactions.verify_partition_in_transaction(*owner, target)
     if error is ErrorCode.PRODUCER_FENCED:
         return ErrorCode.INVALID_PRODUCER_EPOCH
     if error is ErrorCode.INVALID_TXN_STATE and context.version >= abortable_since_version:

@@ -76,7 +76,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         if not self._are_valid_acknowledgements(batches):
             return ErrorCode.INVALID_REQUEST
         denial = self.denials[topic.name]
-        if denial is ErrorCode.NONE and topic.partition(partition_key[1]) is None:
+        if denial is ErrorCode.NONE and topic.partition_once_led(partition_key[1]) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return denial
 

@@ -11,7 +11,7 @@ from kafka_shim.protocol.records.batches import Batch, batches
 from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.in_flight import delivery_count_as_int16
-from kafka_shim.shim.state.share_partitions.share_acquiring import (
+from kafka_shim.shim.state.share_partitions.share_acquisition import (
     AcquiredRange,
     AcquireRequest,
     OffsetRange,
@@ -96,7 +96,7 @@ class ShareFetchReading:
             self._fail_deleted(shared)
             return
         if error is ErrorCode.NONE:
-            partition = self._context.cluster.topics.partition(
+            partition = self._context.cluster.topics.partition_once_led(
                 shared.topic or "", shared.partition_index
             )
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
@@ -119,7 +119,9 @@ class ShareFetchReading:
     def _fail_deleted(self, shared: SessionPartition) -> None:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
         if (
-            self._context.cluster.topics.partition(shared.topic or "", shared.partition_index)
+            self._context.cluster.topics.partition_once_led(
+                shared.topic or "", shared.partition_index
+            )
             is None
         ):
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -222,7 +224,7 @@ class ShareFetchReading:
             sharing.advance_to_log_start(log.start_offset)
             data.error_message = "NONE"
             return data, 0, 0
-        payloads = log.read(offset, end, bytes_max, whole_first=whole_first)
+        payloads = log.read_batches(offset, end, bytes_max, whole_first=whole_first)
         read_batches = [batch for payload in payloads for batch in batches(payload)]
         taking = AcquireRequest(
             member_id=self._request.member_id or "",
@@ -256,7 +258,7 @@ class ShareFetchReading:
         if not self._reads_committed:
             return []
         after = batches[-1].last_offset + 1
-        ended = partition.log.producers.aborted(offset, after)
+        ended = partition.log.producers.aborted_between(offset, after)
         return [
             (batch.base_offset, batch.last_offset)
             for batch in batches

@@ -14,7 +14,7 @@ def check_share_request(
     context: RequestContext, requirement: Requirement, group_id: str | None, member_id: str | None
 ) -> None:
     """Refuse a request whose group or member cannot be, or whose group may not be read."""
-    if "share" not in context.cluster.groups.settings.protocols:
+    if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     null_error = ErrorCode(context.facts.groups.share_session_null_id_error)
     if group_id is None:

@@ -103,7 +103,7 @@ def _verify_or_add_to_transaction(
     if has_open_transaction_of_producer(partition.log, *owner, facts):
         return
     assert request.transactional_id is not None  # else the request was refused
-    partition.log.producer_tried(
+    partition.log.note_unverified_batch(
         owner,
         batch.base_sequence,
         begins_at_zero=context.version >= facts.unknown_producer_must_start_at_zero_since,

@@ -8,7 +8,7 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offse
 from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch
-from kafka_shim.shim.state.logs.producers import SEQUENCES, ProducedBatch
+from kafka_shim.shim.state.logs.partition_producers import SEQUENCES, ProducedBatch
 from kafka_shim.shim.state.topics import Partition
 
 NO_APPEND_TIME = -1
@@ -56,20 +56,22 @@ def append_unless_duplicate(
     last_sequence = (batch.base_sequence + batch.last_offset_delta) % SEQUENCES
     owner = (batch.producer_id, batch.producer_epoch)
     remembered = limits.facts.producer_batches_remembered
-    known = log.producers.duplicate(*owner, batch.base_sequence, last_sequence, remembered)
+    known = log.producers.find_duplicate_batch(
+        *owner, batch.base_sequence, last_sequence, remembered
+    )
     if known is not None:
         return AppendedPosition(known.base_offset, known.timestamp)
-    error = log.producers.error(
+    error = log.producers.sequence_or_epoch_error(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
-    is_new = not error and log.producers.get(batch.producer_id) is None
+    is_new = not error and log.producers.get_producer(batch.producer_id) is None
     if is_new and batch.base_sequence != 0:
         error = limits.facts.unknown_producer_error
     if error:
         raise RecordsRejected(error, returns_log_start=True)
     # who waits for committed records is woken by the append, and must find the transaction open
     timestamp = limits.now_ms if limits.settings.uses_append_time else max_timestamp_ms
-    log.producers.appended(
+    log.producers.note_appended_batch(
         *owner,
         ProducedBatch(batch.base_sequence, last_sequence, log.end_offset, timestamp),
         is_transactional=batch.is_transactional,
@@ -88,12 +90,12 @@ def _store_with_offsets(
         payload = assign_offsets(
             batch, base_offset, partition_leader_epoch=epoch, append_time_ms=now_ms
         )
-        log.append(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
+        log.append_batch(StoredBatch(base_offset, last_offset, now_ms, payload), epoch)
         return AppendedPosition(base_offset, now_ms)
     payload = assign_offsets(batch, base_offset, partition_leader_epoch=epoch)
     if max_timestamp_ms != batch.max_timestamp or (batch.attributes and batch.has_append_time):
         payload = _restore_producer_times(payload, max_timestamp_ms)
-    log.append(StoredBatch(base_offset, last_offset, max_timestamp_ms, payload), epoch)
+    log.append_batch(StoredBatch(base_offset, last_offset, max_timestamp_ms, payload), epoch)
     return AppendedPosition(base_offset)
 
 

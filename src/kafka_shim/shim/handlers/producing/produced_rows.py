@@ -138,7 +138,7 @@ def null_records_error(
         if error or not topic.has_nulls:
             continue
         for index, rows in context.time_sliced(topic.partitions.items()):
-            partition = context.cluster.topics.partition(name, index)
+            partition = context.cluster.topics.partition_once_led(name, index)
             sliced_rows = context.time_sliced(rows)
             if partition is not None and any(row.content is None for row in sliced_rows):
                 sliced_rows = context.time_sliced(rows)

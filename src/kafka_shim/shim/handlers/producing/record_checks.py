@@ -71,9 +71,9 @@ class RecordLimits(msgspec.Struct, frozen=True, gc=False):
     @property
     def allowed_time_range(self) -> tuple[int, int]:
         """Return the earliest and the latest allowed time of a record."""
-        after_ms = self.settings.after_max_ms
+        after_ms = self.settings.timestamp_after_max_ms
         latest = self.now_ms + after_ms if after_ms != FOREVER_MS else FOREVER_MS
-        return self.now_ms - self.settings.before_max_ms, latest
+        return self.now_ms - self.settings.timestamp_before_max_ms, latest
 
     def invalid_records_error(
         self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
@@ -194,7 +194,7 @@ def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: Record
     if sets_append_time and (uses_append_time or limits.facts.append_time_from_producer_is_invalid):
         rows = ((at, "a producer cannot set the append time") for at in range(batch.record_count))
         _raise_if_any_rejected(rows, limits, ErrorCode.INVALID_TIMESTAMP)
-    elif settings.limits_times and not uses_append_time:
+    elif settings.limits_timestamps and not uses_append_time:
         earliest, latest = limits.allowed_time_range
         if not earliest <= summary.earliest_timestamp <= summary.latest_timestamp <= latest:
             _raise_if_any_rejected(

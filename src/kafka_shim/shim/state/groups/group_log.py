@@ -142,7 +142,7 @@ class GroupLog:
         first, last = records[0].offset, records[-1].offset
         newest = max(record.timestamp for record in records)
         log.end_offset = first
-        log.append(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
+        log.append_batch(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
         partition.records += len(records)
         if partition.records > RECORDS_MAX:
             self._compact_by_record_count(partition)
@@ -151,13 +151,13 @@ class GroupLog:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """
-        from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+        from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415 - few brokers need it
 
         log = partition.log_without_flush
-        (done,) = clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+        (done,) = compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
         partition.records = done.records_after
         if partition.records > RECORDS_MAX // 2:
-            log.trim_before(log.batches[len(log.batches) // 2].base_offset)
+            log.delete_records_but_count_bytes(log.batches[len(log.batches) // 2].base_offset)
             partition.records //= 2
 
     # records
@@ -170,7 +170,9 @@ class GroupLog:
                 content = None if value is None else self._encode_group_value(value)
             else:
                 group_id, topic_id, partition = key
-                topic = topic_name_of_missing_partition(topic_id) or self._topics.name_of(topic_id)
+                topic = topic_name_of_missing_partition(
+                    topic_id
+                ) or self._topics.name_of_topic_even_deleted(topic_id)
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)

@@ -88,7 +88,7 @@ class Groups:
 
     def stop_periodic_work(self) -> None:
         """Stop periodic work."""
-        self._rounds.stop()
+        self._rounds.stop_timer()
 
     def __len__(self) -> int:
         return len(self._groups)
@@ -156,7 +156,7 @@ class Groups:
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
-        self._rounds.plan()
+        self._rounds.schedule_next_round()
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""

@@ -113,7 +113,7 @@ class MemberRequests:
     def _join_error(self, group_id: str, joining: JoinRequest) -> ErrorCode:
         if not group_id:
             return ErrorCode.INVALID_GROUP_ID
-        if joining.session_timeout_ms not in self._settings.session_timeouts_ms:
+        if joining.session_timeout_ms not in self._settings.allowed_session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
         group = self.groups.find_up_to_date(group_id)
         if joining.member_id and group is None:
@@ -129,7 +129,7 @@ class MemberRequests:
         if group.type is GroupType.STREAMS:
             return group.is_empty
         if group.type is GroupType.CONSUMER:
-            return group.is_empty or self._settings.takes_classic
+            return group.is_empty or self._settings.consumer_groups_accept_classic_members
         return _has_classic_protocol(group)
 
     def handle_sync(self, group_id: str, syncing: SyncRequest, response: OnSynced) -> None:

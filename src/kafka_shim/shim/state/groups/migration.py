@@ -10,7 +10,7 @@ from collections.abc import Collection
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
-from kafka_shim.shim.state.groups.classic import subscription
+from kafka_shim.shim.state.groups.classic import consumer_protocol
 from kafka_shim.shim.state.groups.classic.classic_group import CONSUMER_PROTOCOL_TYPE, ClassicGroup
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
@@ -23,7 +23,7 @@ from kafka_shim.shim.state.topics import Topics
 
 def require_upgradable_group(group: ClassicGroup, settings: GroupSettings) -> None:
     """Raise RequestRejected unless the group may become a consumer group."""
-    if not settings.upgrades:
+    if not settings.upgrades_classic_groups:
         why = "group.consumer.migration.policy does not allow it"
     elif group.protocol_type != CONSUMER_PROTOCOL_TYPE:
         why = f"its protocol type is `{group.protocol_type}`"
@@ -55,10 +55,10 @@ def _as_consumer_member(
     if group.rebalance.protocol_name is None:  # a real broker fails with the same error
         text = f"the members of group `{group.group_id}` have not yet agreed on a protocol"
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    metadata = subscription.decode_subscription(
+    metadata = consumer_protocol.decode_subscription(
         classic_member.metadata_of_protocol(group.rebalance.protocol_name)
     )
-    assigned = subscription.decode_assignment(classic_member.assignment, topics)
+    assigned = consumer_protocol.decode_assignment(classic_member.assignment, topics)
     if metadata is None or assigned is None:
         raise _upgrade_rejected(
             group, f"the metadata of `{classic_member.member_id}` is not that of a consumer"
@@ -87,8 +87,8 @@ def becomes_classic_without_members(
     """Return whether a group becomes classic once these members leave: only classic ones remain."""
     gone = {member.member_id for member in leaving}
     return (
-        settings.downgrades
-        and 0 < len(group.members) - len(gone & group.members.keys()) <= settings.size_max
+        settings.downgrades_consumer_groups
+        and 0 < len(group.members) - len(gone & group.members.keys()) <= settings.classic_size_max
         and all(
             member.classic_join is not None or member_id in gone
             for member_id, member in group.members.items()
@@ -117,7 +117,7 @@ def move_members_to_classic_group(
     for member in members:
         target: Assignment = consumer_group.target.target_of_member(member.member_id)
         metadata = member.metadata_of_protocol(cycle.protocol_name)
-        member.assignment = subscription.encode_assignment(target, metadata, topics)
+        member.assignment = consumer_protocol.encode_assignment(target, metadata, topics)
         cycle.restart_session_timeout(member)
 
 

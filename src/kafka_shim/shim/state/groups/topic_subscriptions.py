@@ -112,7 +112,7 @@ class TopicSubscriptions:
         epoch = self._topics.epoch  # before the topics are read, so that later changes are noticed
         if self._seen_epoch != epoch:
             names = {name for member in members for name in self.subscribed_topic_names(member)}
-            self.change_number += self._topics.changed_since(self._seen_epoch, names)
+            self.change_number += self._topics.any_changed_since(self._seen_epoch, names)
             self._seen_epoch = epoch
 
     def subscribed_topic_names(self, member: SubscribingMember) -> frozenset[str]:
@@ -121,14 +121,14 @@ class TopicSubscriptions:
 
     def subscribed_topic_ids(self, member: SubscribingMember) -> frozenset[bytes]:
         """Return the ids of its topics that exist."""
-        found = self._topics.named(self.subscribed_topic_names(member))
+        found = self._topics.existing_among(self.subscribed_topic_names(member))
         return frozenset(topic.topic_id for topic in found)
 
     def partition_counts(self, members: Collection[SubscribingMember]) -> dict[bytes, int]:
         """Return the partition counts of all subscribed topics that exist, by topic id."""
         wishes = {(member.topic_names, member.topic_regex): member for member in members}
         names = frozenset[str]().union(*map(self.subscribed_topic_names, wishes.values()))
-        topics = {topic.name: topic for topic in self._topics.named(names)}
+        topics = {topic.name: topic for topic in self._topics.existing_among(names)}
         in_order = [topics[name] for name in in_hash_map_order(sorted(topics))]
         return {topic.topic_id: len(topic.partitions) for topic in in_order}
 

@@ -11,16 +11,16 @@ from operator import attrgetter, itemgetter
 import msgspec
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.logs.log_settings import InForce, LogSettings
-from kafka_shim.shim.state.logs.producers import PartitionProducers
-from kafka_shim.shim.state.logs.segments import Segments
+from kafka_shim.shim.state.logs.log_segments import LogSegments
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings, LogSettings
+from kafka_shim.shim.state.logs.partition_producers import PartitionProducers
 from kafka_shim.shim.wait import Watched
 
 CHECK_INTERVAL_BYTES = 64 << 20
 """Appended bytes between two checks of retention; not a setting of Kafka, which uses disks."""
 
 _NO_BATCHES: "list[StoredBatch]" = []
-_NO_SEGMENTS = Segments()
+_NO_SEGMENTS = LogSegments()
 _FIRST_EPOCHS = [(0, 0)]
 """Those of all logs that were never filled, which keeps the collector's work small; these lists
 are replaced, never changed.
@@ -28,7 +28,7 @@ are replaced, never changed.
 
 _LAST_OFFSET = attrgetter("last_offset")
 _END_POSITION = attrgetter("end_position")
-_NEWEST = attrgetter("newest_so_far")
+_NEWEST = attrgetter("max_timestamp_so_far")
 _MAX_TIMESTAMP = attrgetter("max_timestamp")
 
 
@@ -46,11 +46,11 @@ class StoredBatch(msgspec.Struct, gc=False):
     payload: bytes
     position: int = 0
     end_position: int = 0
-    newest_so_far: int = -1
+    max_timestamp_so_far: int = -1
     is_clean: bool = False
 
 
-class _OffsetIndex:
+class _SparseOffsetIndex:
     """Kafka's offset index of the batches of a log; it grows when it is searched."""
 
     __slots__ = (
@@ -70,11 +70,11 @@ class _OffsetIndex:
         self._positions: list[int] = []
         self._last_offsets: list[int] = []
 
-    def belongs_to(self, batches: list[StoredBatch], interval_bytes: int) -> bool:
+    def is_index_of(self, batches: list[StoredBatch], interval_bytes: int) -> bool:
         """Return whether the index begins with these batches and has this interval."""
         return self._first is batches[0] and self._interval_bytes == interval_bytes
 
-    def extend(self, batches: list[StoredBatch]) -> None:
+    def add_new_batches(self, batches: list[StoredBatch]) -> None:
         """Add the entries of batches that were appended since the last call."""
         for at in range(self._count, len(batches)):
             batch = batches[at]
@@ -85,18 +85,18 @@ class _OffsetIndex:
             self._bytes_since += batch.end_position - batch.position
         self._count = len(batches)
 
-    def first_entry_at(self, position: int) -> int | None:
+    def first_indexed_offset_from(self, byte_position: int) -> int | None:
         """Return the last offset of the first entry at or after a position; None if there is none.
 
         The very first entry must be further away.
         """
-        at = bisect_left(self._positions, position)
-        if at == 0 and self._positions and self._positions[0] == position:
+        at = bisect_left(self._positions, byte_position)
+        if at == 0 and self._positions and self._positions[0] == byte_position:
             at = 1
         return self._last_offsets[at] if at < len(self._last_offsets) else None
 
 
-class Log(Watched):
+class PartitionLog(Watched):
     """The batches of one partition, oldest first.
 
     Watchers are called after every append, after trimming and when the log is closed.
@@ -120,11 +120,14 @@ class Log(Watched):
     )
 
     def __init__(
-        self, settings: InForce, clock: Clock, when_filled: Callable[[], None] = lambda: None
+        self,
+        settings: EffectiveLogSettings,
+        clock: Clock,
+        on_first_content: Callable[[], None] = lambda: None,
     ) -> None:
         """`when_filled` is called when a batch or a producer is added to the empty log."""
         super().__init__()
-        self._when_filled = when_filled
+        self._when_filled = on_first_content
         self._in_force = settings
         self._clock = clock
         self._batches = _NO_BATCHES
@@ -136,13 +139,13 @@ class Log(Watched):
         self.end_offset = 0
         self.is_closed = False
         self._segments = _NO_SEGMENTS
-        self._offset_index: _OffsetIndex | None = None
+        self._offset_index: _SparseOffsetIndex | None = None
         self._trimmed_newest: StoredBatch | None = None
 
     @property
     def settings(self) -> LogSettings:
         """The settings that apply now."""
-        return self._in_force.now()
+        return self._in_force.current_settings()
 
     @property
     def high_watermark(self) -> int:
@@ -163,14 +166,14 @@ class Log(Watched):
     @property
     def disk_bytes(self) -> int:
         """Size of a real broker's files, which may still contain deleted records."""
-        return max(self.size_bytes, self._segments.size)
+        return max(self.size_bytes, self._segments.total_size_bytes)
 
     @property
     def batches(self) -> list[StoredBatch]:
         """The batches, oldest first; callers must not change the list."""
         return self._batches
 
-    def append(self, batch: StoredBatch, leader_epoch: int) -> None:
+    def append_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
         """Append a batch whose offsets begin at the log end, and wake watchers."""
         assert batch.base_offset == self.end_offset
         assert not self.is_closed
@@ -178,42 +181,50 @@ class Log(Watched):
             self._epochs = [*self._epochs, (leader_epoch, batch.base_offset)]
         if not self._batches:
             self._when_filled()
-        self._add(batch)
+        self._add_batch(batch)
         self.end_offset = batch.last_offset + 1
         if self._end_position - self._checked_position >= CHECK_INTERVAL_BYTES:
             self._checked_position = self._end_position
-            self.expire()
+            self.delete_expired_segments()
         if self._watchers:
             self.wake()
 
-    def producer_tried(
-        self, owner: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
+    def note_unverified_batch(
+        self, producer_id_and_epoch: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
     ) -> None:
         """Call `PartitionProducers.tried`; the entry expires later."""
         now_ms = self._clock.now_ms()
-        self.producers.tried(owner, first_sequence, now_ms, begins_at_zero=begins_at_zero)
+        self.producers.note_unverified_batch(
+            producer_id_and_epoch, first_sequence, now_ms, begins_at_zero=begins_at_zero
+        )
         self._when_filled()
 
-    def read(self, offset: int, end: int, bytes_max: int, *, whole_first: bool) -> list[bytes]:
+    def read_batches(
+        self, offset: int, end: int, bytes_max: int, *, whole_first: bool
+    ) -> list[bytes]:
         """Return batches from the one that contains `offset` up to `end`, at most `bytes_max`
         bytes.
 
         `whole_first`: return the first one even if it is larger (KIP-74).
         """
-        first, beyond, _ = self._within(offset, end, bytes_max, whole_first=whole_first)
+        first, beyond, _ = self._batch_indexes_within(
+            offset, end, bytes_max, whole_first=whole_first
+        )
         return [batch.payload for batch in self._batches[first:beyond]]
 
-    def read_cut(
+    def read_batches_and_partial_next(
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool
     ) -> list[bytes | memoryview]:
         """Return what `read` does, and what fits of the next batch, unless it is the first."""
-        first, beyond, rest = self._within(offset, end, bytes_max, whole_first=whole_first)
+        first, beyond, rest = self._batch_indexes_within(
+            offset, end, bytes_max, whole_first=whole_first
+        )
         found: list[bytes | memoryview] = [row.payload for row in self._batches[first:beyond]]
         if found and rest > 0:
             found.append(memoryview(self._batches[beyond].payload)[:rest])
         return found
 
-    def _within(
+    def _batch_indexes_within(
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool
     ) -> tuple[int, int, int]:
         """Return the indexes of the first batch and after the last one that fits, and how many
@@ -222,7 +233,7 @@ class Log(Watched):
         assert offset >= self.start_offset
         batches = self._batches
         first = bisect_left(batches, offset, key=_LAST_OFFSET)
-        stop = self._stop(end)
+        stop = self._index_after_last_batch_below(end)
         if first >= stop:
             return first, first, 0
         limit = batches[first].position + bytes_max
@@ -231,37 +242,37 @@ class Log(Watched):
             fitting += 1
         return first, fitting, limit - batches[fitting].position if fitting < stop else 0
 
-    def indexed_after(self, offset: int, size: int) -> int:
-        """Return the offset of the first entry in Kafka's offset index that is at least `size`
-        bytes after the start of the batch with `offset`; the log end if there is none. The very
-        first entry must be further away, since Kafka's search misses an exact match there.
+    def offset_index_entry_after(self, offset: int, bytes_after: int) -> int:
+        """Return the offset of the first entry in Kafka's offset index that is at least
+        `bytes_after` bytes after the start of the batch with `offset`; the log end if there is
+        none. The very first entry must be further away, since Kafka's search misses an exact match.
         """
         position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
         interval_bytes = self.settings.index_interval_bytes
         index = self._offset_index
-        if index is None or not index.belongs_to(self._batches, interval_bytes):
-            index = self._offset_index = _OffsetIndex(self._batches, interval_bytes)
-        index.extend(self._batches)
-        found = index.first_entry_at(position + size)
+        if index is None or not index.is_index_of(self._batches, interval_bytes):
+            index = self._offset_index = _SparseOffsetIndex(self._batches, interval_bytes)
+        index.add_new_batches(self._batches)
+        found = index.first_indexed_offset_from(position + bytes_after)
         return self.end_offset if found is None else found
 
     def bytes_between(self, offset: int, end: int) -> int:
         """Return the size in bytes of the batches from `offset` up to `end`."""
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
-        stop = self._stop(end)
+        stop = self._index_after_last_batch_below(end)
         if first >= stop:
             return 0
         return self._batches[stop - 1].end_position - self._batches[first].position
 
-    def delete_before(self, offset: int) -> None:
+    def advance_log_start(self, offset: int) -> None:
         """Move the log start offset; records below `offset` are deleted (KIP-107)."""
         assert self.start_offset <= offset <= self.end_offset
         self.start_offset = offset
         del self._batches[: bisect_left(self._batches, offset, key=_LAST_OFFSET)]
-        self._forget_epochs_before(offset)
-        self.producers.forget_before(offset)
+        self._drop_epochs_before(offset)
+        self.producers.drop_aborted_below(offset)
 
-    def _forget_epochs_before(self, offset: int) -> None:
+    def _drop_epochs_before(self, offset: int) -> None:
         """Drop older epochs; the first one then begins at the log start,
         as in Kafka's epoch cache.
         """
@@ -269,14 +280,14 @@ class Log(Watched):
         if at > 0:
             self._epochs = [(self._epochs[at][0], offset), *self._epochs[at + 1 :]]
 
-    def trim_before(self, offset: int) -> None:
+    def delete_records_but_count_bytes(self, offset: int) -> None:
         """Delete records below `offset`, which a real broker's files keep until retention."""
-        newest = self.newest_batch()
-        self.delete_before(offset)
+        newest = self.first_batch_with_max_timestamp()
+        self.advance_log_start(offset)
         if newest is not None and newest.last_offset < offset:
             self._trimmed_newest = newest
 
-    def batches_at(self, timestamp: int) -> Iterator[StoredBatch]:
+    def batches_with_timestamp_from(self, timestamp: int) -> Iterator[StoredBatch]:
         """Return the batches whose header has a maximum timestamp (ms) of at least `timestamp`.
 
         The header of a batch without records keeps the maximum of its former records.
@@ -284,25 +295,25 @@ class Log(Watched):
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
         return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
 
-    def newest_batch(self) -> StoredBatch | None:
+    def first_batch_with_max_timestamp(self) -> StoredBatch | None:
         """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
-        held = self._newest_held()
+        held = self._first_remaining_with_max_timestamp()
         trimmed = self._trimmed_newest
         if trimmed is None or (held is not None and held.max_timestamp > trimmed.max_timestamp):
             return held
         return trimmed
 
-    def _newest_held(self) -> StoredBatch | None:
+    def _first_remaining_with_max_timestamp(self) -> StoredBatch | None:
         batches = self._batches
         if not batches:
             return None
-        newest = batches[-1].newest_so_far
+        newest = batches[-1].max_timestamp_so_far
         first = batches[bisect_left(batches, newest, key=_NEWEST)]
         if first.max_timestamp == newest:
             return first
         return max(batches, key=_MAX_TIMESTAMP)  # the newest one was deleted
 
-    def end_of_epoch(self, epoch: int) -> tuple[int, int]:
+    def epoch_and_end_offset_up_to(self, epoch: int) -> tuple[int, int]:
         """Return the greatest leader epoch up to `epoch` and its end offset (KIP-101, KIP-279).
 
         (-1, -1) for a future epoch; one before the first ends at the log start.
@@ -316,62 +327,66 @@ class Log(Watched):
             return epoch, self._epochs[0][1]
         return self._epochs[at - 1][0], self._epochs[at][1]
 
-    def epoch_at(self, offset: int) -> int:
+    def leader_epoch_at_offset(self, offset: int) -> int:
         """Return the leader epoch in which the record at `offset` was, or will be, written."""
         at = bisect_right(self._epochs, offset, key=itemgetter(1))
         return self._epochs[max(0, at - 1)][0]
 
-    def expire(self) -> None:
+    def delete_expired_segments(self) -> None:
         """Delete segments beyond retention.ms and retention.bytes."""
         now_ms = self._clock.now_ms()
-        start = self._segments.expire(self.start_offset, self.end_offset, self.settings, now_ms)
+        start = self._segments.drop_expired_segments(
+            self.start_offset, self.end_offset, self.settings, now_ms
+        )
         if start > self.start_offset:
-            self.delete_before(start)
+            self.advance_log_start(start)
         trimmed = self._trimmed_newest
-        if trimmed is not None and trimmed.last_offset < self._segments.first_offset(start):
+        if trimmed is not None and trimmed.last_offset < self._segments.oldest_segment_offset(
+            start
+        ):
             self._trimmed_newest = None
 
-    def replace(self, count: int, batches: list[StoredBatch]) -> None:
+    def replace_cleaned_batches(self, replaced_count: int, batches: list[StoredBatch]) -> None:
         """Replace the first `count` batches by the log cleaner's result.
 
         Offsets may then have gaps; the log start and end stay.
         """
-        rest = self._batches[count:]
+        rest = self._batches[replaced_count:]
         self._batches = _NO_BATCHES
         self._segments = _NO_SEGMENTS
         self._offset_index = None
         self._end_position = 0
         for batch in (*batches, *rest):
-            self._add(batch)
+            self._add_batch(batch)
         self._checked_position = min(self._checked_position, self._end_position)
 
-    def close(self) -> None:
+    def close_deleted_log(self) -> None:
         """Close the log of a deleted partition: drop its records and wake watchers."""
         self.is_closed = True
         self._batches.clear()
         self.wake()
         self._watchers.clear()
 
-    def _add(self, batch: StoredBatch) -> None:
+    def _add_batch(self, batch: StoredBatch) -> None:
         batches, position = self._batches, self._end_position
         if batches:
-            newest = batches[-1].newest_so_far
+            newest = batches[-1].max_timestamp_so_far
         else:
             batches = self._batches = []
             newest = -1
         own = batch.max_timestamp
-        batch.newest_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
+        batch.max_timestamp_so_far = newest if newest > own else own  # noqa: FURB136 - a call takes longer
         batch.position = position
         size = len(batch.payload)
         batch.end_position = self._end_position = position + size
         batches.append(batch)
-        settings = self._in_force.last_read or self._in_force.now()
+        settings = self._in_force.last_read or self._in_force.current_settings()
         if self._segments is _NO_SEGMENTS:
-            self._segments = Segments()
-        self._segments.add(batch.base_offset, size, own, settings, self._clock)
+            self._segments = LogSegments()
+        self._segments.add_batch_to_segment(batch.base_offset, size, own, settings, self._clock)
 
-    def _stop(self, end: int) -> int:
+    def _index_after_last_batch_below(self, end_offset: int) -> int:
         """Return the index after the last batch that is wholly below `end`."""
-        if end >= self.end_offset:
+        if end_offset >= self.end_offset:
             return len(self._batches)
-        return bisect_right(self._batches, end - 1, key=_LAST_OFFSET)
+        return bisect_right(self._batches, end_offset - 1, key=_LAST_OFFSET)

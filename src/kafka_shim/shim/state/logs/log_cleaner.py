@@ -16,11 +16,15 @@ from kafka_shim.protocol.records.batches import (
     encode_compacted_batch,
     is_commit_marker,
 )
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.producers import SEQUENCES, AbortedTransaction, ProducedBatch
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.partition_producers import (
+    SEQUENCES,
+    AbortedTransaction,
+    ProducedBatch,
+)
 
 
-class Cleaned(msgspec.Struct, frozen=True):
+class CompactionSizes(msgspec.Struct, frozen=True):
     """The sizes of a log's cleanable part before and after compaction."""
 
     records_before: int = 0
@@ -29,7 +33,7 @@ class Cleaned(msgspec.Struct, frozen=True):
     bytes_after: int = 0
 
 
-class _Opened(msgspec.Struct):
+class _DecodedBatch(msgspec.Struct):
     """A batch of the log with its records."""
 
     stored: StoredBatch
@@ -37,20 +41,22 @@ class _Opened(msgspec.Struct):
     records: list[Record]
 
 
-def clean(logs: Sequence[Log], now_ms: int, *, stamps_horizon: bool) -> list[Cleaned]:
+def compact_logs(
+    logs: Sequence[PartitionLog], now_ms: int, *, stamps_horizon: bool
+) -> list[CompactionSizes]:
     """Compact logs, each up to the first batch that is too young or not known to be committed.
 
     `stamps_horizon`: the release writes into a batch when its tombstones may go. Without that they
     stay where `delete.retention.ms` is not 0, as all that was cleaned is as old as its youngest
     segment, and one segment it is. Raises what `Batch.records` does; then nothing is cleaned.
     """
-    runs = [_Run(log, now_ms, stamps_horizon=stamps_horizon) for log in logs]
+    runs = [_Compaction(log, now_ms, stamps_horizon=stamps_horizon) for log in logs]
     for run in runs:
-        run.carry_out()
+        run.replace_batches_of_log()
     return [run.outcome for run in runs]
 
 
-def _cleanable(log: Log, now_ms: int) -> int:
+def _cleanable_batch_count(log: PartitionLog, now_ms: int) -> int:
     """Return the number of batches that can be compacted, from the start of the log."""
     lag_ms = log.settings.min_compaction_lag_ms
     for at, stored in enumerate(log.batches):
@@ -60,12 +66,12 @@ def _cleanable(log: Log, now_ms: int) -> int:
     return len(log.batches)
 
 
-def _open(stored: StoredBatch) -> _Opened:
+def _decode_batch(stored: StoredBatch) -> _DecodedBatch:
     (header,) = batches(stored.payload)
-    return _Opened(stored, header, header.records())
+    return _DecodedBatch(stored, header, header.records())
 
 
-class _Transactions:
+class _TransactionsInOrder:
     """The transactions of batches, while these are read in order.
 
     `gone` are aborted transactions of which only the marker was left.
@@ -79,19 +85,19 @@ class _Transactions:
         self._seen: set[int] = set()  # producers with batches of the open transaction
         self.gone: list[AbortedTransaction] = []
 
-    def is_void(self, batch: _Opened) -> bool:
+    def is_aborted_or_empty_marker(self, batch: _DecodedBatch) -> bool:
         """Whether a batch was aborted, or is the marker of a transaction without batches."""
         header = batch.header
         while self._coming and self._coming[-1].first_offset <= header.last_offset:
             aborted = self._coming.pop()
             self._aborted.setdefault(aborted.producer_id, aborted)
         if header.is_control:
-            return self._ends(header.producer_id, batch.records)
+            return self._is_marker_ending_batches(header.producer_id, batch.records)
         if header.is_transactional:
             self._seen.add(header.producer_id)
         return header.is_transactional and header.producer_id in self._aborted
 
-    def _ends(self, producer_id: int, records: list[Record]) -> bool:
+    def _is_marker_ending_batches(self, producer_id: int, records: list[Record]) -> bool:
         had_batches = producer_id in self._seen
         if records:
             self._seen.discard(producer_id)
@@ -101,16 +107,18 @@ class _Transactions:
         return not (records and had_batches)
 
 
-class _Run:
+class _Compaction:
     """A compaction of a log: the remaining batches, and the result."""
 
-    def __init__(self, log: Log, now_ms: int, *, stamps_horizon: bool) -> None:
+    def __init__(self, log: PartitionLog, now_ms: int, *, stamps_horizon: bool) -> None:
         self._log = log
         self._now_ms = now_ms
         self._stamps_horizon = stamps_horizon
-        opened = self._opened = [_open(batch) for batch in log.batches[: _cleanable(log, now_ms)]]
-        self._transactions = _Transactions(log.producers.aborted(0, log.end_offset))
-        self._void = [self._transactions.is_void(batch) for batch in opened]
+        opened = self._opened = [
+            _decode_batch(batch) for batch in log.batches[: _cleanable_batch_count(log, now_ms)]
+        ]
+        self._transactions = _TransactionsInOrder(log.producers.aborted_between(0, log.end_offset))
+        self._void = [self._transactions.is_aborted_or_empty_marker(batch) for batch in opened]
         self._last_of_key = {
             record.key: record.offset
             for batch, is_void in zip(opened, self._void, strict=True)
@@ -118,29 +126,29 @@ class _Run:
             for record in batch.records
         }
         self._records_after = 0
-        self._kept = self._left()
-        self.outcome = Cleaned(
+        self._kept = self._remaining_batches()
+        self.outcome = CompactionSizes(
             sum(len(batch.records) for batch in opened),
             self._records_after,
             sum(len(batch.stored.payload) for batch in opened),
             sum(len(batch.payload) for batch in self._kept),
         )
 
-    def carry_out(self) -> None:
-        self._log.replace(len(self._opened), self._kept)
-        self._log.producers.forget_aborted(self._transactions.gone)
+    def replace_batches_of_log(self) -> None:
+        self._log.replace_cleaned_batches(len(self._opened), self._kept)
+        self._log.producers.drop_aborted(self._transactions.gone)
 
-    def _left(self) -> list[StoredBatch]:
+    def _remaining_batches(self) -> list[StoredBatch]:
         found = []
         for batch, is_void in zip(self._opened, self._void, strict=True):
-            records = self._left_of(batch, is_void=is_void)
-            if records or self._stays_empty(batch):
+            records = self._remaining_records(batch, is_void=is_void)
+            if records or self._must_keep_empty_batch(batch):
                 self._records_after += len(records)
-                found.append(self._stored(batch, records, is_void=is_void))
+                found.append(self._encode_remaining_batch(batch, records, is_void=is_void))
         return found
 
-    def _left_of(self, batch: _Opened, *, is_void: bool) -> list[Record]:
-        keeps_deleted = self._keeps_deleted(batch)
+    def _remaining_records(self, batch: _DecodedBatch, *, is_void: bool) -> list[Record]:
+        keeps_deleted = self._retains_tombstones_and_markers(batch)
         if batch.header.is_control:
             return batch.records if keeps_deleted or not is_void else []
         if is_void:
@@ -153,30 +161,36 @@ class _Run:
             and (record.value is not None or keeps_deleted)
         ]
 
-    def _keeps_deleted(self, batch: _Opened) -> bool:
+    def _retains_tombstones_and_markers(self, batch: _DecodedBatch) -> bool:
         """Whether tombstones and void markers of a batch stay this time."""
         if self._stamps_horizon:
             horizon_ms = batch.header.delete_horizon_ms
             return horizon_ms is None or self._now_ms < horizon_ms
         return not batch.stored.is_clean or self._log.settings.delete_retention_ms > 0
 
-    def _stays_empty(self, batch: _Opened) -> bool:
+    def _must_keep_empty_batch(self, batch: _DecodedBatch) -> bool:
         """Return whether an empty batch stays: for its producer's
         sequence numbers or the log end.
         """
         if batch is self._opened[-1]:
             return True
         header = batch.header
-        producer = self._log.producers.get(header.producer_id)
+        producer = self._log.producers.get_producer(header.producer_id)
         if producer is None:
             return False
         if producer.batches:
-            return _is_last(header, producer.epoch, producer.batches[-1])
+            return _is_last_batch_of_producer(header, producer.epoch, producer.batches[-1])
         return header.is_control and header.producer_epoch == producer.epoch
 
-    def _stored(self, batch: _Opened, records: list[Record], *, is_void: bool) -> StoredBatch:
+    def _encode_remaining_batch(
+        self, batch: _DecodedBatch, records: list[Record], *, is_void: bool
+    ) -> StoredBatch:
         horizon_ms = batch.header.delete_horizon_ms
-        if self._stamps_horizon and horizon_ms is None and _has_deleted(batch, records, is_void):
+        if (
+            self._stamps_horizon
+            and horizon_ms is None
+            and _has_records_to_remove_later(batch, records, is_void)
+        ):
             horizon_ms = self._now_ms + self._log.settings.delete_retention_ms
         payload = batch.stored.payload
         if len(records) < len(batch.records) or horizon_ms != batch.header.delete_horizon_ms:
@@ -187,14 +201,16 @@ class _Run:
         )
 
 
-def _has_deleted(batch: _Opened, records: list[Record], is_void: bool) -> bool:
+def _has_records_to_remove_later(
+    batch: _DecodedBatch, records: list[Record], is_void: bool
+) -> bool:
     """Return whether the remaining batches contain something to remove later."""
     if batch.header.is_control:
         return is_void
     return any(record.value is None for record in records)
 
 
-def _is_last(header: Batch, epoch: int, last: ProducedBatch) -> bool:
+def _is_last_batch_of_producer(header: Batch, epoch: int, last: ProducedBatch) -> bool:
     """Whether a batch is the last one of its producer, which is in an epoch."""
     if not last.is_marker:
         return header.last_offset == last.last_offset

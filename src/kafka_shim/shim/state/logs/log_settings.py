@@ -56,13 +56,13 @@ class LogSettings(msgspec.Struct, frozen=True, gc=False):
     decompressed_bytes_max: int
     uses_append_time: bool
     min_insync_replicas: int
-    is_zstd: bool
-    before_max_ms: int
-    after_max_ms: int
-    limits_times: bool
+    requires_zstd_support: bool
+    timestamp_before_max_ms: int
+    timestamp_after_max_ms: int
+    limits_timestamps: bool
 
 
-class InForce:
+class EffectiveLogSettings:
     """The settings of a topic as they hold: its own, then those of brokers, then the defaults.
 
     They are read once, and again when the topic's own, or those of brokers, have changed.
@@ -79,7 +79,7 @@ class InForce:
         self.last_read: LogSettings | None = None
         """The settings as they were when somebody asked; None: nobody did."""
 
-    def now(self) -> LogSettings:
+    def current_settings(self) -> LogSettings:
         """Return the present settings."""
         configs, settings = self._configs, self.last_read
         if settings is not None and self._own == self._own_then:
@@ -91,20 +91,20 @@ class InForce:
         if configs is not None:
             self._all_brokers = dict(configs.all_brokers)
             self._brokers = deepcopy(configs.brokers)
-        self.last_read = settings = _read(self._value)
+        self.last_read = settings = _parse_settings(self._effective_value)
         return settings
 
-    def _value(self, name: str) -> str:
+    def _effective_value(self, name: str) -> str:
         configs = self._configs
         if configs is None:
             value = self._own.get(name)
         else:
             known = name in configs.topic_definitions
-            value = configs.topic_value(self._own, name) if known else None
+            value = configs.effective_topic_value(self._own, name) if known else None
         return value or DEFAULTS[name]
 
 
-def _read(value: Callable[[str], str]) -> LogSettings:
+def _parse_settings(value: Callable[[str], str]) -> LogSettings:
     both = int(value("message.timestamp.difference.max.ms"))
     before_max_ms = min(both, int(value("message.timestamp.before.max.ms")))
     after_max_ms = min(both, int(value("message.timestamp.after.max.ms")))
@@ -123,8 +123,8 @@ def _read(value: Callable[[str], str]) -> LogSettings:
         decompressed_bytes_max=int(value("max.decompressed.message.bytes")),
         uses_append_time=value("message.timestamp.type") == "LogAppendTime",
         min_insync_replicas=int(value("min.insync.replicas")),
-        is_zstd=value("compression.type") == "zstd",
-        before_max_ms=before_max_ms,
-        after_max_ms=after_max_ms,
-        limits_times=before_max_ms < FOREVER_MS or after_max_ms < FOREVER_MS,
+        requires_zstd_support=value("compression.type") == "zstd",
+        timestamp_before_max_ms=before_max_ms,
+        timestamp_after_max_ms=after_max_ms,
+        limits_timestamps=before_max_ms < FOREVER_MS or after_max_ms < FOREVER_MS,
     )

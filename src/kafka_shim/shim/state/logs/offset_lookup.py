@@ -7,7 +7,7 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import batches
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 
 LATEST = -1
 EARLIEST = -2
@@ -17,7 +17,7 @@ LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
 
 
-class Found(NamedTuple):
+class FoundOffset(NamedTuple):
     """An offset with its record's timestamp and leader epoch; -1 where there is none."""
 
     offset: int = -1
@@ -25,10 +25,10 @@ class Found(NamedTuple):
     leader_epoch: int = -1
 
 
-NOTHING = Found()
+NOTHING = FoundOffset()
 
 
-def special_since(timestamp: int, facts: RecordFacts) -> int:
+def first_version_with_special(timestamp: int, facts: RecordFacts) -> int:
     """Return the first version with a special timestamp (KIP-79, 734, 405, 1005, 1023)."""
     match timestamp:
         case -1 | -2:  # LATEST, EARLIEST
@@ -44,32 +44,39 @@ def special_since(timestamp: int, facts: RecordFacts) -> int:
     return NEVER
 
 
-def find(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFacts) -> Found:
+def find_offset_by_timestamp(
+    log: PartitionLog, timestamp: int, isolation_level: int | None, facts: RecordFacts
+) -> FoundOffset:
     """Return the offset for a timestamp or a special one; no isolation level: for a replica."""
-    is_special = timestamp < 0 and special_since(timestamp, facts) < NEVER
+    is_special = timestamp < 0 and first_version_with_special(timestamp, facts) < NEVER
     if is_special:
-        return _special(log, timestamp, isolation_level, facts)
-    found = _by_time(log, timestamp)
-    if found.offset >= end_for(log, isolation_level):
+        return _find_special_offset(log, timestamp, isolation_level, facts)
+    found = _find_first_from_timestamp(log, timestamp)
+    if found.offset >= readable_end_offset(log, isolation_level):
         return NOTHING
     return found if facts.list_offsets_returns_leader_epoch else found._replace(leader_epoch=-1)
 
 
-def _special(log: Log, timestamp: int, isolation_level: int | None, facts: RecordFacts) -> Found:
+def _find_special_offset(
+    log: PartitionLog, timestamp: int, isolation_level: int | None, facts: RecordFacts
+) -> FoundOffset:
     if timestamp == NEWEST:
-        return _newest(log, facts)
+        return _find_max_timestamp(log, facts)
     if timestamp == LATEST:
-        offset = end_for(log, isolation_level)
+        offset = readable_end_offset(log, isolation_level)
     elif timestamp in (EARLIEST, EARLIEST_LOCAL):
         offset = log.start_offset
     else:
         return NOTHING  # there is no tiered storage
-    return Found(
-        offset, leader_epoch=log.epoch_at(offset) if facts.list_offsets_returns_leader_epoch else -1
+    return FoundOffset(
+        offset,
+        leader_epoch=log.leader_epoch_at_offset(offset)
+        if facts.list_offsets_returns_leader_epoch
+        else -1,
     )
 
 
-def end_for(log: Log, isolation_level: int | None) -> int:
+def readable_end_offset(log: PartitionLog, isolation_level: int | None) -> int:
     """Return the offset up to which a reader may read; no isolation level: a replica."""
     if isolation_level is None:
         return log.end_offset
@@ -78,23 +85,28 @@ def end_for(log: Log, isolation_level: int | None) -> int:
     return log.high_watermark
 
 
-def _newest(log: Log, facts: RecordFacts) -> Found:
-    batch = log.newest_batch()
+def _find_max_timestamp(log: PartitionLog, facts: RecordFacts) -> FoundOffset:
+    batch = log.first_batch_with_max_timestamp()
     if batch is None:
         return NOTHING
     if facts.max_timestamp_returns_last_record_of_batch:
-        return Found(batch.last_offset, batch.max_timestamp, log.epoch_at(batch.last_offset))
-    return _first_from(log, batch, batch.max_timestamp, 0)
+        return FoundOffset(
+            batch.last_offset, batch.max_timestamp, log.leader_epoch_at_offset(batch.last_offset)
+        )
+    return _first_record_from_timestamp(log, batch, batch.max_timestamp, 0)
 
 
-def _by_time(log: Log, timestamp: int) -> Found:
+def _find_first_from_timestamp(log: PartitionLog, timestamp: int) -> FoundOffset:
     found = (
-        _first_from(log, batch, timestamp, log.start_offset) for batch in log.batches_at(timestamp)
+        _first_record_from_timestamp(log, batch, timestamp, log.start_offset)
+        for batch in log.batches_with_timestamp_from(timestamp)
     )
     return next((candidate for candidate in found if candidate != NOTHING), NOTHING)
 
 
-def _first_from(log: Log, batch: StoredBatch, timestamp: int, offset: int) -> Found:
+def _first_record_from_timestamp(
+    log: PartitionLog, batch: StoredBatch, timestamp: int, min_offset: int
+) -> FoundOffset:
     """Return a batch's first record at or after a timestamp and an offset.
 
     If the batch cannot be decompressed, its first offset is returned.
@@ -102,10 +114,12 @@ def _first_from(log: Log, batch: StoredBatch, timestamp: int, offset: int) -> Fo
     try:
         (opened,) = batches(batch.payload)
         for record in opened.iterate_records():
-            if record.timestamp >= timestamp and record.offset >= offset:
-                return Found(record.offset, record.timestamp, log.epoch_at(record.offset))
+            if record.timestamp >= timestamp and record.offset >= min_offset:
+                return FoundOffset(
+                    record.offset, record.timestamp, log.leader_epoch_at_offset(record.offset)
+                )
     except (DecodeError, MissingPackageError):
-        if batch.max_timestamp >= timestamp and batch.base_offset >= offset:
-            epoch = log.epoch_at(batch.base_offset)
-            return Found(batch.base_offset, batch.max_timestamp, epoch)
+        if batch.max_timestamp >= timestamp and batch.base_offset >= min_offset:
+            epoch = log.leader_epoch_at_offset(batch.base_offset)
+            return FoundOffset(batch.base_offset, batch.max_timestamp, epoch)
     return NOTHING

@@ -41,7 +41,7 @@ class QuotaError(Exception):
     """Invalid quotas; the message says why."""
 
 
-def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
+def validate_entity(entity: Entity, entity_types: Collection[str]) -> None:
     """Raise QuotaError for an invalid entity (observed on 4.3.1)."""
     if not entity:
         raise QuotaError("the quota entity is empty")
@@ -56,44 +56,44 @@ def check_entity(entity: Entity, entity_types: Collection[str]) -> None:
         if len(entity) > 1:
             raise QuotaError("an ip cannot be combined with a user or a client id")
         name = entity[IP]
-        if name is not None and not is_address(name):
+        if name is not None and not is_ip_address_or_localhost(name):
             raise QuotaError(f"`{name}` is not an ip address")
 
 
-def is_address(name: str) -> bool:
+def is_ip_address_or_localhost(name: str) -> bool:
     """Return whether it is an IP address or localhost."""
     try:
-        _address(name)
+        _parse_address(name)
     except ValueError:
         return False
     return True
 
 
-def _address(name: str) -> Address:
+def _parse_address(name: str) -> Address:
     """Parse an address; of host names, only localhost is known."""
     return ipaddress.ip_address("127.0.0.1" if name == "localhost" else name)
 
 
-def check_value(
-    entity: Entity, key: str, value: float, *, zero_is_allowed: bool, is_finite: bool
+def validate_limit(
+    entity: Entity, quota_name: str, value: float, *, allows_zero: bool, must_be_finite: bool
 ) -> None:
     """Raise QuotaError for an invalid limit of the entity. NaN is valid unless it `is_finite`."""
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
-    if key not in keys:
+    if quota_name not in keys:
         raise QuotaError(
-            f"`{key}` is not a quota of this entity: expected one of {', '.join(keys)}"
+            f"`{quota_name}` is not a quota of this entity: expected one of {', '.join(keys)}"
         )
-    if is_finite and not math.isfinite(value):
-        raise QuotaError(f"{key} must be a finite number")
-    if value < 0 or (value == 0 and not zero_is_allowed):
-        raise QuotaError(f"{key} must be above 0")
-    if keys[key] or math.isnan(value):
+    if must_be_finite and not math.isfinite(value):
+        raise QuotaError(f"{quota_name} must be a finite number")
+    if value < 0 or (value == 0 and not allows_zero):
+        raise QuotaError(f"{quota_name} must be above 0")
+    if keys[quota_name] or math.isnan(value):
         return
     if not value < WHOLE_MAX or value != int(value):
-        raise QuotaError(f"{key} must be a whole number of 64 bits")
+        raise QuotaError(f"{quota_name} must be a whole number of 64 bits")
 
 
-def _at_once(work: Callable[..., Any], *arguments: Any) -> Any:
+def _call_directly(work: Callable[..., Any], *arguments: Any) -> Any:
     return work(*arguments)
 
 
@@ -106,39 +106,43 @@ class Quotas:
         self._hashes: dict[EntityKey, int] = {}
         self._connection_rates: dict[Address | None, float] = {}
 
-    def alter(self, alterations: Sequence[Alteration], offload: Offload = _at_once) -> None:
+    def alter_limits(
+        self, alterations: Sequence[Alteration], offload: Offload = _call_directly
+    ) -> None:
         """Set limits, and remove those with value None; `beside` runs the expensive part."""
-        changes = {key_of(entity): changed for entity, changed in alterations}
+        changes = {entity_key(entity): changed for entity, changed in alterations}
         before, hashes = self._limits, self._hashes
-        limits, new_hashes = offload(_after, before, hashes, changes)
+        limits, new_hashes = offload(_limits_and_hashes_after, before, hashes, changes)
         if self._limits is not before:  # changed meanwhile by another request
-            limits, new_hashes = _after(self._limits, self._hashes, changes)
+            limits, new_hashes = _limits_and_hashes_after(self._limits, self._hashes, changes)
         self._limits, self._hashes = limits, new_hashes
         if any(kind == IP for key in changes for kind, _ in key):
-            self._find_rates()
+            self._index_connection_rates()
         self._changed()
 
-    def put_back(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
+    def restore_limits(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
         """Restore what `all` returned, in that order."""
-        self._limits = {key_of(entity): dict(limits) for entity, limits in rows}
-        self._hashes = {key: hash_of(key) for key in self._limits}
-        self._find_rates()
+        self._limits = {entity_key(entity): dict(limits) for entity, limits in rows}
+        self._hashes = {key: java_hash_of_entity(key) for key in self._limits}
+        self._index_connection_rates()
         self._changed()
 
-    def _find_rates(self) -> None:
+    def _index_connection_rates(self) -> None:
         self._connection_rates = {
-            None if name is None else _address(name): kept[CONNECTION_RATE]
+            None if name is None else _parse_address(name): kept[CONNECTION_RATE]
             for key, kept in self._limits.items()
             for kind, name in key
             if kind == IP and CONNECTION_RATE in kept
         }
 
     @property
-    def are_about_clients(self) -> bool:
+    def has_client_quotas(self) -> bool:
         """Whether there are quotas other than those of addresses."""
         return len(self._limits) > len(self._connection_rates)
 
-    def limit_of(self, key: str, user: str, client_id: str) -> tuple[tuple[str, str], float] | None:
+    def limit_for_client(
+        self, key: str, user: str, client_id: str
+    ) -> tuple[tuple[str, str], float] | None:
         """Return the entity whose limit applies to a client (a user, a client id or both), and the
         limit; None without a limit. The most specific entity wins.
         """
@@ -152,51 +156,51 @@ class Quotas:
             ({}, {CLIENT_ID: client_id}, ("", client_id)),
             ({}, {CLIENT_ID: None}, ("", client_id)),
         ):
-            limits = self._limits.get(key_of({**user_name, **name}))
+            limits = self._limits.get(entity_key({**user_name, **name}))
             if limits is not None and key in limits:
                 return shared, limits[key]
         return None
 
-    def connection_rate(self, host: str) -> float | None:
+    def connection_rate_for_address(self, host: str) -> float | None:
         """Return the connections per second allowed from an address (KIP-612); None: unlimited."""
         rates = self._connection_rates
-        return rates.get(_address(host), rates.get(None)) if rates else None
+        return rates.get(_parse_address(host), rates.get(None)) if rates else None
 
-    def all(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
+    def all_entities_with_limits(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
         """Return all entities with their limits."""
         for key, limits in self._limits.items():
-            yield in_order(dict(key)), dict(limits)
+            yield entity_in_java_map_order(dict(key)), dict(limits)
 
 
-def key_of(entity: Entity) -> EntityKey:
+def entity_key(entity: Entity) -> EntityKey:
     """Return a key that is equal for equal entities."""
     return frozenset(entity.items())
 
 
-def hash_of(key: EntityKey) -> int:
+def java_hash_of_entity(key: EntityKey) -> int:
     """Return the hash code that Kafka has for an entity."""
     return 31 + sum(
         java_hash(kind) ^ (0 if name is None else java_hash(name)) for kind, name in key
     )
 
 
-def in_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
+def entity_in_java_map_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
     """Return an entity's parts in the order of Kafka's map with this capacity."""
     return {kind: entity[kind] for kind in in_hash_map_order(entity, size)}
 
 
-def _after(
+def _limits_and_hashes_after(
     before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
 ) -> tuple[Limits, dict[EntityKey, int]]:
     """Return the limits of all entities after a change, in their order, and the hashes."""
     altered = JavaHashOrder[EntityKey]()
     known = dict(hashes)
     for key in changes:
-        known[key] = known.get(key) or hash_of(key)
+        known[key] = known.get(key) or java_hash_of_entity(key)
         altered.add_first_in_bucket(key, known[key])
     limits = dict(before)
     for key in altered:
-        limits[key] = _altered(limits.get(key, {}), changes[key])
+        limits[key] = _altered_limits(limits.get(key, {}), changes[key])
     order = JavaHashOrder[EntityKey](len(before))
     for key, kept in limits.items():
         if kept:
@@ -204,7 +208,9 @@ def _after(
     return {key: limits[key] for key in order}, {key: known[key] for key in order}
 
 
-def _altered(limits: Mapping[str, float], changes: Mapping[str, float | None]) -> dict[str, float]:
+def _altered_limits(
+    limits: Mapping[str, float], changes: Mapping[str, float | None]
+) -> dict[str, float]:
     merged: dict[str, float | None] = dict(limits)
     for key in in_hash_map_order(changes):
         merged[key] = changes[key]

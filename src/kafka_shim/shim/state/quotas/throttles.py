@@ -11,7 +11,7 @@ import msgspec
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.quotas.quotas import Quotas
-from kafka_shim.shim.state.quotas.rate import Rate, throttle_ms
+from kafka_shim.shim.state.quotas.sampled_rate import SampledRate, as_throttle_time_ms
 from kafka_shim.shim.state.settings.configs import Configs
 
 PRODUCED: Final = "producer_byte_rate"
@@ -25,7 +25,7 @@ QuotaClient = tuple[str, str]
 """A principal's name and a client id."""
 
 
-class _Bucket(msgspec.Struct):
+class _TokenBucket(msgspec.Struct):
     """The tokens left for topic changes; may be negative."""
 
     tokens: float
@@ -39,74 +39,82 @@ class Throttles:
         self._quotas = quotas
         self._configs = configs
         self._clock = clock
-        self._rates: dict[tuple[str, QuotaClient], Rate] = {}
-        self._buckets: dict[QuotaClient, _Bucket] = {}
+        self._rates: dict[tuple[str, QuotaClient], SampledRate] = {}
+        self._buckets: dict[QuotaClient, _TokenBucket] = {}
 
-    def count(self, key: str, client: QuotaClient, amount: float) -> int:
+    def record_and_get_throttle_ms(
+        self, quota_name: str, client: QuotaClient, amount: float
+    ) -> int:
         """Count bytes, or percents of a second; return the throttle time in ms."""
-        found = self._quotas.limit_of(key, *client)
+        found = self._quotas.limit_for_client(quota_name, *client)
         if found is None:
             return 0
         shared, limit = found
         now_ms = self._clock.now_ms()
-        rate = self._rate((key, shared), now_ms)
-        rate.record(now_ms, amount)
-        if key == BUSY:
-            return rate.excess_ms(now_ms, limit)
-        return rate.whole_excess_ms(now_ms, limit)
+        rate = self._client_rate((quota_name, shared), now_ms)
+        rate.record_amount(now_ms, amount)
+        if quota_name == BUSY:
+            return rate.capped_excess_ms(now_ms, limit)
+        return rate.uncapped_excess_ms(now_ms, limit)
 
-    def take_back(self, key: str, client: QuotaClient, amount: float) -> None:
+    def undo_last_record(self, quota_name: str, client: QuotaClient, amount: float) -> None:
         """Undo the last count."""
-        found = self._quotas.limit_of(key, *client)
+        found = self._quotas.limit_for_client(quota_name, *client)
         if found is not None:
-            self._rates[key, found[0]].take_back(amount)
+            self._rates[quota_name, found[0]].undo_last_record(amount)
 
-    def bytes_at_once(self, client: QuotaClient) -> int | None:
+    def fetch_bytes_max(self, client: QuotaClient) -> int | None:
         """Return the bytes that one fetch may return: the quota of a window, 0 if it is NaN; None
         without a quota.
         """
-        found = self._quotas.limit_of(FETCHED, *client)
+        found = self._quotas.limit_for_client(FETCHED, *client)
         if found is None:
             return None
         limit = found[1]
-        return 0 if math.isnan(limit) else int(limit * (self._samples - 1) * self._sample_s)
+        return (
+            0 if math.isnan(limit) else int(limit * (self._sample_count - 1) * self._sample_seconds)
+        )
 
-    def mutate(self, client: QuotaClient, count: int, *, is_strict: bool) -> tuple[bool, int]:
+    def take_mutation_tokens(
+        self, client: QuotaClient, count: int, *, is_strict: bool
+    ) -> tuple[bool, int]:
         """Take topic changes from the bucket; return whether they are allowed, and the throttle
         time.
 
         Strict ones are rejected once the bucket is empty; others are allowed and throttled.
         """
-        found = self._quotas.limit_of(MUTATIONS, *client)
+        found = self._quotas.limit_for_client(MUTATIONS, *client)
         if found is None:
             return True, 0
         shared, limit = found
         now_ms = self._clock.now_ms()
-        most = limit * self._samples * self._sample_s
-        bucket = self._buckets.setdefault(shared, _Bucket(most, now_ms))
+        most = limit * self._sample_count * self._sample_seconds
+        bucket = self._buckets.setdefault(shared, _TokenBucket(most, now_ms))
         refilled = bucket.tokens + limit * (now_ms - bucket.filled_ms) / 1000
         bucket.tokens, bucket.filled_ms = min(most, refilled), now_ms
         if is_strict and bucket.tokens < 0:
-            return False, throttle_ms(-bucket.tokens / limit * 1000)
+            return False, as_throttle_time_ms(-bucket.tokens / limit * 1000)
         bucket.tokens -= count
         if is_strict or not bucket.tokens < 0:  # nor if the limit is NaN
             return True, 0
-        return True, throttle_ms(-bucket.tokens / limit * 1000)
+        return True, as_throttle_time_ms(-bucket.tokens / limit * 1000)
 
-    def _rate(self, key: tuple[str, QuotaClient], now_ms: int) -> Rate:
+    def _client_rate(self, key: tuple[str, QuotaClient], now_ms: int) -> SampledRate:
         rate = self._rates.get(key)
         if rate is None:
             if len(self._rates) >= _KEPT:
-                idle = [known for known, kept in self._rates.items() if kept.is_idle(now_ms)]
+                idle = [
+                    known for known, kept in self._rates.items() if kept.are_samples_expired(now_ms)
+                ]
                 for known in idle:
                     del self._rates[known]
-            rate = self._rates[key] = Rate(self._sample_s * 1000, self._samples)
+            rate = self._rates[key] = SampledRate(self._sample_seconds * 1000, self._sample_count)
         return rate
 
     @property
-    def _samples(self) -> int:
-        return self._configs.broker_int("quota.window.num")
+    def _sample_count(self) -> int:
+        return self._configs.effective_broker_int("quota.window.num")
 
     @property
-    def _sample_s(self) -> int:
-        return self._configs.broker_int("quota.window.size.seconds")
+    def _sample_seconds(self) -> int:
+        return self._configs.effective_broker_int("quota.window.size.seconds")

@@ -30,7 +30,7 @@ _CONFIGURED: Final = {
 
 
 @cache
-def loggers_of(release: str) -> Mapping[str, str]:
+def default_logger_levels(release: str) -> Mapping[str, str]:
     """Return the levels of a minor release's loggers, in the order of brokers."""
     table = msgspec.json.decode(TABLE.read_bytes())
     place = RELEASES.index(release)

@@ -27,7 +27,7 @@ CONFIG_TYPES: Final = {
 """Codes of the wire (KIP-569); 0 is a setting that Kafka does not know."""
 
 
-class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
+class ValueCheck(msgspec.Struct, frozen=True, rename={"other": "or"}):
     """A check of a value beyond its type."""
 
     min: float | None = None
@@ -44,7 +44,7 @@ class Check(msgspec.Struct, frozen=True, rename={"other": "or"}):
     newest: str = ""  # the last of them, that of the broker itself
 
 
-class Definition(msgspec.Struct, frozen=True):
+class ConfigDefinition(msgspec.Struct, frozen=True):
     """A setting in a release; `broker` is the broker's setting that it defaults to.
 
     Settings that are not `defined` exist only in running brokers, and have no documentation.
@@ -52,7 +52,7 @@ class Definition(msgspec.Struct, frozen=True):
 
     type: str
     default: str | None = None
-    check: Check = Check()
+    check: ValueCheck = ValueCheck()
     broker: str | None = None
     dynamic: bool = False
     internal: bool = False
@@ -73,56 +73,58 @@ _THROTTLED_RATES: Final = dict.fromkeys(
         "replica.alter.log.dirs.io.max.bytes.per.second",
         "follower.replication.throttled.rate",
     ),
-    Definition("long", check=Check(min=0), dynamic=True, internal=True, defined=False),
+    ConfigDefinition("long", check=ValueCheck(min=0), dynamic=True, internal=True, defined=False),
 )
 """Settings of running brokers only, which the classes that define the others do not know."""
 
 
-class Definitions(msgspec.Struct, frozen=True):
+class ReleaseDefinitions(msgspec.Struct, frozen=True):
     """All settings of one release, by kind and name."""
 
-    topic: dict[str, Definition]
-    broker: dict[str, Definition]
-    group: dict[str, Definition]
-    client_metrics: dict[str, Definition]
+    topic_configs: dict[str, ConfigDefinition]
+    broker: dict[str, ConfigDefinition]
+    group: dict[str, ConfigDefinition]
+    client_metrics: dict[str, ConfigDefinition]
 
 
-class _Table(msgspec.Struct):
-    topic: dict[str, dict[str, Definition | None]]
-    broker: dict[str, dict[str, Definition | None]]
-    group: dict[str, dict[str, Definition | None]]
-    client_metrics: dict[str, dict[str, Definition | None]]
+class _HistoryByKind(msgspec.Struct):
+    topic: dict[str, dict[str, ConfigDefinition | None]]
+    broker: dict[str, dict[str, ConfigDefinition | None]]
+    group: dict[str, dict[str, ConfigDefinition | None]]
+    client_metrics: dict[str, dict[str, ConfigDefinition | None]]
 
 
 @cache
-def definitions(release: str) -> Definitions:
+def definitions_of_release(release: str) -> ReleaseDefinitions:
     """Return the settings of a minor release such as `2.8`."""
-    table = _read()
+    table = _read_definition_table()
     at = release_index(release)
-    return Definitions(
-        topic=_as_of(at, table.topic),
-        broker=_as_of(at, table.broker) | _THROTTLED_RATES,
-        group=_as_of(at, table.group),
-        client_metrics=_as_of(at, table.client_metrics),
+    return ReleaseDefinitions(
+        topic_configs=_definitions_as_of_release(at, table.topic),
+        broker=_definitions_as_of_release(at, table.broker) | _THROTTLED_RATES,
+        group=_definitions_as_of_release(at, table.group),
+        client_metrics=_definitions_as_of_release(at, table.client_metrics),
     )
 
 
 @cache
-def _read() -> _Table:
+def _read_definition_table() -> _HistoryByKind:
     raw = Path(__file__).with_name("config_definitions.json").read_bytes()
-    return msgspec.json.decode(raw, type=_Table)
+    return msgspec.json.decode(raw, type=_HistoryByKind)
 
 
-def _as_of(at: int, settings: dict[str, dict[str, Definition | None]]) -> dict[str, Definition]:
+def _definitions_as_of_release(
+    release_index: int, settings: dict[str, dict[str, ConfigDefinition | None]]
+) -> dict[str, ConfigDefinition]:
     places = {release: place for place, release in enumerate(RELEASES)}
     held = {}
     for name, history in settings.items():
         current = None
         for since, definition in history.items():
-            if places[since] <= at:
+            if places[since] <= release_index:
                 current = definition
         if current is not None and current.check.release:
-            check = msgspec.structs.replace(current.check, newest=RELEASES[at])
+            check = msgspec.structs.replace(current.check, newest=RELEASES[release_index])
             current = msgspec.structs.replace(current, check=check)
         if current is not None:
             held[name] = current

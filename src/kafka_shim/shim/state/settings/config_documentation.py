@@ -10,32 +10,34 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.protocol.enums import ConfigResourceType
-from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
 
 
-def documentation(resource_type: int, name: str, definition: Definition | None) -> str | None:
+def config_documentation(
+    resource_type: int, name: str, definition: ConfigDefinition | None
+) -> str | None:
     """Return the setting's documentation; None for an unknown setting."""
     kind = ConfigResourceType(resource_type).name.lower()
-    text = _texts().get(kind, {}).get(name)
+    text = _documentation_texts().get(kind, {}).get(name)
     if definition is None:
         return text
-    facts = f"{name}: {', '.join(_facts(definition))}."
+    facts = f"{name}: {', '.join(_type_default_and_valid_values(definition))}."
     return facts if text is None else f"{facts} {text}"
 
 
-def _facts(definition: Definition) -> Iterator[str]:
+def _type_default_and_valid_values(definition: ConfigDefinition) -> Iterator[str]:
     """Return type, default and valid values, as in Kafka's reference."""
     yield definition.type
     if definition.default is None:
         yield "no default"
     elif not definition.is_sensitive:
         yield f"default {definition.default or 'empty'}"
-    yield from _valid(definition.check)
+    yield from _valid_value_texts(definition.check)
     if definition.broker is not None:
         yield f"for brokers {definition.broker}"
 
 
-def _valid(check: Check) -> Iterator[str]:
+def _valid_value_texts(check: ValueCheck) -> Iterator[str]:
     if check.one_of:
         yield f"one of {'|'.join(check.one_of)}"
     if check.each_of:
@@ -51,6 +53,6 @@ def _valid(check: Check) -> Iterator[str]:
 
 
 @cache
-def _texts() -> dict[str, dict[str, str]]:
+def _documentation_texts() -> dict[str, dict[str, str]]:
     raw = Path(__file__).with_name("config_documentation.json").read_bytes()
     return msgspec.json.decode(raw, type=dict[str, dict[str, str]])

@@ -4,11 +4,11 @@ from enum import IntEnum
 
 import msgspec
 
-from kafka_shim.shim.state.settings.config_definitions import Definition
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, validated_canonical_value
 
 
-class Source(IntEnum):
+class ConfigSource(IntEnum):
     """The source of a value, with the codes of the protocol (KIP-226)."""
 
     TOPIC = 1
@@ -21,12 +21,12 @@ class Source(IntEnum):
     GROUP = 8
 
 
-class Synonym(msgspec.Struct, frozen=True):
+class ConfigSynonym(msgspec.Struct, frozen=True):
     """A setting that decides, or would decide, a value."""
 
     name: str
     value: str | None
-    source: Source
+    source: ConfigSource
 
 
 class ConfigEntry(msgspec.Struct, frozen=True):
@@ -34,29 +34,29 @@ class ConfigEntry(msgspec.Struct, frozen=True):
 
     name: str
     value: str | None
-    source: Source
-    synonyms: tuple[Synonym, ...]
+    source: ConfigSource
+    synonyms: tuple[ConfigSynonym, ...]
     type_code: int
     read_only: bool = False
     is_sensitive: bool = False
 
 
-def entry(
+def config_entry(
     name: str,
     value: str | None,
-    synonyms: list[Synonym],
-    definition: Definition,
+    synonyms: list[ConfigSynonym],
+    definition: ConfigDefinition,
     *,
     read_only: bool = False,
 ) -> ConfigEntry:
     """Return the entry of a known setting; `synonyms` begin with the one that applies."""
     if definition.is_sensitive:
         value = None
-        synonyms = [Synonym(synonym.name, None, synonym.source) for synonym in synonyms]
+        synonyms = [ConfigSynonym(synonym.name, None, synonym.source) for synonym in synonyms]
     return ConfigEntry(
         name=name,
         value=value,
-        source=synonyms[0].source if synonyms else Source.DEFAULT,
+        source=synonyms[0].source if synonyms else ConfigSource.DEFAULT,
         synonyms=tuple(synonyms),
         type_code=definition.type_code,
         read_only=read_only,
@@ -64,22 +64,22 @@ def entry(
     )
 
 
-def unknown_entry(name: str, source: Source, *, read_only: bool = True) -> ConfigEntry:
+def unknown_config_entry(name: str, source: ConfigSource, *, read_only: bool = True) -> ConfigEntry:
     """Return the entry of a setting unknown to Kafka, whose value is treated as sensitive."""
     return ConfigEntry(
         name=name,
         value=None,
         source=source,
-        synonyms=(Synonym(name, None, source),),
+        synonyms=(ConfigSynonym(name, None, source),),
         type_code=0,
         read_only=read_only,
         is_sensitive=True,
     )
 
 
-def printed(name: str, definition: Definition, value: str) -> str:
+def value_as_brokers_print(name: str, definition: ConfigDefinition, value: str) -> str:
     """Return the value as brokers print it; an invalid one is unchanged."""
     try:
-        return canonical(name, definition, value)
+        return validated_canonical_value(name, definition, value)
     except ConfigValueError:
         return value

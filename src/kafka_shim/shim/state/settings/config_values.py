@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 from kafka_shim.protocol.api_versions import parse_minor_release, release_index
-from kafka_shim.shim.state.settings.config_definitions import Check, Definition
+from kafka_shim.shim.state.settings.config_definitions import ConfigDefinition, ValueCheck
 from kafka_shim.shim.state.settings.java_double import java_double
 
 _INTEGER = re.compile(r"[+-]?[0-9]{1,4000}")
@@ -21,31 +21,31 @@ class ConfigValueError(Exception):
     """A value that a setting cannot take; the text names both."""
 
 
-def canonical(name: str, definition: Definition, value: str) -> str:
+def validated_canonical_value(name: str, definition: ConfigDefinition, value: str) -> str:
     """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
-    text = _PARSERS.get(definition.type, _plain)(name, definition.type, value.strip())
+    text = _PARSERS.get(definition.type, _text_value)(name, definition.type, value.strip())
     if definition.check.distinct:
-        text = _distinct(name, text)
-    _check(name, definition, text)
+        text = _without_duplicates(name, text)
+    _validate_by_check(name, definition, text)
     return text
 
 
-def elements(value: str) -> list[str]:
+def list_elements(value: str) -> list[str]:
     """Return the elements of a list setting."""
     return [part.strip() for part in value.split(",")] if value.strip() else []
 
 
-def _plain(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+def _text_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     return value
 
 
-def _boolean(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+def _boolean_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     if value.lower() not in ("true", "false"):
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected true or false")
     return value.lower()
 
 
-def _integer(name: str, kind: str, value: str) -> str:
+def _integer_value(name: str, kind: str, value: str) -> str:
     bits = _BITS[kind]
     if _INTEGER.fullmatch(value) is None or not -(1 << bits - 1) <= int(value) < 1 << bits - 1:
         raise ConfigValueError(
@@ -54,38 +54,42 @@ def _integer(name: str, kind: str, value: str) -> str:
     return str(int(value))
 
 
-def _double(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+def _double_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     try:
         return java_double(float(value))
     except ValueError:
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a number") from None
 
 
-def _list(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
-    return ",".join(elements(value))
+def _list_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+    return ",".join(list_elements(value))
 
 
 _PARSERS: dict[str, Callable[[str, str, str], str]] = {
-    "boolean": _boolean,
-    "short": _integer,
-    "int": _integer,
-    "long": _integer,
-    "double": _double,
-    "list": _list,
+    "boolean": _boolean_value,
+    "short": _integer_value,
+    "int": _integer_value,
+    "long": _integer_value,
+    "double": _double_value,
+    "list": _list_value,
 }
 
 
-def _check(name: str, definition: Definition, value: str) -> None:
+def _validate_by_check(name: str, definition: ConfigDefinition, value: str) -> None:
     check = definition.check
     if check.min is not None or check.max is not None:
-        _check_range(name, check, value)
-    if check.one_of and not (check.durations and _is_from_duration(value)):
-        _check_member(name, check, value, check.one_of)
-    for element in elements(value) if check.each_of else ():
-        _check_member(name, check, element, check.each_of)
+        _validate_range(name, check, value)
+    if check.one_of and not (check.durations and _is_by_duration_reset(value)):
+        _validate_allowed_value(name, check, value, check.one_of)
+    for element in list_elements(value) if check.each_of else ():
+        _validate_allowed_value(name, check, element, check.each_of)
     if check.filled and not value:
         raise ConfigValueError(f"{name} must not be empty")
-    if check.replicas and value not in ("", "*") and not all(map(_is_replica, value.split(","))):
+    if (
+        check.replicas
+        and value not in ("", "*")
+        and not all(map(_is_partition_replica_pair, value.split(",")))
+    ):
         raise ConfigValueError(
             f"invalid value `{value}` of {name}: expected `*` or partition:broker pairs"
         )
@@ -93,7 +97,7 @@ def _check(name: str, definition: Definition, value: str) -> None:
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a Kafka release")
 
 
-def _check_range(name: str, check: Check, value: str) -> None:
+def _validate_range(name: str, check: ValueCheck, value: str) -> None:
     # Java's longs must not be rounded to floats here
     number = float(value) if any(mark in value for mark in ".Ny") else int(value)
     if number == check.other:
@@ -106,7 +110,9 @@ def _check_range(name: str, check: Check, value: str) -> None:
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected at most {check.max:g}")
 
 
-def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...]) -> None:
+def _validate_allowed_value(
+    name: str, check: ValueCheck, value: str, allowed: tuple[str, ...]
+) -> None:
     known = tuple(map(str.lower, allowed)) if check.ignore_case else allowed
     if (value.lower() if check.ignore_case else value) not in known:
         raise ConfigValueError(
@@ -114,16 +120,16 @@ def _check_member(name: str, check: Check, value: str, allowed: tuple[str, ...])
         )
 
 
-def _distinct(name: str, value: str) -> str:
-    parts = elements(value)
+def _without_duplicates(name: str, value: str) -> str:
+    parts = list_elements(value)
     if "" in parts:
         raise ConfigValueError(f"invalid value `{value}` of {name}: an element is empty")
     return ",".join(dict.fromkeys(parts))
 
 
-def _is_from_duration(text: str) -> bool:
+def _is_by_duration_reset(text: str) -> bool:
     kind, _, duration = text.partition(":")
-    return kind == "by_duration" and milliseconds(duration) is not None
+    return kind == "by_duration" and duration_to_ms(duration) is not None
 
 
 def _is_release(text: str, newest: str) -> bool:
@@ -137,7 +143,7 @@ def _is_release(text: str, newest: str) -> bool:
     return not newest or at <= release_index(newest)
 
 
-def _is_replica(text: str) -> bool:
+def _is_partition_replica_pair(text: str) -> bool:
     return _REPLICAS.fullmatch(text.strip()) is not None
 
 
@@ -147,7 +153,7 @@ _DURATION = re.compile(
 _UNITS_MS = (86_400_000, 3_600_000, 60_000, 1000)
 
 
-def milliseconds(duration: str) -> int | None:
+def duration_to_ms(duration: str) -> int | None:
     """Return a duration of days and less in milliseconds; None if it is none, or negative."""
     match = _DURATION.fullmatch(duration)
     if match is None:

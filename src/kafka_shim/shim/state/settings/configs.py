@@ -7,17 +7,24 @@ on all brokers, the broker's static configuration, and last the default (KIP-226
 from collections.abc import Callable, Iterator, Mapping
 
 from kafka_shim.protocol.enums import ConfigResourceType
-from kafka_shim.shim.state.settings.broker_loggers import loggers_of
-from kafka_shim.shim.state.settings.config_definitions import Definition, definitions
+from kafka_shim.shim.state.settings.broker_loggers import default_logger_levels
+from kafka_shim.shim.state.settings.config_definitions import (
+    ConfigDefinition,
+    definitions_of_release,
+)
 from kafka_shim.shim.state.settings.config_entries import (
     ConfigEntry,
-    Source,
-    Synonym,
-    entry,
-    printed,
-    unknown_entry,
+    ConfigSource,
+    ConfigSynonym,
+    config_entry,
+    unknown_config_entry,
+    value_as_brokers_print,
 )
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical, elements
+from kafka_shim.shim.state.settings.config_values import (
+    ConfigValueError,
+    list_elements,
+    validated_canonical_value,
+)
 
 MINUTE_MS = 60_000
 HOUR_MS = 3_600_000
@@ -66,89 +73,95 @@ class Configs:
         self.loggers: dict[int, dict[str, str]] = {}
 
     @property
-    def topic_definitions(self) -> Mapping[str, Definition]:
-        return definitions(self._release).topic
+    def topic_definitions(self) -> Mapping[str, ConfigDefinition]:
+        return definitions_of_release(self._release).topic_configs
 
     @property
-    def broker_definitions(self) -> Mapping[str, Definition]:
-        return definitions(self._release).broker
+    def broker_definitions(self) -> Mapping[str, ConfigDefinition]:
+        return definitions_of_release(self._release).broker
 
     @property
-    def group_definitions(self) -> Mapping[str, Definition]:
-        return definitions(self._release).group
+    def group_definitions(self) -> Mapping[str, ConfigDefinition]:
+        return definitions_of_release(self._release).group
 
     @property
-    def client_metrics_definitions(self) -> Mapping[str, Definition]:
-        return definitions(self._release).client_metrics
+    def client_metrics_definitions(self) -> Mapping[str, ConfigDefinition]:
+        return definitions_of_release(self._release).client_metrics
 
     @property
-    def known_loggers(self) -> dict[str, str]:
+    def default_logger_levels(self) -> dict[str, str]:
         """The loggers of every broker with their default levels."""
-        return dict(loggers_of(self._release))
+        return dict(default_logger_levels(self._release))
 
-    def definitions_of(self, resource_type: int) -> Mapping[str, Definition]:
+    def definitions_of_resource_type(self, resource_type: int) -> Mapping[str, ConfigDefinition]:
         """Return the settings of a resource type; empty if it has no fixed ones."""
-        known = definitions(self._release)
+        known = definitions_of_release(self._release)
         return {
-            ConfigResourceType.TOPIC: known.topic,
+            ConfigResourceType.TOPIC: known.topic_configs,
             ConfigResourceType.BROKER: known.broker,
             ConfigResourceType.GROUP: known.group,
             ConfigResourceType.CLIENT_METRICS: known.client_metrics,
         }.get(ConfigResourceType(resource_type), {})
 
-    def broker_value(self, name: str, node_id: int | None = None) -> str | None:
+    def effective_broker_value(self, name: str, node_id: int | None = None) -> str | None:
         """Return the effective value on a broker (default: the first); None if the setting has no
         value or is unknown.
         """
-        definition = definitions(self._release).broker.get(name)
+        definition = definitions_of_release(self._release).broker.get(name)
         node_id = self._first_id if node_id is None else node_id
         own = self.brokers.get(node_id, _NOTHING)
         for values in (own, self.all_brokers, self._static_of(node_id)):
             if name in values:
                 value = values[name]
-                return value if definition is None else printed(name, definition, value)
+                return (
+                    value if definition is None else value_as_brokers_print(name, definition, value)
+                )
         return None if definition is None else definition.default
 
-    def own_broker_value(self, name: str) -> str | None:
+    def overridden_broker_value(self, name: str) -> str | None:
         """Return the value set on the first broker; None if only the default applies."""
-        return next((held[name] for _, held in self._layers() if name in held), None)
+        return next((held[name] for _, held in self._values_by_precedence() if name in held), None)
 
-    def broker_int(self, name: str) -> int:
-        value = self.broker_value(name)
+    def effective_broker_int(self, name: str) -> int:
+        value = self.effective_broker_value(name)
         assert value is not None, name
         return int(value)
 
-    def broker_bool(self, name: str, node_id: int | None = None) -> bool:
-        return self.broker_value(name, node_id) == "true"
+    def effective_broker_bool(self, name: str, node_id: int | None = None) -> bool:
+        return self.effective_broker_value(name, node_id) == "true"
 
-    def log_dir(self, node_id: int) -> str:
+    def first_log_dir(self, node_id: int) -> str:
         """Return the broker's log directory: the first one of `log.dirs`."""
-        dirs = self.broker_value("log.dirs", node_id) or self.broker_value("log.dir", node_id)
-        return elements(dirs or "")[0]
+        dirs = self.effective_broker_value("log.dirs", node_id) or self.effective_broker_value(
+            "log.dir", node_id
+        )
+        return list_elements(dirs or "")[0]
 
-    def is_topic_value(self, name: str, value: str) -> bool:
+    def is_valid_topic_value(self, name: str, value: str) -> bool:
         """Return whether a value is valid for a topic setting; True for unknown settings."""
         definition = self.topic_definitions.get(name)
         try:
-            return definition is None or canonical(name, definition, value) is not None
+            return (
+                definition is None or validated_canonical_value(name, definition, value) is not None
+            )
         except ConfigValueError:
             return False
 
-    def topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
+    def effective_topic_value(self, topic: Mapping[str, str], name: str) -> str | None:
         """Return the effective value for a topic with these overrides."""
         definition = self.topic_definitions[name]
         if name in topic:
-            return printed(name, definition, topic[name])
+            return value_as_brokers_print(name, definition, topic[name])
         if definition.broker is None:
             return definition.default
         for synonym, unit in SYNONYMS.get(definition.broker, ((definition.broker, 1),)):
-            value = self.broker_value(synonym)
+            value = self.effective_broker_value(synonym)
             if value is not None:
                 return str(int(value) * unit) if unit > 1 and int(value) >= 0 else value
         return definition.default
 
     def topic_entries(
-        self, topic: Mapping[str, str], *, as_given: bool = False
+        self, topic: Mapping[str, str], *, keeps_original_spelling: bool = False
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a topic with these overrides.
 
@@ -156,19 +169,19 @@ class Configs:
         and internal settings with a value are included.
         """
         for name, definition in self.topic_definitions.items():
-            value = self.topic_value(topic, name)
-            if as_given:
+            value = self.effective_topic_value(topic, name)
+            if keeps_original_spelling:
                 value = topic.get(name, value)
-            if definition.internal and (value is None or not as_given):
+            if definition.internal and (value is None or not keeps_original_spelling):
                 continue
-            synonyms: list[Synonym] = []
+            synonyms: list[ConfigSynonym] = []
             if name in topic:
-                synonyms.append(Synonym(name, value, Source.TOPIC))
+                synonyms.append(ConfigSynonym(name, value, ConfigSource.TOPIC))
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
-            yield entry(name, value, synonyms, definition)
+            yield config_entry(name, value, synonyms, definition)
         for name in topic.keys() - self.topic_definitions.keys():
-            yield unknown_entry(name, Source.TOPIC, read_only=False)
+            yield unknown_config_entry(name, ConfigSource.TOPIC, read_only=False)
 
     def broker_entries(
         self,
@@ -186,15 +199,15 @@ class Configs:
         """
         for name, definition in self.broker_definitions.items():
             synonyms = self._broker_synonyms(name, node_id)
-            if definition.internal and (not synonyms or synonyms[0].source is Source.DEFAULT):
+            if definition.internal and (not synonyms or synonyms[0].source is ConfigSource.DEFAULT):
                 continue
-            value = self.broker_value(name, node_id)
+            value = self.effective_broker_value(name, node_id)
             is_dynamic = definition.dynamic and name not in configs_wrongly_shown_as_read_only
             read_only = not is_dynamic and name not in configs_wrongly_shown_as_alterable
-            yield entry(name, value, synonyms, definition, read_only=read_only)
+            yield config_entry(name, value, synonyms, definition, read_only=read_only)
         unknown = self._static_of(node_id).keys() - self.broker_definitions.keys()
         for name in sorted(unknown) if with_unknown else ():
-            yield unknown_entry(name, Source.STATIC_BROKER)
+            yield unknown_config_entry(name, ConfigSource.STATIC_BROKER)
 
     def all_brokers_entries(
         self, configs_wrongly_shown_as_read_only: tuple[str, ...] = ()
@@ -206,12 +219,12 @@ class Configs:
         for name, value in self.all_brokers.items():
             definition = self.broker_definitions.get(name)
             if definition is None:
-                yield unknown_entry(name, Source.DEFAULT_BROKER)
+                yield unknown_config_entry(name, ConfigSource.DEFAULT_BROKER)
                 continue
-            shown = printed(name, definition, value)
-            synonym = Synonym(name, shown, Source.DEFAULT_BROKER)
+            shown = value_as_brokers_print(name, definition, value)
+            synonym = ConfigSynonym(name, shown, ConfigSource.DEFAULT_BROKER)
             read_only = not definition.dynamic or name in configs_wrongly_shown_as_read_only
-            yield entry(name, shown, [synonym], definition, read_only=read_only)
+            yield config_entry(name, shown, [synonym], definition, read_only=read_only)
 
     def group_entries(self, group_id: str) -> Iterator[ConfigEntry]:
         """Yield every setting of a group, whether or not the group exists (KIP-848)."""
@@ -222,16 +235,22 @@ class Configs:
             for group_definition in self.group_definitions.values()
         )
         for name, definition in self.group_definitions.items():
-            synonyms: list[Synonym] = []
+            synonyms: list[ConfigSynonym] = []
             if name in own:
-                synonyms.append(Synonym(name, printed(name, definition, own[name]), Source.GROUP))
+                synonyms.append(
+                    ConfigSynonym(
+                        name,
+                        value_as_brokers_print(name, definition, own[name]),
+                        ConfigSource.GROUP,
+                    )
+                )
             if definition.broker is not None:
                 synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
             elif inherits or not synonyms:
-                synonyms.append(Synonym(name, definition.default, Source.DEFAULT))
-            if definition.internal and synonyms[0].source is Source.DEFAULT:
+                synonyms.append(ConfigSynonym(name, definition.default, ConfigSource.DEFAULT))
+            if definition.internal and synonyms[0].source is ConfigSource.DEFAULT:
                 continue
-            yield entry(name, synonyms[0].value, synonyms, definition)
+            yield config_entry(name, synonyms[0].value, synonyms, definition)
 
     def client_metrics_entries(
         self, subscription: str, *, with_defaults: bool
@@ -240,45 +259,51 @@ class Configs:
         own = self.client_metrics.get(subscription, {})
         if not with_defaults:
             for name, given in own.items():
-                yield ConfigEntry(name, given, Source.CLIENT_METRICS, (), 0)
+                yield ConfigEntry(name, given, ConfigSource.CLIENT_METRICS, (), 0)
             return
         for name, definition in self.client_metrics_definitions.items():
-            synonyms: list[Synonym] = []
+            synonyms: list[ConfigSynonym] = []
             if name in own:
-                shown = printed(name, definition, own[name])
-                synonyms.append(Synonym(name, shown, Source.CLIENT_METRICS))
+                shown = value_as_brokers_print(name, definition, own[name])
+                synonyms.append(ConfigSynonym(name, shown, ConfigSource.CLIENT_METRICS))
             value = synonyms[0].value if synonyms else definition.default
-            yield entry(name, value, synonyms, definition)
+            yield config_entry(name, value, synonyms, definition)
 
     def logger_entries(self, node_id: int) -> Iterator[ConfigEntry]:
         """Yield the levels of a broker's loggers (KIP-412)."""
-        for name, level in (self.known_loggers | self.loggers.get(node_id, {})).items():
-            yield ConfigEntry(name, level, Source.BROKER_LOGGER, (), 0)
+        for name, level in (self.default_logger_levels | self.loggers.get(node_id, {})).items():
+            yield ConfigEntry(name, level, ConfigSource.BROKER_LOGGER, (), 0)
 
-    def _layers(self, node_id: int | None = None) -> Iterator[tuple[Source, Mapping[str, str]]]:
+    def _values_by_precedence(
+        self, node_id: int | None = None
+    ) -> Iterator[tuple[ConfigSource, Mapping[str, str]]]:
         """Yield the values of each source, the one with the highest precedence first."""
         node_id = self._first_id if node_id is None else node_id
-        yield Source.BROKER, self.brokers.get(node_id, {})
-        yield Source.DEFAULT_BROKER, self.all_brokers
-        yield Source.STATIC_BROKER, self._static_of(node_id)
+        yield ConfigSource.BROKER, self.brokers.get(node_id, {})
+        yield ConfigSource.DEFAULT_BROKER, self.all_brokers
+        yield ConfigSource.STATIC_BROKER, self._static_of(node_id)
 
-    def _broker_synonyms(self, name: str, node_id: int) -> list[Synonym]:
+    def _broker_synonyms(self, name: str, node_id: int) -> list[ConfigSynonym]:
         """Return all synonyms of a broker setting, in order of precedence.
 
         As in Kafka, synonyms before the setting's own name are left out, even if one of them
         applies.
         """
-        found: list[Synonym] = []
+        found: list[ConfigSynonym] = []
         names = [synonym for synonym, _ in SYNONYMS.get(name, ((name, 1),))]
         known = self.broker_definitions
-        for source, values in self._layers(node_id):
+        for source, values in self._values_by_precedence(node_id):
             found.extend(
-                Synonym(synonym, printed(synonym, known[synonym], values[synonym]), source)
+                ConfigSynonym(
+                    synonym,
+                    value_as_brokers_print(synonym, known[synonym], values[synonym]),
+                    source,
+                )
                 for synonym in names
                 if synonym in values and synonym in known
             )
         found.extend(
-            Synonym(synonym, known[synonym].default, Source.DEFAULT)
+            ConfigSynonym(synonym, known[synonym].default, ConfigSource.DEFAULT)
             for synonym in names
             if synonym in known and known[synonym].default is not None
         )

@@ -39,47 +39,52 @@ _LIST = re.compile(r"(?P<inner>.*?) ?distinct(?P<filled>, not empty)?")
 _DURATION = "by_duration:PnDTnHnMn.nS"
 
 
-def check_of(valid: str, kind: str) -> dict[str, Any]:
+def check_of_validator(validator_text: str, kind: str) -> dict[str, Any]:
     """Return the check that a validator of a setting of this type says; ValueError if unknown."""
-    if valid in CHECKS:
-        return CHECKS[valid]
-    if (match := _LIST.fullmatch(valid)) is not None:
-        inner = check_of(match["inner"], kind) if match["inner"] else {}
+    if validator_text in CHECKS:
+        return CHECKS[validator_text]
+    if (match := _LIST.fullmatch(validator_text)) is not None:
+        inner = check_of_validator(match["inner"], kind) if match["inner"] else {}
         return inner | {"distinct": True} | ({"filled": True} if match["filled"] else {})
-    if (match := _RANGE.fullmatch(valid)) is not None:
+    if (match := _RANGE.fullmatch(validator_text)) is not None:
         bounds = {key: match[key] for key in ("min", "max", "or")}
-        return {key: _number(text) for key, text in bounds.items() if text not in (None, "...")}
-    if (match := _MEMBERS.fullmatch(valid)) is not None:
+        return {
+            key: _parse_number(text) for key, text in bounds.items() if text not in (None, "...")
+        }
+    if (match := _MEMBERS.fullmatch(validator_text)) is not None:
         members = match["members"].split(", ")
         check = {"each_of" if kind == "list" else "one_of": [m for m in members if m != _DURATION]}
         flags = {"durations": _DURATION in members, "ignore_case": match["case"] is not None}
         return check | {flag: True for flag, is_set in flags.items() if is_set}
-    raise ValueError(f"the validator `{valid}` has no check yet")
+    raise ValueError(f"the validator `{validator_text}` has no check yet")
 
 
-def definition(name: str, fact: Fact) -> Fact:
+def definition_row(name: str, fact: Fact) -> Fact:
     """Return a row of the table for what the jars say of a setting."""
     row: Fact = {key: fact[key] for key in ("type", "default") if key in fact}
     if "valid" in fact and name not in NOT_CHECKED:
-        check = check_of(fact["valid"], fact["type"])
+        check = check_of_validator(fact["valid"], fact["type"])
         row |= {"check": check} if check else {}
     return row | {key: fact[key] for key in ("dynamic", "internal", "broker") if key in fact}
 
 
-def table(facts: Facts) -> Facts:
+def definition_table(facts: Facts) -> Facts:
     """Return the table; a broker's setting that it does not have stands in for nothing."""
     known = facts["broker"]
     return {
-        kind: {name: _changes(name, history, known) for name, history in histories.items()}
+        kind: {
+            name: _history_without_repeats(name, history, known)
+            for name, history in histories.items()
+        }
         for kind, histories in facts.items()
     }
 
 
-def _changes(name: str, history: History, known: dict[str, History]) -> History:
+def _history_without_repeats(name: str, history: History, known: dict[str, History]) -> History:
     changes: History = {}
     before = None
     for since, fact in history.items():
-        row = None if fact is None else definition(name, fact)
+        row = None if fact is None else definition_row(name, fact)
         if row is not None and row.get("broker") not in known:
             row.pop("broker", None)
         if row != before:
@@ -88,14 +93,14 @@ def _changes(name: str, history: History, known: dict[str, History]) -> History:
     return changes
 
 
-def _number(text: str) -> int | float:
+def _parse_number(text: str) -> int | float:
     return float(text) if "." in text else int(text)
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
     parser.add_argument("--check", action="store_true", help="compare, change nothing")
-    wanted = render_history(table(settings()))
+    wanted = render_history(definition_table(settings()))
     if not parser.parse_args(arguments).check:
         TABLE.write_text(wanted)
         return 0

@@ -43,10 +43,10 @@ def java_double(value: float) -> str:
     sign = "-" if math.copysign(1, value) < 0 else ""
     if math.isinf(value):
         return f"{sign}Infinity"
-    return sign + ("0.0" if value == 0 else _formatted(_digits(abs(value))))
+    return sign + ("0.0" if value == 0 else _format_as_java(_digits(abs(value))))
 
 
-def _formatted(number: _Digits) -> str:
+def _format_as_java(number: _Digits) -> str:
     digits, exponent = number
     if 0 < exponent < 8:
         return f"{digits[:exponent].ljust(exponent, '0')}.{digits[exponent:] or '0'}"
@@ -103,7 +103,7 @@ def _insignificant_digits(power: int) -> int:
 def _fraction_digits(fraction: int, exponent: int, significant_bits: int) -> _Digits:
     decimal_exponent = _estimated_exponent(fraction, exponent)
     scaled = _scaled(fraction, exponent, significant_bits, decimal_exponent)
-    return _developed(scaled, decimal_exponent)
+    return _shortest_identifying_digits(scaled, decimal_exponent)
 
 
 def _estimated_exponent(fraction: int, exponent: int) -> int:
@@ -151,13 +151,13 @@ def _bits_of_power_of_5(power: int) -> int:
     return (5**power).bit_length() if power else 0
 
 
-def _developed(scaled: _Scaled, decimal_exponent: int) -> _Digits:
+def _shortest_identifying_digits(scaled: _Scaled, decimal_exponent: int) -> _Digits:
     """Generate digits until they identify the value."""
     value, unit, margin, bits = scaled
     ten_units = unit * 10
     digit, rest = divmod(value, unit)
-    value, margin = rest * 10, _wrapped(margin * 10, bits)
-    low, high = _limits(value, margin, ten_units, bits)
+    value, margin = rest * 10, _wrap_to_bits(margin * 10, bits)
+    low, high = _margin_comparisons(value, margin, ten_units, bits)
     digits: list[int] = []
     if digit == 0 and not high:
         decimal_exponent -= 1
@@ -167,24 +167,24 @@ def _developed(scaled: _Scaled, decimal_exponent: int) -> _Digits:
         low = high = False
     while not (low or high):
         digit, rest = divmod(value, unit)
-        value, margin = rest * 10, _wrapped(margin * 10, bits)
+        value, margin = rest * 10, _wrap_to_bits(margin * 10, bits)
         low = high = True
         if margin > 0:
-            low, high = _limits(value, margin, ten_units, bits)
+            low, high = _margin_comparisons(value, margin, ten_units, bits)
         digits.append(digit)
-    difference = _wrapped((value << 1) - ten_units, bits)
+    difference = _wrap_to_bits((value << 1) - ten_units, bits)
     if high and (not low or difference > 0 or (difference == 0 and digits[-1] % 2)):
         return _rounded_up(digits, decimal_exponent + 1)
     return _Digits("".join(map(str, digits)), decimal_exponent + 1)
 
 
-def _limits(value: int, margin: int, ten_units: int, bits: int) -> tuple[bool, bool]:
+def _margin_comparisons(value: int, margin: int, ten_units: int, bits: int) -> tuple[bool, bool]:
     """Return whether the digits so far are within the margin, and whether the next higher are."""
-    upper = _wrapped(value + margin, bits)
+    upper = _wrap_to_bits(value + margin, bits)
     return value < margin, upper > ten_units if bits else upper >= ten_units
 
 
-def _wrapped(number: int, bits: int) -> int:
+def _wrap_to_bits(number: int, bits: int) -> int:
     """Return a number as Java's int or long holds it."""
     if not bits:
         return number

@@ -23,13 +23,13 @@ FIELDS: Final = frozenset(
 """What patterns can be of."""
 
 
-def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
+def parse_match_patterns(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
     """Return patterns by field; the last one of a field counts.
 
     ValueError names the invalid one.
     """
     found = {}
-    for text in _split(match, facts):
+    for text in _split_match(match, facts):
         field, *values = text.rstrip("=").split("=")
         if field.strip() not in FIELDS or len(values) != 1:
             raise ValueError(f"`{text}` is not a client pattern: expected field=expression")
@@ -41,7 +41,7 @@ def patterns_of(match: str, facts: TelemetryFacts) -> Mapping[str, Pattern]:
     return found
 
 
-def _split(match: str, facts: TelemetryFacts) -> list[str]:
+def _split_match(match: str, facts: TelemetryFacts) -> list[str]:
     if facts.empty_metrics_match_selects_all_clients:
         return match.split(",") if match.strip() else []
     parts = match.split(",")  # as Java splits: empty parts at the end are none, unless it is all

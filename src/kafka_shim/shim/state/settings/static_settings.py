@@ -7,8 +7,8 @@ from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.node import Node
 from kafka_shim.shim.state.placement import PARTITIONS_MAX
-from kafka_shim.shim.state.settings.config_definitions import definitions
-from kafka_shim.shim.state.settings.config_values import ConfigValueError, canonical
+from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
+from kafka_shim.shim.state.settings.config_values import ConfigValueError, validated_canonical_value
 
 CLIENT_TELEMETRY = "shim.client.telemetry"
 """Whether brokers take metrics: real ones do where a metric reporter of theirs does."""
@@ -24,8 +24,8 @@ def static_settings(
     """Return the static settings of a broker; `default_authorizer_class` is the release's own."""
     settings = {
         "broker.id": str(node.node_id),
-        "listeners": _listeners(node.bound),
-        "advertised.listeners": _listeners(node.endpoints),
+        "listeners": _listeners_as_text(node.bound),
+        "advertised.listeners": _listeners_as_text(node.endpoints),
         "sasl.enabled.mechanisms": ",".join(config.mechanisms),
         # As in the server.properties that Kafka is delivered with: tests do not want to wait.
         "group.initial.rebalance.delay.ms": "0",
@@ -49,7 +49,7 @@ def static_settings(
     return settings | dict(config.properties)
 
 
-def _listeners(addresses: Mapping[str, tuple[str, int]]) -> str:
+def _listeners_as_text(addresses: Mapping[str, tuple[str, int]]) -> str:
     """Return listeners in the form of server.properties; with IPv6 addresses in brackets."""
     return ",".join(
         f"{name}://[{host}]:{port}" if ":" in host else f"{name}://{host}:{port}"
@@ -57,7 +57,7 @@ def _listeners(addresses: Mapping[str, tuple[str, int]]) -> str:
     )
 
 
-def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
+def dynamic_defaults_of_features(features: Sequence[Feature]) -> dict[str, str]:
     """Return the dynamic defaults of freshly formatted brokers: with eligible leader replicas
     (KIP-966), the controller sets min.insync.replicas.
     """
@@ -66,12 +66,12 @@ def settings_of_features(features: Sequence[Feature]) -> dict[str, str]:
     return {"min.insync.replicas": "1"} if in_use else {}
 
 
-def check_values(properties: Mapping[str, str], release: str) -> None:
+def validate_static_values(properties: Mapping[str, str], release: str) -> None:
     """Raise ConfigError for a value with which no broker of the release would start."""
-    known = definitions(release).broker if properties else {}
+    known = definitions_of_release(release).broker if properties else {}
     for name in properties.keys() & known.keys():
         try:
-            canonical(name, known[name], properties[name])
+            validated_canonical_value(name, known[name], properties[name])
         except ConfigValueError as error:
             raise ConfigError(str(error)) from None
         if name.endswith("num.partitions") and int(properties[name]) > PARTITIONS_MAX:
@@ -79,7 +79,7 @@ def check_values(properties: Mapping[str, str], release: str) -> None:
             raise ConfigError(f"`{properties[name]}` for {name}: {most}")
 
 
-def takes_metrics(properties: Mapping[str, str]) -> bool:
+def offers_client_telemetry(properties: Mapping[str, str]) -> bool:
     """Return whether ApiVersions offers client telemetry (KIP-714); raise ConfigError if the
     setting is neither true nor false.
     """

@@ -22,9 +22,9 @@ from kafka_shim.protocol.records.batches import (
 )
 from kafka_shim.protocol.records.record_codec import Headers, write_records
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.settings.configs import Configs
-from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey
+from kafka_shim.shim.state.share_partitions.share_state_values import SharePartitionKey
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition, Topic, Topics
 
@@ -81,7 +81,9 @@ class DeadLetters:
                 )
             )
         partition = queue.partitions[index % len(queue.partitions)]
-        bytes_max = int(self._configs.topic_value(queue.configs, "max.message.bytes") or 0)
+        bytes_max = int(
+            self._configs.effective_topic_value(queue.configs, "max.message.bytes") or 0
+        )
         now_ms = self._clock.now_ms()
         rows: list[Record] = []
         batch_bytes = HEADER_BYTES
@@ -104,14 +106,22 @@ class DeadLetters:
         _append_as_batch(partition, rows)
 
     def _usable_queue_topic(self, name: str) -> Topic | None:
-        prefix = self._configs.broker_value(PREFIX) or ""
+        prefix = self._configs.effective_broker_value(PREFIX) or ""
         if not name or name.startswith("__") or not name.startswith(prefix):
             return None
         topic = self._topics.get(name)
         if topic is not None:
-            return topic if self._configs.topic_value(topic.configs, TAKES) == "true" else None
-        is_possible = name_error(name) is None and not self._topics.colliding(name)
-        if not (is_possible and self._configs.broker_bool(MAKES) and self._may_create_topic(name)):
+            return (
+                topic
+                if self._configs.effective_topic_value(topic.configs, TAKES) == "true"
+                else None
+            )
+        is_possible = name_error(name) is None and not self._topics.names_colliding_in_metrics(name)
+        if not (
+            is_possible
+            and self._configs.effective_broker_bool(MAKES)
+            and self._may_create_topic(name)
+        ):
             return None
         return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
 
@@ -144,10 +154,12 @@ def _origin_headers(
     return tuple((f"__dlq.errors.{name}", text.encode()) for name, text in values.items())
 
 
-def _records_between(log: Log, first_offset: int, last_offset: int) -> Iterator[tuple[int, Record]]:
+def _records_between(
+    log: PartitionLog, first_offset: int, last_offset: int
+) -> Iterator[tuple[int, Record]]:
     at = max(first_offset, log.start_offset)
     while at <= last_offset and (
-        encoded_batches := log.read(at, log.end_offset, 1, whole_first=True)
+        encoded_batches := log.read_batches(at, log.end_offset, 1, whole_first=True)
     ):
         (batch,) = batches(encoded_batches[0])
         for record in batch.records():
@@ -164,4 +176,4 @@ def _append_as_batch(partition: Partition, records: list[Record]) -> None:
     payload = assign_offsets(batch, log.end_offset, partition_leader_epoch=epoch)
     last_offset = log.end_offset + len(records) - 1
     stored = StoredBatch(log.end_offset, last_offset, records[0].timestamp, payload)
-    log.append(stored, epoch)
+    log.append_batch(stored, epoch)

@@ -14,7 +14,7 @@ from kafka_shim.shim.state.share_partitions.in_flight import (
     RecordState,
     SameStateRecords,
 )
-from kafka_shim.shim.state.share_partitions.share_values import DeliveryBatch
+from kafka_shim.shim.state.share_partitions.share_state_values import DeliveryBatch
 
 Acknowledgement = (
     share_fetch_request.AcknowledgementBatch | share_acknowledge_request.AcknowledgementBatch

@@ -29,7 +29,7 @@ from kafka_shim.shim.state.coordinators import (
 )
 from kafka_shim.shim.state.periodic_work import PeriodicWork
 from kafka_shim.shim.state.settings.configs import Configs
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     NOT_KNOWN,
     DeliveryBatch,
     SharePartitionKey,
@@ -59,7 +59,9 @@ def share_log_settings(configs: Configs) -> ShareLogSettings:
 
     def setting(name: str, default: int) -> int:
         known = f"share.coordinator.{name}"
-        return configs.broker_int(known) if known in configs.broker_definitions else default
+        return (
+            configs.effective_broker_int(known) if known in configs.broker_definitions else default
+        )
 
     return ShareLogSettings(
         updates_per_snapshot=setting("snapshot.update.records.per.snapshot", 500),
@@ -95,8 +97,8 @@ class ShareLog:
 
     def stop_periodic_work(self) -> None:
         """Stop periodic work."""
-        self._idle.stop()
-        self._pruning.stop()
+        self._idle.stop_timer()
+        self._pruning.stop_timer()
 
     def write_first_snapshot(
         self, key: SharePartitionKey, state: ShareState, previous_state: ShareState | None
@@ -110,8 +112,8 @@ class ShareLog:
     def start_periodic_work(self) -> None:
         """Write snapshots and delete old records from now on: there are states."""
         if self._facts.share_records_have_current_form:
-            self._idle.plan()
-            self._pruning.plan()
+            self._idle.schedule_next_round()
+            self._pruning.schedule_next_round()
 
     def write_update_or_snapshot(
         self,
@@ -211,4 +213,4 @@ class ShareLog:
         for partition in partitions:
             log, start = partition.log, needed.get(partition.index, 0)
             if log.start_offset < start <= log.end_offset:  # the topic may have been made again
-                log.trim_before(start)
+                log.delete_records_but_count_bytes(start)

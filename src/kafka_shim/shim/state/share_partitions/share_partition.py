@@ -28,7 +28,7 @@ from kafka_shim.shim.state.share_partitions.share_acknowledgement import (
     UndoableAcknowledgements,
 )
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     NOT_KNOWN,
     DeliveryBatch,
     SharePartitionKey,
@@ -113,7 +113,7 @@ class SharePartition(Watched):
     @property
     def allows_lock_renewal(self) -> bool:
         """Whether members may renew their locks."""
-        return self._settings.share_renews(self.group_id)
+        return self._settings.share_allows_lock_renewal(self.group_id)
 
     @property
     def delivery_count_max(self) -> int:

@@ -10,14 +10,14 @@ import msgspec
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.logs.log import Log
-from kafka_shim.shim.state.settings.config_values import milliseconds
+from kafka_shim.shim.state.logs.log import PartitionLog
+from kafka_shim.shim.state.settings.config_values import duration_to_ms
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
 from kafka_shim.shim.state.share_partitions.in_flight import RecordState
 from kafka_shim.shim.state.share_partitions.share_partition import STATE_ERRORS, SharePartition
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     NOT_KNOWN,
     DeliveryBatch,
     SharePartitionKey,
@@ -25,7 +25,7 @@ from kafka_shim.shim.state.share_partitions.share_values import (
 from kafka_shim.shim.state.topics import Partition
 
 STATES = frozenset(RecordState)
-FindOffsetByTime = Callable[[Log, int], int]
+FindOffsetByTime = Callable[[PartitionLog, int], int]
 """The first offset from a time (ms) on in a log; negative if there is none."""
 
 
@@ -102,13 +102,13 @@ class SharePartitions:
             dropped.stop_lock_timer()
             dropped.wake()
 
-    def _offset_by_reset_policy(self, group_id: str, log: Log) -> int:
+    def _offset_by_reset_policy(self, group_id: str, log: PartitionLog) -> int:
         reset = self._settings.share_auto_offset_reset(group_id)
         if reset == "earliest":
             return log.start_offset
         kind, _, duration = reset.partition(":")
         if kind == "by_duration":
-            return self._find_offset(log, self._clock.now_ms() - (milliseconds(duration) or 0))
+            return self._find_offset(log, self._clock.now_ms() - (duration_to_ms(duration) or 0))
         return log.high_watermark
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.state.share_partitions.share_log import DELIVERIES_MAX, ShareLog
-from kafka_shim.shim.state.share_partitions.share_values import (
+from kafka_shim.shim.state.share_partitions.share_state_values import (
     NO_EPOCH,
     NOT_KNOWN,
     DeliveryBatch,
@@ -201,7 +201,7 @@ class ShareStates:
         if key[2] < 0:
             return ErrorCode.INVALID_REQUEST
         topic = self._topics.by_id(key[1])
-        is_there = topic is not None and topic.partition(key[2]) is not None
+        is_there = topic is not None and topic.partition_once_led(key[2]) is not None
         return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 

@@ -13,7 +13,7 @@ NO_TIME = -1
 TopicPartition = tuple[str, int]
 
 
-class State(Enum):
+class TransactionalIdState(Enum):
     """Transaction states, in the order of their codes in records; the values are the names in
     DescribeTransactions.
     """
@@ -30,7 +30,7 @@ class State(Enum):
     PREPARE_EPOCH_FENCE = "PrepareEpochFence"
 
 
-for _code, _state in enumerate(State):
+for _code, _state in enumerate(TransactionalIdState):
     _state.code = _code
 
 
@@ -59,7 +59,7 @@ class Transaction:
         self.epoch = NO_EPOCH
         self.last_epoch = NO_EPOCH
         self.timeout_ms = 0
-        self.state = State.EMPTY
+        self.state = TransactionalIdState.EMPTY
         self.partitions: dict[TopicPartition, None] = {}
         self.started_ms = NO_TIME
         self.updated_ms = now_ms
@@ -68,13 +68,16 @@ class Transaction:
         """The version of transactions that the last request about it spoke (KIP-890): 0 or 2."""
 
     @property
-    def is_open(self) -> bool:
-        return self.state is State.ONGOING
+    def is_ongoing(self) -> bool:
+        return self.state is TransactionalIdState.ONGOING
 
     @property
     def is_complete(self) -> bool:
-        return self.state in (State.COMPLETE_COMMIT, State.COMPLETE_ABORT)
+        return self.state in (
+            TransactionalIdState.COMPLETE_COMMIT,
+            TransactionalIdState.COMPLETE_ABORT,
+        )
 
-    def has_ended_before(self, epoch: int) -> bool:
+    def was_ended_in_previous_epoch(self, epoch: int) -> bool:
         """Whether this epoch is the one whose transaction ended last, and moved to the next."""
         return self.is_complete and epoch == self.epoch - 1

@@ -20,12 +20,12 @@ from kafka_shim.shim.state.coordinators import (
     append_record,
     encode_with_version,
 )
-from kafka_shim.shim.state.logs.log import Log
+from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions.transaction import (
     NO_TIME,
-    State,
     TopicPartition,
     Transaction,
+    TransactionalIdState,
 )
 
 KEY_VERSION = 0
@@ -33,7 +33,10 @@ BATCHES_MAX = 500
 """A partition is compacted when it has so many, or twice those that were left the last time."""
 PARTITIONS_MAX = 500
 """A record has the first so many partitions of a transaction."""
-_EMPTY, _TRANSACTION = State.EMPTY, KeyType.TRANSACTION  # by themselves: see NO_ERROR
+_EMPTY, _TRANSACTION = (
+    TransactionalIdState.EMPTY,
+    KeyType.TRANSACTION,
+)  # by themselves: see NO_ERROR
 _VERSION_BYTES = 2
 _HEAD = Struct(">hqhib")
 """The version, and the fields of a record before its partitions; the times follow these."""
@@ -59,45 +62,45 @@ class TransactionLog:
         self._clock = clock
         self._version = version
         self._stamps_horizon = stamps_horizon
-        self._written: dict[int, _Written] = {}  # by partition
+        self._written: dict[int, _LastRecordOffsets] = {}  # by partition
 
     @property
-    def version(self) -> int:
+    def transaction_version(self) -> int:
         return self._version()
 
-    def write(self, transaction: Transaction) -> None:
+    def write_state(self, transaction: Transaction) -> None:
         """Write the current state of a transactional id."""
-        value = value_of(transaction, 1 if self._version() else 0)
-        self._append(transaction.transactional_id, value)
+        value = encode_transaction_value(transaction, 1 if self._version() else 0)
+        self._append_record(transaction.transactional_id, value)
 
-    def forget(self, transactional_id: str) -> None:
+    def write_tombstone(self, transactional_id: str) -> None:
         """Write the tombstone of a transactional id."""
-        self._append(transactional_id, None)
+        self._append_record(transactional_id, None)
 
-    def _append(self, transactional_id: str, value: bytes | None) -> None:
+    def _append_record(self, transactional_id: str, value: bytes | None) -> None:
         partition = self._coordinators.coordinator_partition(_TRANSACTION, transactional_id)
         log, written = partition.log, self._written.get(partition.index)
         if written is None or written.log is not log:  # the topic may have been made anew
-            written = self._written[partition.index] = _Written(log)
-        key = _known_key if len(transactional_id) <= KEPT_CHARS_MAX else _key
+            written = self._written[partition.index] = _LastRecordOffsets(log)
+        key = _known_key if len(transactional_id) <= KEPT_CHARS_MAX else _encode_key
         offset = append_record(partition, key(transactional_id), value, self._clock.now_ms())
-        written.note(transactional_id, offset, is_tombstone=value is None)
+        written.note_record(transactional_id, offset, is_tombstone=value is None)
         if len(log.batches) >= written.clean_at:
-            self._clean(written)
+            self._compact_by_record_count(written)
 
-    def _clean(self, written: "_Written") -> None:
+    def _compact_by_record_count(self, written: "_LastRecordOffsets") -> None:
         """DEVIATION: compact by the number of records; a real broker does by their size on disk."""
         log = written.log
         if log.settings.min_compaction_lag_ms == 0:
-            written.drop_replaced()
+            written.remove_replaced_batches()
         if len(log.batches) >= written.clean_at // 2:
-            from kafka_shim.shim.state.logs.log_cleaner import clean  # noqa: PLC0415 - few brokers need it
+            from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415 - few brokers need it
 
-            clean([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
+            compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
         written.clean_at = max(BATCHES_MAX, 2 * len(log.batches))
 
 
-class _Written:
+class _LastRecordOffsets:
     """The records that were written to one log.
 
     The log cleaner reads records to learn which ones others replace; here that is known.
@@ -105,37 +108,37 @@ class _Written:
 
     __slots__ = ("_last", "_replaced", "clean_at", "log")
 
-    def __init__(self, log: Log) -> None:
+    def __init__(self, log: PartitionLog) -> None:
         self.log = log
         self.clean_at = BATCHES_MAX
         """The number of batches at which the log is compacted."""
         self._last: dict[str, int] = {}  # offset of the last record of each transactional id
         self._replaced: set[int] = set()
 
-    def note(self, transactional_id: str, offset: int, *, is_tombstone: bool) -> None:
+    def note_record(self, transactional_id: str, offset: int, *, is_tombstone: bool) -> None:
         before = self._last.pop(transactional_id, None)
         if before is not None:
             self._replaced.add(before)
         if not is_tombstone:
             self._last[transactional_id] = offset
 
-    def drop_replaced(self) -> None:
+    def remove_replaced_batches(self) -> None:
         """Remove the batches whose records were replaced."""
         replaced, self._replaced = self._replaced, set()
         batches = self.log.batches
-        self.log.replace(
+        self.log.replace_cleaned_batches(
             len(batches), [each for each in batches if each.base_offset not in replaced]
         )
 
 
-def _key(transactional_id: str) -> bytes:
+def _encode_key(transactional_id: str) -> bytes:
     return encode_with_version(TransactionLogKey(transactional_id), KEY_VERSION)
 
 
-_known_key = lru_cache(maxsize=1024)(_key)
+_known_key = lru_cache(maxsize=1024)(_encode_key)
 
 
-def value_of(transaction: Transaction, version: int) -> bytes:
+def encode_transaction_value(transaction: Transaction, version: int) -> bytes:
     """Return the same as `versioned` for a TransactionLogValue, in a quarter of the time."""
     state, producer_id = transaction.state, transaction.producer_id
     is_empty = state is _EMPTY
@@ -150,11 +153,11 @@ def value_of(transaction: Transaction, version: int) -> bytes:
         tail = _TIMES_AND_BOTH.pack(*times, 2, 0, 8, producer_id, *of_client)
     else:
         tail = _TIMES_AND_ID.pack(*times, 1, 0, 8, producer_id)
-    return b"".join((head, _partitions(partitions, version), tail))
+    return b"".join((head, _encode_partitions(partitions, version), tail))
 
 
 @lru_cache(maxsize=64)
-def _partitions(partitions: tuple[TopicPartition, ...] | None, version: int) -> bytes:
+def _encode_partitions(partitions: tuple[TopicPartition, ...] | None, version: int) -> bytes:
     """Return what a record has of partitions: at most PARTITIONS_MAX. DEVIATION: requests may add
     thousands, and would block others.
     """

@@ -14,7 +14,7 @@ from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.lazy_partition import GROUPS_TOPIC
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.topics import Partition, Topics
-from kafka_shim.shim.state.transactions.transaction import State, Transaction
+from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
@@ -23,7 +23,7 @@ _marker = lru_cache(maxsize=64)(transaction_marker_without_offset)
 """The same for all partitions of a transaction."""
 
 
-class _Stores(Protocol):
+class _MarkerStores(Protocol):
     """What the markers of a transaction are written to."""
 
     topics: Topics
@@ -34,17 +34,20 @@ class _Stores(Protocol):
     def groups(self) -> Groups: ...
 
 
-def write_markers(stores: _Stores, ended: Transaction) -> None:
+def write_end_markers(stores: _MarkerStores, transaction: Transaction) -> None:
     """Write the markers of `ended`, whose end is prepared; they have no effect where a newer epoch
     has written.
     """
-    owner, commit = (ended.producer_id, ended.epoch), ended.state is State.PREPARE_COMMIT
+    owner, commit = (
+        (transaction.producer_id, transaction.epoch),
+        transaction.state is TransactionalIdState.PREPARE_COMMIT,
+    )
     now_ms = stores.clock.now_ms()
-    for name, index in ended.partitions:
-        partition = stores.topics.partition(name, index)
-        if partition is None or _is_newer(partition, *owner):
+    for name, index in transaction.partitions:
+        partition = stores.topics.partition_once_led(name, index)
+        if partition is None or _has_newer_producer_epoch(partition, *owner):
             continue
-        append_marker(
+        append_end_marker(
             partition,
             owner,
             commit=commit,
@@ -53,12 +56,12 @@ def write_markers(stores: _Stores, ended: Transaction) -> None:
             facts=stores.facts.records,
         )
         if name == GROUPS_TOPIC:
-            stores.groups.settle_pending_offsets(ended.producer_id, committed=commit)
+            stores.groups.settle_pending_offsets(transaction.producer_id, committed=commit)
 
 
-def append_marker(
+def append_end_marker(
     partition: Partition,
-    producer: tuple[int, int],
+    producer_id_and_epoch: tuple[int, int],
     *,
     commit: bool,
     coordinator_epoch: int,
@@ -68,15 +71,19 @@ def append_marker(
     """Append the control batch that ends a transaction of a producer (its id and epoch)."""
     log = partition.log
     offset = log.end_offset
-    batch = _marker(producer, now_ms, commit=commit, coordinator_epoch=coordinator_epoch)
+    batch = _marker(
+        producer_id_and_epoch, now_ms, commit=commit, coordinator_epoch=coordinator_epoch
+    )
     payload = prepend_batch_offset(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
-    log.producers.ended(producer, coordinator_epoch, offset, now_ms, is_committed=commit)
+    log.producers.note_transaction_marker(
+        producer_id_and_epoch, coordinator_epoch, offset, now_ms, is_committed=commit
+    )
     if facts.marker_replaces_last_producer_batch:
-        log.producers.remember_marker(producer[0], offset, now_ms)
-    log.append(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
+        log.producers.replace_last_batch_by_marker(producer_id_and_epoch[0], offset, now_ms)
+    log.append_batch(StoredBatch(offset, offset, now_ms, payload), partition.leader_epoch)
 
 
-def _is_newer(partition: Partition, producer_id: int, epoch: int) -> bool:
-    known = partition.log.producers.get(producer_id)
+def _has_newer_producer_epoch(partition: Partition, producer_id: int, epoch: int) -> bool:
+    known = partition.log.producers.get_producer(producer_id)
     return known is not None and known.epoch > epoch

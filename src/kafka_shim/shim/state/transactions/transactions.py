@@ -19,9 +19,9 @@ from kafka_shim.shim.state.transactions.transaction import (
     NO_EPOCH,
     NO_ID,
     NO_TIME,
-    State,
     TopicPartition,
     Transaction,
+    TransactionalIdState,
 )
 
 VERSION_2 = 2
@@ -35,15 +35,15 @@ Marker = Callable[[Transaction], None]
 """Writes the markers of a transaction in the state PREPARE_COMMIT or PREPARE_ABORT."""
 
 
-class Log(Protocol):
+class TransactionLogWriter(Protocol):
     """The log of changes, which consumers read as `__transaction_state`."""
 
     @property
-    def version(self) -> int:
+    def transaction_version(self) -> int:
         """The transaction version of the brokers (KIP-890): 0, 1 or 2."""
 
-    def write(self, transaction: Transaction) -> None: ...
-    def forget(self, transactional_id: str) -> None: ...
+    def write_state(self, transaction: Transaction) -> None: ...
+    def write_tombstone(self, transactional_id: str) -> None: ...
 
 
 class TransactionSettings(msgspec.Struct, frozen=True):
@@ -64,7 +64,7 @@ class Transactions:
         self,
         clock: Clock,
         write_markers: Marker,
-        log: Log,
+        log: TransactionLogWriter,
         settings: TransactionSettings,
         facts: RecordFacts,
     ) -> None:
@@ -76,7 +76,9 @@ class Transactions:
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
         self._gathered: dict[str, Transaction] = {}
-        self._expiring = PeriodicWork(clock, self._until_expiry_ms, self._expire)
+        self._expiring = PeriodicWork(
+            clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids
+        )
         self.next_producer_id = 0
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with an id whose transaction may change now; empty for the next producer id."""
@@ -84,28 +86,28 @@ class Transactions:
     def __iter__(self) -> Iterator[Transaction]:
         return iter(list(self._transactions.values()))
 
-    def get(self, transactional_id: str) -> Transaction | None:
+    def get_and_touch(self, transactional_id: str) -> Transaction | None:
         """Return an id's transaction, and report it to `when_touched`."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
 
-    def kept(self, transactional_id: str) -> Transaction | None:
+    def get_without_touch(self, transactional_id: str) -> Transaction | None:
         """Return an id's transaction, to be stored."""
         return self._transactions.get(transactional_id)
 
-    def put_back(self, transaction: Transaction) -> None:
+    def restore_transaction(self, transaction: Transaction) -> None:
         """Restore a stored transaction; an open one keeps the rest of its timeout."""
-        self._keep(transaction)
-        if transaction.is_open:
-            self._watch(transaction, transaction.started_ms)
+        self._store_transaction(transaction)
+        if transaction.is_ongoing:
+            self._schedule_overdue_check(transaction, transaction.started_ms)
 
-    def _keep(self, transaction: Transaction) -> None:
+    def _store_transaction(self, transaction: Transaction) -> None:
         self._transactions[transaction.transactional_id] = transaction
-        self._expiring.plan()
+        self._expiring.schedule_next_round()
 
-    def stop(self) -> None:
+    def stop_all_timers(self) -> None:
         """Stop all timers."""
-        self._expiring.stop()
+        self._expiring.stop_timer()
         for transaction in self._transactions.values():
             if transaction.deadline is not None:
                 transaction.deadline.cancel()
@@ -119,7 +121,7 @@ class Transactions:
 
     # InitProducerId
 
-    def begin_producer(
+    def init_producer_id(
         self, transactional_id: str, timeout_ms: int, producer_id: int, epoch: int
     ) -> tuple[ErrorCode, int, int]:
         """Handle InitProducerId; return the error, producer id and epoch.
@@ -130,28 +132,30 @@ class Transactions:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
         if not 0 < timeout_ms <= self._settings.timeout_ms_max:
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
-        found = self.get(transactional_id)
+        found = self.get_and_touch(transactional_id)
         if found is None:
             found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
-            self._keep(found)
-        elif not _may_begin(found, producer_id, epoch):
+            self._store_transaction(found)
+        elif not _is_valid_producer_id(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
-        if found.is_open:
-            self._fence(found)
+        if found.is_ongoing:
+            self._abort_and_fence(found)
             return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
-        error = self._next_epoch(found, producer_id, epoch)
+        error = self._begin_next_epoch(found, producer_id, epoch)
         if error is not NO_ERROR:
             return error, NO_ID, NO_EPOCH
         found.timeout_ms = timeout_ms
-        found.state = State.EMPTY
+        found.state = TransactionalIdState.EMPTY
         found.partitions.clear()
         if self._facts.new_transaction_has_no_start_time:
             found.started_ms = NO_TIME
         found.updated_ms = self._clock.now_ms()
-        self._log.write(found)
+        self._log.write_state(found)
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _next_epoch(self, transaction: Transaction, producer_id: int, epoch: int) -> ErrorCode:
+    def _begin_next_epoch(
+        self, transaction: Transaction, producer_id: int, epoch: int
+    ) -> ErrorCode:
         """Begin a new epoch; a producer that retries gets the same epoch again."""
         names_epoch = epoch > NO_EPOCH
         if names_epoch and transaction.epoch > NO_EPOCH and epoch != transaction.epoch:
@@ -183,7 +187,7 @@ class Transactions:
         partitions: list[TopicPartition],
         client_version: int = 0,
         *,
-        gathers: bool = False,
+        defers_log_record: bool = False,
     ) -> ErrorCode:
         """Add partitions to the open transaction, or open one with them.
 
@@ -192,48 +196,48 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        found = self.get(transactional_id)
-        error = _owner_error(found, producer_id, epoch)
+        found = self.get_and_touch(transactional_id)
+        error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
-        if found.is_open and found.partitions.keys() >= set(partitions):
+        if found.is_ongoing and found.partitions.keys() >= set(partitions):
             return NO_ERROR
-        if _has_no_room(found, partitions):
+        if _exceeds_partitions_max(found, partitions):
             return ErrorCode.POLICY_VIOLATION
         now_ms = self._clock.now_ms()
-        if not found.is_open:
-            found.state = State.ONGOING
+        if not found.is_ongoing:
+            found.state = TransactionalIdState.ONGOING
             found.partitions.clear()
             found.started_ms = now_ms
-            self._watch(found, now_ms)
+            self._schedule_overdue_check(found, now_ms)
         found.partitions.update(dict.fromkeys(partitions))
         found.updated_ms = now_ms
         found.client_version = client_version
         self._gathered[transactional_id] = found
-        if not gathers:
-            self.write_gathered()
+        if not defers_log_record:
+            self.write_deferred_records()
         return NO_ERROR
 
-    def write_gathered(self) -> None:
+    def write_deferred_records(self) -> None:
         """Write one record for each transaction to which partitions were added."""
         while self._gathered:
-            self._log.write(self._gathered.popitem()[1])
+            self._log.write_state(self._gathered.popitem()[1])
 
-    def verify(
+    def verify_partition_in_transaction(
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
     ) -> ErrorCode:
         """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
-        found = self.get(transactional_id)
-        error = _owner_error(found, producer_id, epoch)
+        found = self.get_and_touch(transactional_id)
+        error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
-        if found.is_open and partition in found.partitions:
+        if found.is_ongoing and partition in found.partitions:
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
     # EndTxn
 
-    def end(
+    def end_transaction(
         self,
         transactional_id: str,
         producer_id: int,
@@ -248,95 +252,105 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
-        found = self.get(transactional_id)
-        is_retry = bumps_epoch and found is not None and found.has_ended_before(epoch)
-        error = _owner_error(found, producer_id, found.epoch if found and is_retry else epoch)
+        found = self.get_and_touch(transactional_id)
+        is_retry = bumps_epoch and found is not None and found.was_ended_in_previous_epoch(epoch)
+        error = _producer_mismatch_error(
+            found, producer_id, found.epoch if found and is_retry else epoch
+        )
         if error is NO_ERROR and found is not None:
-            error = self._end(found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry)
+            error = self._prepare_and_complete_end(
+                found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry
+            )
         if error is not NO_ERROR or found is None:
             return error, NO_ID, NO_EPOCH
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _end(
+    def _prepare_and_complete_end(
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
-        done = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        done = (
+            TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
+        )
         version = VERSION_2 if bumps_epoch else 0
-        if found.is_open:
+        if found.is_ongoing:
             found.client_version = version
-            self._complete(found, commit=commit, bumps_epoch=bumps_epoch)
+            self._complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
             return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
             return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
             found.client_version = version
-            self._complete(found, commit=False, bumps_epoch=True)  # empty: only a new epoch
+            self._complete_end(found, commit=False, bumps_epoch=True)  # empty: only a new epoch
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
-    def _complete(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
-        self.write_gathered()
+    def _complete_end(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
+        self.write_deferred_records()
         if bumps_epoch:
-            self._bump(transaction)
+            self._bump_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
-        transaction.state = State.PREPARE_COMMIT if commit else State.PREPARE_ABORT
-        self._log.write(transaction)
+        transaction.state = (
+            TransactionalIdState.PREPARE_COMMIT if commit else TransactionalIdState.PREPARE_ABORT
+        )
+        self._log.write_state(transaction)
         self._write_markers(transaction)
-        transaction.state = State.COMPLETE_COMMIT if commit else State.COMPLETE_ABORT
+        transaction.state = (
+            TransactionalIdState.COMPLETE_COMMIT if commit else TransactionalIdState.COMPLETE_ABORT
+        )
         transaction.partitions.clear()
-        self._log.write(transaction)
+        self._log.write_state(transaction)
 
-    def _bump(self, transaction: Transaction) -> None:
+    def _bump_epoch(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
         transaction.epoch += 1
 
-    def _fence(self, transaction: Transaction) -> None:
+    def _abort_and_fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
-        self._bump(transaction)
+        self._bump_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
-        transaction.client_version = VERSION_2 if self._log.version == VERSION_2 else 0
-        self._complete(
+        transaction.client_version = VERSION_2 if self._log.transaction_version == VERSION_2 else 0
+        self._complete_end(
             transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
         )
 
-    def _watch(self, transaction: Transaction, started_ms: int) -> None:
+    def _schedule_overdue_check(self, transaction: Transaction, started_ms: int) -> None:
         """Have the transaction aborted when it is overdue; one that ends keeps its timer for the
         next one.
         """
         if transaction.deadline is None:
-            transaction.deadline = Deadline(self._clock, partial(self._overdue, transaction))
+            transaction.deadline = Deadline(self._clock, partial(self._on_timeout, transaction))
         now_ms = self._clock.now_ms()
         interval_ms = self._settings.overdue_interval_ms
         overdue_ms = max(started_ms - self._began_ms + transaction.timeout_ms, 0)
         checks = -(-overdue_ms // interval_ms)  # it is aborted by the next check
         transaction.deadline.restart(self._began_ms + checks * interval_ms - now_ms)
 
-    def _overdue(self, transaction: Transaction) -> None:
-        if transaction.is_open:
+    def _on_timeout(self, transaction: Transaction) -> None:
+        if transaction.is_ongoing:
             self.when_touched(transaction.transactional_id)
-            self._fence(transaction)
+            self._abort_and_fence(transaction)
 
-    def _until_expiry_ms(self) -> int:
+    def _time_to_next_expiry_check_ms(self) -> int:
         """Return the time until the next check for idle ids; checks are counted from the start."""
         interval_ms = self._settings.expiry_interval_ms
         return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
 
-    def _expire(self) -> Iterator[bool]:
+    def _remove_idle_ids(self) -> Iterator[bool]:
         """Remove ids that are idle for too long; yield for each id whether it is left."""
         until_ms = self._clock.now_ms() - self._settings.expiration_ms
         for transactional_id in list(self._transactions):
             found = self._transactions[transactional_id]  # nothing else removes one
-            may_go = found.is_complete or found.state is State.EMPTY
+            may_go = found.is_complete or found.state is TransactionalIdState.EMPTY
             is_over = may_go and found.updated_ms <= until_ms
             if is_over:
                 self.when_touched(transactional_id)
                 del self._transactions[transactional_id]
-                self._log.forget(transactional_id)
+                self._log.write_tombstone(transactional_id)
             yield not is_over
 
 
-def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     """Return whether the producer id in the request is valid for the transactional id."""
     if producer_id == NO_ID or transaction.epoch == NO_EPOCH:
         return True
@@ -345,15 +359,17 @@ def _may_begin(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     )
 
 
-def _has_no_room(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
+def _exceeds_partitions_max(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
     """Whether a transaction would have more than PARTITIONS_MAX with these."""
-    before = transaction.partitions if transaction.is_open else {}
+    before = transaction.partitions if transaction.is_ongoing else {}
     if len(before) + len(partitions) <= PARTITIONS_MAX:
         return False
     return len(before.keys() | set(partitions)) > PARTITIONS_MAX
 
 
-def _owner_error(transaction: Transaction | None, producer_id: int, epoch: int) -> ErrorCode:
+def _producer_mismatch_error(
+    transaction: Transaction | None, producer_id: int, epoch: int
+) -> ErrorCode:
     if transaction is None or producer_id != transaction.producer_id:
         return ErrorCode.INVALID_PRODUCER_ID_MAPPING
     if epoch != transaction.epoch:

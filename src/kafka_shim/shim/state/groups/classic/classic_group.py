@@ -11,7 +11,7 @@ from typing import Final
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.groups.classic import subscription
+from kafka_shim.shim.state.groups.classic import consumer_protocol
 from kafka_shim.shim.state.groups.classic.classic_member import (
     ClassicMember,
     DescribedMember,
@@ -136,7 +136,7 @@ class ClassicGroup(Group):
         return self.member_identity_error(joining.member_id, joining.instance_id)
 
     def _is_below_size_max(self, member_id: str) -> bool:
-        size_max = self._settings.size_max
+        size_max = self._settings.classic_size_max
         member = self.roster.members.get(member_id)
         if self.state is ClassicState.PREPARING:
             waits = member is not None and member.on_join is not None
@@ -315,7 +315,7 @@ class ClassicGroup(Group):
         if self.is_empty or self.protocol_type != CONSUMER_PROTOCOL_TYPE:
             return False
         for member in self.roster.members.values():
-            topics = subscription.subscribed_topic_names(
+            topics = consumer_protocol.subscribed_topic_names(
                 member.metadata_of_protocol(self.rebalance.protocol_name)
             )
             if topics is None or topic_name in topics:

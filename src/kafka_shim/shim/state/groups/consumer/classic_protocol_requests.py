@@ -12,7 +12,7 @@ from copy import copy
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.state.groups.classic import subscription
+from kafka_shim.shim.state.groups.classic import consumer_protocol
 from kafka_shim.shim.state.groups.classic.classic_member import (
     JoinRequest,
     JoinResponse,
@@ -104,7 +104,7 @@ class ClassicProtocolRequests:
                 None,
                 False,
             )
-        metadata = subscription.decode_subscription(joining.protocols[0][1])
+        metadata = consumer_protocol.decode_subscription(joining.protocols[0][1])
         if metadata is None:
             error = ErrorCode(self._facts.classic_unreadable_subscription_error)
             raise RequestRejected(error, "the member's metadata is not a subscription")
@@ -121,7 +121,7 @@ class ClassicProtocolRequests:
         )
         keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
-        owned = subscription.owned_partitions(metadata, self._topics)
+        owned = consumer_protocol.owned_partitions(metadata, self._topics)
         group.begin_epoch_and_reconcile(member, owned, before, keeps_target=keeps)
         is_stale = keeps and group.target.awaits_computation
         if is_stale:
@@ -186,7 +186,7 @@ class ClassicProtocolRequests:
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
         group.timers.stop_timers(member.member_id)
         group.restart_session_timeout(member)
-        assignment = subscription.encode_assignment(member.assigned, metadata, self._topics)
+        assignment = consumer_protocol.encode_assignment(member.assigned, metadata, self._topics)
         return SyncResponse(
             protocol_type=wanted_type, protocol_name=wanted_name, assignment=assignment
         )

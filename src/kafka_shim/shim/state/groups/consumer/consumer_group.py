@@ -162,7 +162,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             if member.server_assignor is not None:
                 votes[member.server_assignor] = votes.get(member.server_assignor, 0) + 1
         if not votes:
-            return self._settings.assignors[0]
+            return self._settings.consumer_assignor_names[0]
         return max(votes, key=lambda name: votes[name])
 
     # heartbeats
@@ -385,8 +385,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         consumer-protocol member is classic.
         """
         return (
-            self._settings.downgrades
-            and len(self.members) < self._settings.size_max
+            self._settings.downgrades_consumer_groups
+            and len(self.members) < self._settings.classic_size_max
             and all(member.uses_classic_protocol for member in self.members.values())
         )
 

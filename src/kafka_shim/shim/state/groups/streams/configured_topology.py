@@ -48,7 +48,7 @@ class TopologyIndex:
 
     def existing_topics(self, topics: Topics) -> ExistingTopics:
         """Return the existing topics of the topology."""
-        return _existing_topics_of(topics.named(self.names))
+        return _existing_topics_of(topics.existing_among(self.names))
 
     def existing_topics_cooperatively(self, topics: Topics, over: Over) -> ExistingTopics:
         """Return the same, with interruptions: `over` iterates over the names."""

@@ -169,7 +169,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self.tasks.topology = topology
         self.tasks.configure_with_existing_topics(None)
         self.tasks.note_topic_changes()
-        self._assigned_by = self._settings.streams_assignment(self.group_id)
+        self._assigned_by = self._settings.streams_assignment_configs(self.group_id)
         self.target.record_assignable_partitions(self.tasks, self.members.values())
 
     # heartbeats
@@ -223,7 +223,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         is_other = (
             may_change_subscription
             or not self.tasks.has_noted_topic_changes
-            or self._assigned_by != self._settings.streams_assignment(self.group_id)
+            or self._assigned_by != self._settings.streams_assignment_configs(self.group_id)
         )
         return (
             endpoint_epoch != self._endpoint_epoch
@@ -296,7 +296,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     ) -> None:
         """Begin a new group epoch if anything changed, and reconcile the member by one step."""
         changed = self.tasks.note_topic_changes() or changed
-        assigned_by = self._settings.streams_assignment(self.group_id)
+        assigned_by = self._settings.streams_assignment_configs(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
         newcomer = member.member_id if is_new else None

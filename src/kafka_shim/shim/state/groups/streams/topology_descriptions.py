@@ -40,7 +40,7 @@ class TopologyDescriptions:
     @property
     def are_stored_by_plugin(self) -> bool:
         """Whether a plug-in that stores descriptions is configured."""
-        return self._settings.keeps_topologies
+        return self._settings.stores_topology_descriptions
 
     def store_description(self, group: StreamsGroup, description: TopologyDescription) -> None:
         """Store the description of the group's current topology."""

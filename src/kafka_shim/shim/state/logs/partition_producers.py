@@ -32,7 +32,7 @@ class ProducedBatch(msgspec.Struct, frozen=True, gc=False):
         return self.base_offset + (self.last_sequence - self.first_sequence) % SEQUENCES
 
 
-class Producer(msgspec.Struct, gc=False):
+class PartitionProducer(msgspec.Struct, gc=False):
     """One producer id on one partition.
 
     `batches` are its last ones, at most BATCHES_KEPT. `transaction_offset` is the first offset of
@@ -47,7 +47,7 @@ class Producer(msgspec.Struct, gc=False):
     last_timestamp: int = -1
 
     @property
-    def is_open(self) -> bool:
+    def has_open_transaction(self) -> bool:
         """Whether it has an open transaction on this partition."""
         return self.transaction_offset >= 0
 
@@ -55,14 +55,14 @@ class Producer(msgspec.Struct, gc=False):
     def last_sequence(self) -> int:
         return self.batches[-1].last_sequence if self.batches else NO_SEQUENCE
 
-    def move_to_epoch(self, epoch: int) -> None:
+    def begin_epoch(self, epoch: int) -> None:
         """Begin a new epoch, in which sequence numbers restart."""
         if epoch != self.epoch:
             self.epoch = epoch
             self.batches = ()
 
 
-class Tried(msgspec.Struct, gc=False):
+class UnverifiedBatches(msgspec.Struct, gc=False):
     """A producer's batches during the verification of its transaction (KIP-890)."""
 
     epoch: int
@@ -92,26 +92,26 @@ _NONE_ABORTED: list[AbortedTransaction] = []
 class PartitionProducers(msgspec.Struct, gc=False):
     """The producers of one partition and its transactions."""
 
-    _producers: dict[int, Producer] = {}
+    _producers: dict[int, PartitionProducer] = {}
     _open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
     _aborted: list[AbortedTransaction] = msgspec.field(default_factory=lambda: _NONE_ABORTED)
-    _tried: dict[int, Tried] = {}  # by producer id
+    _tried: dict[int, UnverifiedBatches] = {}  # by producer id
 
-    def __iter__(self) -> Iterator[Producer]:
+    def __iter__(self) -> Iterator[PartitionProducer]:
         return iter(self._producers.values())
 
-    def get(self, producer_id: int) -> Producer | None:
+    def get_producer(self, producer_id: int) -> PartitionProducer | None:
         return self._producers.get(producer_id)
 
-    def put_back(
-        self, producers: Collection[Producer], aborted: Collection[AbortedTransaction]
+    def restore_producers(
+        self, producers: Collection[PartitionProducer], aborted: Collection[AbortedTransaction]
     ) -> None:
         """Restore producers, their open transactions and the aborted ones."""
         self._producers = {producer.producer_id: producer for producer in producers}
         still_open = sorted(
             (producer.transaction_offset, producer.producer_id)
             for producer in producers
-            if producer.is_open
+            if producer.has_open_transaction
         )
         self._open = {producer_id: offset for offset, producer_id in still_open}
         self._aborted = list(aborted)
@@ -121,19 +121,19 @@ class PartitionProducers(msgspec.Struct, gc=False):
         """First offset of the oldest open transaction; None if there is none."""
         return next(iter(self._open.values()), None)
 
-    def duplicate(
+    def find_duplicate_batch(
         self,
         producer_id: int,
         epoch: int,
         first_sequence: int,
         last_sequence: int,
-        remembered: int = BATCHES_KEPT,
+        batches_max: int = BATCHES_KEPT,
     ) -> ProducedBatch | None:
         """Return the stored batch with the same sequence numbers, if it is among the last ones."""
         producer = self._producers.get(producer_id)
         if producer is None or producer.epoch != epoch:
             return None
-        for batch in producer.batches[-remembered:]:
+        for batch in producer.batches[-batches_max:]:
             if batch.first_sequence == first_sequence and batch.last_sequence == last_sequence:
                 return batch
         return None
@@ -143,21 +143,26 @@ class PartitionProducers(msgspec.Struct, gc=False):
         """Whether there is no state of any producer."""
         return not self._producers and not self._tried
 
-    def tried(
-        self, owner: tuple[int, int], first_sequence: int, now_ms: int, *, begins_at_zero: bool
+    def note_unverified_batch(
+        self,
+        producer_id_and_epoch: tuple[int, int],
+        first_sequence: int,
+        now_ms: int,
+        *,
+        begins_at_zero: bool,
     ) -> None:
         """Record a batch of a producer, by id and epoch, whose transaction must be verified first;
         no batch with a higher sequence number may be stored before it.
         """
-        producer_id, epoch = owner
-        found = Tried(epoch, first_sequence, begins_at_zero, now_ms)
+        producer_id, epoch = producer_id_and_epoch
+        found = UnverifiedBatches(epoch, first_sequence, begins_at_zero, now_ms)
         known = self._tried.setdefault(producer_id, found)
         if epoch > known.epoch:
             known.epoch, known.lowest_sequence = epoch, first_sequence
         elif epoch == known.epoch:
             known.lowest_sequence = min(first_sequence, known.lowest_sequence)
 
-    def error(
+    def sequence_or_epoch_error(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
     ) -> ErrorCode:
         """Return the error for a batch that must not follow the earlier ones; NONE if it may."""
@@ -179,11 +184,11 @@ class PartitionProducers(msgspec.Struct, gc=False):
             in_order = first_sequence == 0
         if not in_order:
             return ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-        if producer.is_open and not is_transactional:
+        if producer.has_open_transaction and not is_transactional:
             return ErrorCode.INVALID_TXN_STATE
         return NO_ERROR
 
-    def appended(
+    def note_appended_batch(
         self,
         producer_id: int,
         epoch: int,
@@ -193,16 +198,16 @@ class PartitionProducers(msgspec.Struct, gc=False):
     ) -> None:
         """Record that a batch was stored."""
         self._tried.pop(producer_id, None)
-        producer = self._of(producer_id, epoch)
-        producer.move_to_epoch(epoch)
+        producer = self._producer_in_epoch(producer_id, epoch)
+        producer.begin_epoch(epoch)
         producer.batches = (*producer.batches[1 - BATCHES_KEPT :], batch)
         producer.last_timestamp = batch.timestamp
         if is_transactional and producer_id not in self._open:
             self._open[producer_id] = producer.transaction_offset = batch.base_offset
 
-    def ended(
+    def note_transaction_marker(
         self,
-        owner: tuple[int, int],
+        producer_id_and_epoch: tuple[int, int],
         coordinator_epoch: int,
         marker_offset: int,
         timestamp: int,
@@ -210,10 +215,10 @@ class PartitionProducers(msgspec.Struct, gc=False):
         is_committed: bool,
     ) -> None:
         """Record that the marker of a producer's transaction, by id and epoch, was stored."""
-        producer_id, epoch = owner
+        producer_id, epoch = producer_id_and_epoch
         self._tried.pop(producer_id, None)
-        producer = self._of(producer_id, epoch)
-        producer.move_to_epoch(epoch)
+        producer = self._producer_in_epoch(producer_id, epoch)
+        producer.begin_epoch(epoch)
         producer.coordinator_epoch = coordinator_epoch
         producer.last_timestamp = timestamp
         producer.transaction_offset = -1
@@ -227,7 +232,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
             else:
                 self._aborted = [aborted]
 
-    def remember_marker(self, producer_id: int, offset: int, timestamp: int) -> None:
+    def replace_last_batch_by_marker(self, producer_id: int, offset: int, timestamp: int) -> None:
         """Remember a marker in place of its producer's last batch, with the last sequence number
         (up to 0.11).
         """
@@ -236,7 +241,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
         if last != NO_SEQUENCE:
             producer.batches = (ProducedBatch(last, last, offset, timestamp, is_marker=True),)
 
-    def aborted(self, offset: int, end: int) -> list[AbortedTransaction]:
+    def aborted_between(self, offset: int, end: int) -> list[AbortedTransaction]:
         """Return the aborted transactions with a record from `offset` up to `end`."""
         found: list[AbortedTransaction] = []
         first = bisect_left(self._aborted, offset, key=_LAST_OFFSET)
@@ -248,17 +253,17 @@ class PartitionProducers(msgspec.Struct, gc=False):
                 break
         return found
 
-    def forget_aborted(self, gone: Collection[AbortedTransaction]) -> None:
+    def drop_aborted(self, emptied: Collection[AbortedTransaction]) -> None:
         """Drop aborted transactions without any records left."""
-        self._aborted = [transaction for transaction in self._aborted if transaction not in gone]
+        self._aborted = [transaction for transaction in self._aborted if transaction not in emptied]
 
-    def forget_before(self, offset: int) -> None:
+    def drop_aborted_below(self, offset: int) -> None:
         """Drop aborted transactions below `offset`, whose records are deleted."""
         self._aborted = [
             transaction for transaction in self._aborted if transaction.last_offset >= offset
         ]
 
-    def forget_written_before(self, offset: int) -> None:
+    def drop_batches_below(self, offset: int) -> None:
         """Drop batches below `offset`, and producers without others, also in a transaction."""
         for producer in list(self._producers.values()):
             producer.batches = tuple(
@@ -268,7 +273,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
                 del self._producers[producer.producer_id]
                 self._open.pop(producer.producer_id, None)
 
-    def expire(self, before_ms: int) -> None:
+    def drop_expired_producers(self, before_ms: int) -> None:
         """Drop producers whose last batch is older than `before_ms` and that have no open
         transaction, and verifications that began before.
         """
@@ -281,8 +286,8 @@ class PartitionProducers(msgspec.Struct, gc=False):
             if tried.since_ms >= before_ms
         }
 
-    def _of(self, producer_id: int, epoch: int) -> Producer:
+    def _producer_in_epoch(self, producer_id: int, epoch: int) -> PartitionProducer:
         producer = self._producers.get(producer_id)
         if producer is None:
-            producer = self._producers[producer_id] = Producer(producer_id, epoch)
+            producer = self._producers[producer_id] = PartitionProducer(producer_id, epoch)
         return producer

@@ -12,14 +12,14 @@ from typing import Protocol
 import msgspec
 
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.logs.log import Log, StoredBatch
-from kafka_shim.shim.state.logs.log_settings import InForce
-from kafka_shim.shim.state.logs.producers import (
+from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
+from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
+from kafka_shim.shim.state.logs.partition_producers import (
     SEQUENCES,
     AbortedTransaction,
+    PartitionProducer,
     PartitionProducers,
     ProducedBatch,
-    Producer,
 )
 
 _HEADER = Struct(">qiibihiqqqhi")
@@ -29,7 +29,7 @@ and greatest timestamp, producer id, its epoch, base sequence.
 _TRANSACTIONAL, _CONTROL = 0x10, 0x20
 
 
-class KeptProducer(msgspec.Struct):
+class ProducerRow(msgspec.Struct):
     """A producer of a partition."""
 
     producer_id: int
@@ -46,30 +46,30 @@ class LogRow(msgspec.Struct):
     start: int
     end: int
     epochs: list[tuple[int, int]]
-    producers: list[KeptProducer]
+    producers: list[ProducerRow]
     aborted: list[AbortedTransaction]
 
 
-class LogMarks(Protocol):
+class LogChangeReceiver(Protocol):
     """The receiver of changes."""
 
-    def appended(self, log: "PersistedLog", batch: StoredBatch) -> None: ...
-    def log(self, log: "PersistedLog") -> None: ...
-    def closed(self, log: "PersistedLog") -> None: ...
+    def on_batch_appended(self, log: "PersistedLog", batch: StoredBatch) -> None: ...
+    def on_log_changed(self, log: "PersistedLog") -> None: ...
+    def on_log_closed(self, log: "PersistedLog") -> None: ...
 
 
-class NotingProducers(PartitionProducers, gc=True):
+class ChangeReportingProducers(PartitionProducers, gc=True):
     """Producers that report changes which are not in batches to their log."""
 
-    _noted: Callable[[], None] = lambda: None
+    _on_change: Callable[[], None] = lambda: None
 
-    def put_back(
-        self, producers: Collection[Producer], aborted: Collection[AbortedTransaction]
+    def restore_producers(
+        self, producers: Collection[PartitionProducer], aborted: Collection[AbortedTransaction]
     ) -> None:
-        super().put_back(producers, aborted)
-        self._noted()
+        super().restore_producers(producers, aborted)
+        self._on_change()
 
-    def ended(
+    def note_transaction_marker(
         self,
         owner: tuple[int, int],
         coordinator_epoch: int,
@@ -78,118 +78,124 @@ class NotingProducers(PartitionProducers, gc=True):
         *,
         is_committed: bool,
     ) -> None:
-        super().ended(owner, coordinator_epoch, marker_offset, timestamp, is_committed=is_committed)
-        self._noted()
+        super().note_transaction_marker(
+            owner, coordinator_epoch, marker_offset, timestamp, is_committed=is_committed
+        )
+        self._on_change()
 
-    def forget_written_before(self, offset: int) -> None:
-        super().forget_written_before(offset)
-        self._noted()
+    def drop_batches_below(self, offset: int) -> None:
+        super().drop_batches_below(offset)
+        self._on_change()
 
-    def expire(self, before_ms: int) -> None:
+    def drop_expired_producers(self, before_ms: int) -> None:
         before = len(self._producers)
-        super().expire(before_ms)
+        super().drop_expired_producers(before_ms)
         if len(self._producers) != before:
-            self._noted()
+            self._on_change()
 
 
-class PersistedLog(Log):
+class PersistedLog(PartitionLog):
     """A log of a cluster with `--data-dir`; `number` is its number in the file."""
 
     __slots__ = ("_marks", "number")
 
     def __init__(
         self,
-        settings: InForce,
+        settings: EffectiveLogSettings,
         clock: Clock,
         when_filled: Callable[[], None],
-        marks: LogMarks,
+        marks: LogChangeReceiver,
         number: int,
     ) -> None:
         super().__init__(settings, clock, when_filled)
         self._marks = marks
         self.number = number
-        self.producers = NotingProducers(_noted=self._note)
+        self.producers = ChangeReportingProducers(_on_change=self._report_change)
 
-    def _note(self) -> None:
-        self._marks.log(self)
+    def _report_change(self) -> None:
+        self._marks.on_log_changed(self)
 
-    def append(self, batch: StoredBatch, leader_epoch: int) -> None:
-        self._marks.appended(self, batch)  # first, since waiting requests may then be answered
-        super().append(batch, leader_epoch)
+    def append_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
+        self._marks.on_batch_appended(
+            self, batch
+        )  # first, since waiting requests may then be answered
+        super().append_batch(batch, leader_epoch)
 
-    def delete_before(self, offset: int) -> None:
-        super().delete_before(offset)
-        self._note()
+    def advance_log_start(self, offset: int) -> None:
+        super().advance_log_start(offset)
+        self._report_change()
 
-    def replace(self, count: int, batches: list[StoredBatch]) -> None:
-        super().replace(count, batches)
-        self._marks.closed(self)  # all of its batches are then written again
+    def replace_cleaned_batches(self, count: int, batches: list[StoredBatch]) -> None:
+        super().replace_cleaned_batches(count, batches)
+        self._marks.on_log_closed(self)  # all of its batches are then written again
         for batch in self.batches:
-            self._marks.appended(self, batch)
-        self._note()
+            self._marks.on_batch_appended(self, batch)
+        self._report_change()
 
-    def close(self) -> None:
-        super().close()
-        self._marks.closed(self)
+    def close_deleted_log(self) -> None:
+        super().close_deleted_log()
+        self._marks.on_log_closed(self)
 
     @property
-    def first_kept(self) -> int:
+    def first_stored_offset(self) -> int:
         """Return the first offset with a batch."""
         return self._batches[0].base_offset if self._batches else self.end_offset
 
-    def has(self, batch: StoredBatch) -> bool:
+    def still_has_batch(self, batch: StoredBatch) -> bool:
         """Return whether an appended batch still exists."""
         at = bisect_left(self._batches, batch.base_offset, key=attrgetter("base_offset"))
         return at < len(self._batches) and self._batches[at] is batch
 
-    def row(self) -> LogRow:
+    def log_row(self) -> LogRow:
         """Return the log's state beside its batches."""
         producers = self.producers
         return LogRow(
             self.start_offset,
             self.end_offset,
             list(self._epochs),
-            [_kept(producer) for producer in producers],
-            producers.aborted(0, self.end_offset + 1),
+            [_producer_row(producer) for producer in producers],
+            producers.aborted_between(0, self.end_offset + 1),
         )
 
-    def put_back(self, row: LogRow | None, batches: list[tuple[int, bool, bytes]]) -> None:
+    def restore_batches(self, row: LogRow | None, batches: list[tuple[int, bool, bytes]]) -> None:
         """Restore batches: first offset, whether it was cleaned, and bytes of each."""
         if row is None:
             row = LogRow(0, 0, [(0, 0)], [], [])
         self.start_offset = row.start
         self._epochs = list(row.epochs)
-        self.producers.put_back([_producer(kept) for kept in row.producers], row.aborted)
+        self.producers.restore_producers(
+            [_producer_from_row(kept) for kept in row.producers], row.aborted
+        )
         for base_offset, is_clean, payload in batches:
             header = _HEADER.unpack_from(payload)
             last_offset = base_offset + header[6]
             batch = StoredBatch(base_offset, last_offset, header[8], payload, is_clean=is_clean)
-            self._put_batch(batch, header[2])
+            self._restore_batch(batch, header[2])
             if base_offset >= row.end:
-                self._produced(batch, header)
+                self._register_producer_of_batch(batch, header)
         self.end_offset = max(self.end_offset, row.end)
 
-    def _put_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
+    def _restore_batch(self, batch: StoredBatch, leader_epoch: int) -> None:
         if leader_epoch > self._epochs[-1][0]:
             self._epochs = [*self._epochs, (leader_epoch, batch.base_offset)]
         if not self._batches:
             self._when_filled()
-        self._add(batch)
+        self._add_batch(batch)
         self.end_offset = batch.last_offset + 1
 
-    def _produced(self, batch: StoredBatch, header: tuple[int, ...]) -> None:
+    def _register_producer_of_batch(self, batch: StoredBatch, header: tuple[int, ...]) -> None:
         """Register the producer of a batch, as if it were appended."""
         attributes, delta, _, timestamp, producer_id, epoch, first = header[5:]
         if producer_id < 0 or attributes & _CONTROL:  # control batches are handled by `ended`
             return
         produced = ProducedBatch(first, (first + delta) % SEQUENCES, batch.base_offset, timestamp)
-        self.producers.appended(
+        self.producers.note_appended_batch(
             producer_id, epoch, produced, is_transactional=bool(attributes & _TRANSACTIONAL)
         )
 
 
-def _kept(producer: Producer) -> KeptProducer:
-    return KeptProducer(
+def _producer_row(producer: PartitionProducer) -> ProducerRow:
+    return ProducerRow(
         producer.producer_id,
         producer.epoch,
         producer.coordinator_epoch,
@@ -199,8 +205,8 @@ def _kept(producer: Producer) -> KeptProducer:
     )
 
 
-def _producer(kept: KeptProducer) -> Producer:
-    producer = Producer(kept.producer_id, kept.epoch)
+def _producer_from_row(kept: ProducerRow) -> PartitionProducer:
+    producer = PartitionProducer(kept.producer_id, kept.epoch)
     producer.coordinator_epoch = kept.coordinator_epoch
     producer.transaction_offset = kept.transaction_offset
     producer.last_timestamp = kept.last_timestamp

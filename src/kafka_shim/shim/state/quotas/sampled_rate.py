@@ -12,7 +12,7 @@ import msgspec
 _INT64_END = 1 << 63
 
 
-def throttle_ms(exact_ms: float) -> int:
+def as_throttle_time_ms(exact_ms: float) -> int:
     """Return a throttle time as brokers send it, in 32 bits: they round it to 64 bits and drop the
     upper half; a negative rest does not throttle.
     """
@@ -24,10 +24,10 @@ def throttle_ms(exact_ms: float) -> int:
 class _Sample(msgspec.Struct):
     since_ms: int
     last_ms: int
-    count: float = 0
+    amount: float = 0
 
 
-class Rate:
+class SampledRate:
     """The rate of events or of amounts such as bytes."""
 
     __slots__ = ("_sample_ms", "_samples", "_samples_max")
@@ -37,42 +37,42 @@ class Rate:
         self._samples_max = samples_max
         self._samples: deque[_Sample] = deque(maxlen=samples_max + 1)
 
-    def record(self, now_ms: int, amount: float = 1) -> None:
+    def record_amount(self, now_ms: int, amount: float = 1) -> None:
         """Count an event or an amount."""
         if not self._samples or now_ms - self._samples[-1].since_ms >= self._sample_ms:
             self._samples.append(_Sample(now_ms, now_ms))
         sample = self._samples[-1]
         sample.last_ms = now_ms
-        sample.count += amount
+        sample.amount += amount
 
-    def take_back(self, amount: float = 1) -> None:
+    def undo_last_record(self, amount: float = 1) -> None:
         """Undo the last count."""
-        self._samples[-1].count -= amount
+        self._samples[-1].amount -= amount
 
-    def excess_ms(self, now_ms: int, per_second: float) -> int:
+    def capped_excess_ms(self, now_ms: int, per_second: float) -> int:
         """Return the time until the rate is down to `per_second`, at
         most one sample; 0 if it is.
         """
-        return throttle_ms(min(self._sample_ms, self._excess_ms(now_ms, per_second)))
+        return as_throttle_time_ms(min(self._sample_ms, self._exact_excess_ms(now_ms, per_second)))
 
-    def whole_excess_ms(self, now_ms: int, per_second: float) -> int:
+    def uncapped_excess_ms(self, now_ms: int, per_second: float) -> int:
         """Return the same, without a maximum."""
-        return throttle_ms(self._excess_ms(now_ms, per_second))
+        return as_throttle_time_ms(self._exact_excess_ms(now_ms, per_second))
 
-    def _excess_ms(self, now_ms: int, per_second: float) -> float:
-        if self.is_idle(now_ms) or math.isnan(per_second):
+    def _exact_excess_ms(self, now_ms: int, per_second: float) -> float:
+        if self.are_samples_expired(now_ms) or math.isnan(per_second):
             return 0
         elapsed_ms = now_ms - self._samples[0].since_ms
         missing = self._samples_max - 1 - elapsed_ms // self._sample_ms
         elapsed_ms += max(0, missing) * self._sample_ms
-        count = sum(sample.count for sample in self._samples)
+        count = sum(sample.amount for sample in self._samples)
         if count * 1000 <= per_second * elapsed_ms:
             return 0
         if not per_second:
             return self._sample_ms
         return count * 1000 / per_second - elapsed_ms
 
-    def is_idle(self, now_ms: int) -> bool:
+    def are_samples_expired(self, now_ms: int) -> bool:
         """Return whether all samples are expired."""
         kept_ms = self._sample_ms * self._samples_max
         while self._samples and now_ms - self._samples[0].last_ms >= kept_ms:

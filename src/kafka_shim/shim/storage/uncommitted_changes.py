@@ -5,45 +5,45 @@ from collections.abc import Callable
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.logs.log import StoredBatch
-from kafka_shim.shim.state.share_partitions.share_values import SharePartitionKey as ShareKey
-from kafka_shim.shim.storage.kept_log import PersistedLog
+from kafka_shim.shim.state.share_partitions.share_state_values import SharePartitionKey as ShareKey
+from kafka_shim.shim.storage.persisted_log import PersistedLog
 
 
-class NotedAcls(set[Acl]):
+class ChangeReportingAcls(set[Acl]):
     """A set of ACLs that reports its changes."""
 
-    def __init__(self, noted: Callable[[], None]) -> None:
+    def __init__(self, on_change: Callable[[], None]) -> None:
         super().__init__()
-        self._noted = noted
+        self._on_change = on_change
 
     def add(self, acl: Acl, /) -> None:
         super().add(acl)
-        self._noted()
+        self._on_change()
 
 
-class Marks:
+class UncommittedChanges:
     """The changes of a turn, by part; `when_first` is called with the first one."""
 
-    def __init__(self, when_first: Callable[[], None]) -> None:
-        self._when_first = when_first
-        self.acls = NotedAcls(self.mark)
-        self.forget()
+    def __init__(self, on_first_change: Callable[[], None]) -> None:
+        self._when_first = on_first_change
+        self.acls = ChangeReportingAcls(self.note_change_of_rows)
+        self.clear_all()
 
-    def forget(self) -> None:
+    def clear_all(self) -> None:
         """Clear the changes after they were written."""
         self.is_marked = False
         self.batches: list[tuple[PersistedLog, StoredBatch]] = []
         self.has_rows = False
         """Whether there is more than batches."""
-        self._forget_rows()
+        self._clear_rows()
 
-    def forget_batches(self) -> None:
+    def clear_if_only_batches(self) -> None:
         """Clear the changes after they were written, if they were only batches."""
         assert not self.has_rows
         self.is_marked = False
         self.batches.clear()
 
-    def _forget_rows(self) -> None:
+    def _clear_rows(self) -> None:
         self.logs: dict[PersistedLog, None] = {}
         self.gone_logs: list[int] = []
         self.topics: set[str] = set()
@@ -58,73 +58,73 @@ class Marks:
         self.acls.clear()
         self.sections: set[str] = set()
 
-    def mark(self) -> None:
+    def note_change_of_rows(self) -> None:
         """Record a change other than a new batch."""
         self.has_rows = True
         if not self.is_marked:
             self.is_marked = True
             self._when_first()
 
-    def appended(self, log: PersistedLog, batch: StoredBatch) -> None:
+    def on_batch_appended(self, log: PersistedLog, batch: StoredBatch) -> None:
         self.batches.append((log, batch))
         if not self.is_marked:
             self.is_marked = True
             self._when_first()
 
-    def log(self, log: PersistedLog) -> None:
+    def on_log_changed(self, log: PersistedLog) -> None:
         """Mark a log that lost batches or whose producers changed."""
         self.logs[log] = None
-        self.mark()
+        self.note_change_of_rows()
 
-    def closed(self, log: PersistedLog) -> None:
+    def on_log_closed(self, log: PersistedLog) -> None:
         """Record that a log was deleted."""
         self.gone_logs.append(log.number)
-        self.mark()
+        self.note_change_of_rows()
 
-    def topic(self, name: str | None) -> None:
+    def note_topic(self, name: str | None) -> None:
         if name is None:
             self.all_topics = True
         else:
             self.topics.add(name)
-        self.mark()
+        self.note_change_of_rows()
 
-    def offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
+    def note_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self.offsets.add((group_id, topic_id, partition))
-        self.mark()
+        self.note_change_of_rows()
 
-    def held_back(self, group_id: str, producer_id: int) -> None:
+    def note_pending_offsets(self, group_id: str, producer_id: int) -> None:
         self.held.add((group_id, producer_id))
-        self.mark()
+        self.note_change_of_rows()
 
-    def transaction(self, transactional_id: str) -> None:
+    def note_transaction(self, transactional_id: str) -> None:
         """Record that a transactional id may change; empty: the next producer id."""
         self.transactions.add(transactional_id)
-        self.mark()
+        self.note_change_of_rows()
 
-    def group(self, group_id: str) -> None:
+    def note_group(self, group_id: str) -> None:
         self.groups.add(group_id)
-        self.mark()
+        self.note_change_of_rows()
 
-    def every_group(self) -> None:
+    def note_every_group(self) -> None:
         self.all_groups = True
-        self.mark()
+        self.note_change_of_rows()
 
-    def share(self, key: ShareKey) -> None:
+    def note_share_partition(self, key: ShareKey) -> None:
         self.shares.add(key)
-        self.mark()
+        self.note_change_of_rows()
 
-    def section(self, name: str) -> None:
+    def note_section(self, name: str) -> None:
         """Record that a part may have changed which is compared as a whole."""
         self.sections.add(name)
-        self.mark()
+        self.note_change_of_rows()
 
 
-class NotingClock:
+class FiringReportingClock:
     """A clock that reports when a timer has fired."""
 
-    def __init__(self, clock: Clock, noted: Callable[[], None]) -> None:
+    def __init__(self, clock: Clock, on_fired: Callable[[], None]) -> None:
         self._clock = clock
-        self._noted = noted
+        self._on_fired = on_fired
 
     @property
     def fired(self) -> int:
@@ -145,7 +145,7 @@ class NotingClock:
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         def fire() -> None:
-            self._noted()
+            self._on_fired()
             callback()
 
         return self._clock.call_later(delay_ms, fire)
