@@ -5,9 +5,7 @@ from pathlib import Path
 import msgspec
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
@@ -18,6 +16,7 @@ from kafka_shim.shim.traffic.replay.compare import MISSING, Difference
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.report import RequestId
 from tests.clients.lateness import LATE, MOMENT_US, Lateness
+from tests.frames import request_frame
 
 ORDERS = "DescribeAclsResource(resource_type=2, resource_name='orders')"
 CREATED = CreateAclsRequest(creations=[AclCreation(2, "orders", 3, "User:a", "*", 3, 3)])
@@ -39,8 +38,7 @@ def explained(change: Asked, asked: Asked, found: Difference, *, after_us: int) 
     """Return the explanation if the recording is the real broker's, and if it is the shim's."""
     events = []
     for number, ((api, message), time_us) in enumerate(((change, 0), (asked, after_us))):
-        header = RequestHeader(api, VERSIONS[api], number, "c")
-        frame = write_request_header(header) + codecs.write_request(message, VERSIONS[api])
+        frame = request_frame(api, VERSIONS[api], message, number, "c")
         events.append(Event(("w", 1), "User:a", 1, "PLAINTEXT", Request(1, number, time_us, frame)))
     api = asked[0]
     place = RequestId(1, 1, api.wire_name, VERSIONS[api], "User:a", "w")

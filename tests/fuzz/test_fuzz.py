@@ -5,11 +5,10 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.state.coordinators import Coordinators
+from tests.frames import request_frame
 from tests.fuzz.frames import Frames, stage_of
 from tests.fuzz.judging import (
     FOUND,
@@ -49,8 +48,7 @@ def test_frames_that_failed_before_are_handled(path: Path) -> None:
 def share_state_frame() -> bytes:
     topics = [MetadataRequestTopic(name="__share_group_state")]
     message = MetadataRequest(topics=topics, allow_auto_topic_creation=True)
-    head = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "fuzz"))
-    return head + codecs.write_request(message, 12)
+    return request_frame(ApiKey.METADATA, 12, message, 7, "fuzz")
 
 
 def test_a_failure_is_noticed_and_can_be_replayed_from_its_file(

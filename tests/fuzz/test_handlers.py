@@ -18,6 +18,7 @@ from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.wait import NoResponse
+from tests.frames import request_frame
 from tests.fuzz.frames import USERS, likely, stage_of
 from tests.protocol.values import Values
 from tests.shim.play import SASL_LISTENER, Stage
@@ -76,8 +77,7 @@ def test_damaged_frames_close_or_are_answered(release: str) -> None:
         version = random.randint(*stage.dispatcher.apis.advertised[key])
         version = max(version, spec.versions.low)
         request = Values(seed).message(spec, version)
-        header = write_request_header(RequestHeader(key, version, 7, "fuzz"))
-        frame = bytearray(header + codecs.write_request(request, version))
+        frame = bytearray(request_frame(key, version, request, 7, "fuzz"))
         for _ in range(random.randint(1, 4)):
             frame[random.randrange(len(frame))] = random.randrange(256)
         del frame[random.randrange(len(frame) + 1) :]

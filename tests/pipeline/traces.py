@@ -11,9 +11,7 @@ from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
@@ -26,6 +24,7 @@ from kafka_shim.protocol.trace.entries import (
     Response,
 )
 from kafka_shim.protocol.trace.segments import SegmentWriter
+from tests.frames import request_frame
 
 PRINCIPALS = ("User:alice", "User:bob", "User:carol", "User:root")
 HOSTS = ("10.0.0.1", "10.0.0.2")
@@ -154,8 +153,7 @@ def random_trace(
 
 
 def frame(api: ApiKey, version: int, message: msgspec.Struct, client_id: str = "app") -> bytes:
-    header = RequestHeader(api, version, 7, client_id)
-    return write_request_header(header) + codecs.write_request(message, version)
+    return request_frame(api, version, message, 7, client_id)
 
 
 def fetch_frame(*topics: str) -> bytes:

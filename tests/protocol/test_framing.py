@@ -8,12 +8,9 @@ from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
+from tests.frames import sized
 
 LIMIT = 300
-
-
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 def fed(pieces: list[bytes]) -> tuple[list[bytes], str | None]:
@@ -33,7 +30,7 @@ FRAMES = st.lists(st.binary(min_size=1, max_size=LIMIT), max_size=8)
 
 @given(FRAMES, st.lists(st.integers(0, 2000), max_size=10), st.binary(max_size=20))
 def test_any_cut_gives_the_same_frames(frames: list[bytes], cuts: list[int], tail: bytes) -> None:
-    stream = b"".join(framed(frame) for frame in frames) + tail
+    stream = b"".join(sized(frame) for frame in frames) + tail
     at = [0, *sorted(cut for cut in cuts if cut < len(stream)), len(stream)]
     pieces = [stream[start:end] for start, end in pairwise(at)]
     whole = fed([stream])
@@ -62,12 +59,12 @@ def test_an_impossible_size_is_rejected_before_the_frame_arrives(size: int, said
     with pytest.raises(FrameError, match=said):
         splitter.feed(size.to_bytes(4, "big", signed=True))
     with pytest.raises(FrameError, match=said):
-        splitter.feed(framed(b"fine"))
+        splitter.feed(sized(b"fine"))
 
 
 def test_frames_before_an_impossible_size_are_returned_first() -> None:
     splitter = FrameSplitter(LIMIT)
-    assert splitter.feed(framed(b"a") + framed(b"b") + b"\0\0\0\0rest") == [b"a", b"b"]
+    assert splitter.feed(sized(b"a") + sized(b"b") + b"\0\0\0\0rest") == [b"a", b"b"]
     assert splitter.failure is not None
     with pytest.raises(FrameError, match="a size of 0 bytes"):
         splitter.feed(b"")
@@ -75,13 +72,13 @@ def test_frames_before_an_impossible_size_are_returned_first() -> None:
 
 def test_limit_changes_between_frames() -> None:
     splitter = FrameSplitter(10)
-    assert splitter.feed(framed(b"x" * 10)) == [b"x" * 10]
+    assert splitter.feed(sized(b"x" * 10)) == [b"x" * 10]
     splitter.frame_bytes_max = 20
-    assert splitter.feed(framed(b"x" * 20)[:7]) == []
+    assert splitter.feed(sized(b"x" * 20)[:7]) == []
     splitter.frame_bytes_max = 5
-    assert splitter.feed(framed(b"x" * 20)[7:]) == [b"x" * 20]
+    assert splitter.feed(sized(b"x" * 20)[7:]) == [b"x" * 20]
     with pytest.raises(FrameError, match="claims 6 bytes, over the limit of 5"):
-        splitter.feed(framed(b"x" * 6))
+        splitter.feed(sized(b"x" * 6))
 
 
 def test_memory_is_allocated_for_received_bytes() -> None:
@@ -98,7 +95,7 @@ def test_memory_is_allocated_for_received_bytes() -> None:
 
 def test_pending_bytes_are_forgotten_with_their_frame() -> None:
     splitter = FrameSplitter(LIMIT)
-    splitter.feed(framed(b"abc")[:5])
+    splitter.feed(sized(b"abc")[:5])
     assert splitter.pending_bytes == 1
     assert splitter.feed(b"bc") == [b"abc"]
     assert splitter.pending_bytes == 0

@@ -4,9 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
@@ -16,6 +14,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.wait import NoResponse
+from tests.frames import request_frame
 
 LISTENER = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 9092)
 SASL_LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
@@ -61,8 +60,7 @@ class Stage:
     ) -> bytes | Pending | NoResponse:
         """Send a request on a session; return the raw result."""
         self._correlation_id += 1
-        head = write_request_header(RequestHeader(api, version, self._correlation_id, client_id))
-        frame = head + codecs.write_request(request, version)
+        frame = request_frame(api, version, request, self._correlation_id, client_id)
         return self.dispatcher.dispatch(frame, session)
 
     def read(self, api: ApiKey, version: int, frame: bytes) -> Any:

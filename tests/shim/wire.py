@@ -3,7 +3,8 @@
 import asyncio
 import contextlib
 import ssl
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 from kafka_shim.protocol.codec import codecs
@@ -14,6 +15,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config, Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.network.connection import Connection
 from tests.addresses import split
+from tests.frames import sized
 
 PLAIN = ListenerConfig("PLAINTEXT", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0)
 SASL = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
@@ -34,7 +36,7 @@ class Wire:
         header = RequestHeader(api, version, self.correlation_id, "wire")
         payload = write_request_header(header)
         payload += codecs.write_request(message, version)
-        return len(payload).to_bytes(4, "big") + payload
+        return sized(payload)
 
     async def ask(self, api: ApiKey, version: int, message: Any) -> Any:
         await self.send(self.request(api, version, message))
@@ -99,3 +101,11 @@ def connected(
 
 
 SMALL = Limits(frame_bytes_max=2_000, unauthenticated_frame_bytes_max=500, connections_max=3)
+
+
+async def until(happened: Callable[[], bool]) -> None:
+    """Let the event loop run until the condition is true, at most for 20 seconds."""
+    ends = time.monotonic() + 20
+    while not happened():
+        assert time.monotonic() < ends, "the condition did not become true"
+        await asyncio.sleep(0)

@@ -9,9 +9,7 @@ from contextlib import nullcontext
 from pathlib import Path
 from typing import Final
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.alter_client_quotas_request import (
     AlterClientQuotasRequest,
     EntityData,
@@ -21,6 +19,7 @@ from kafka_shim.protocol.messages.alter_client_quotas_request import (
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.shim.client.client import connect
+from tests.frames import request_frame, sized
 from tests.oracle.real_kafka import RealKafka, numbers
 from tests.recordings.connections.scenarios import (
     PLAIN,
@@ -58,10 +57,9 @@ class _Client:
         api = ApiKey.SASL_HANDSHAKE if self._asked else ApiKey.API_VERSIONS
         request = SaslHandshakeRequest("PLAIN") if self._asked else ApiVersionsRequest()
         self._asked += 1
-        payload = write_request_header(RequestHeader(api, 0, self._asked, "tests"))
-        payload += codecs.write_request(request, 0)
+        payload = request_frame(api, 0, request, self._asked, "tests")
         with contextlib.suppress(ConnectionError):  # the broker has closed it
-            self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+            self._socket.sendall(sized(payload))
 
     def look(self) -> None:
         """Receive the responses that have arrived."""

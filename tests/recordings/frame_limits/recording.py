@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final, Protocol
 
 from tests.addresses import split
+from tests.frames import sized
 from tests.recordings.frame_limits.scenarios import SCENARIOS
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
@@ -27,7 +28,7 @@ def played(name: str, peer: Peer) -> Steps:
     frame = SCENARIOS[name]()
     with socket.create_connection(split(peer.plain), _PATIENCE_S) as connection:
         try:
-            connection.sendall(len(frame).to_bytes(4, "big") + frame)
+            connection.sendall(sized(frame))
             first = connection.recv(4)
         except ConnectionError:
             first = b""

@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any, Final, Protocol
 
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import read_response_frame
 from tests.addresses import split
+from tests.frames import request_frame, sized
 from tests.recordings.log_ins.scenarios import SCENARIOS, Ask, Raw, Scenario
 from tests.recordings.recorder import Kind
 from tests.recordings.store import Recordings, Steps
@@ -50,8 +49,7 @@ class _Client:
                 return f"{len(self._frame())} bytes"
             self._correlation_id += 1
             form = step.version if step.form is None else step.form
-            header = RequestHeader(step.api, form, self._correlation_id, "tests")
-            payload = write_request_header(header) + codecs.write_request(step.request, form)
+            payload = request_frame(step.api, form, step.request, self._correlation_id, "tests")
             self._send(payload[:2] + step.version.to_bytes(2, "big") + payload[4:])
             return _kept(step.api, _read(step.api, form, self._frame()))
         except ConnectionError:
@@ -63,7 +61,7 @@ class _Client:
         self._socket.close()
 
     def _send(self, payload: bytes) -> None:
-        self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+        self._socket.sendall(sized(payload))
 
     def _frame(self) -> bytes:
         return self._exactly(int.from_bytes(self._exactly(4), "big"))

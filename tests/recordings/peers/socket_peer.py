@@ -6,15 +6,14 @@ import time
 from collections.abc import Callable
 from typing import Any, Final
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.response_frames import read_response_frame
 from tests.addresses import split
+from tests.frames import request_frame, sized
 from tests.oracle.real_kafka import USERS
 from tests.recordings.peers.peer import (
     CLOSED,
@@ -70,11 +69,10 @@ class Connection:
 
     def tell(self, api: ApiKey, version: int, request: Any) -> None:
         self._correlation_id += 1
-        header = RequestHeader(api, version, self._correlation_id, self._client_id)
-        self.send(write_request_header(header) + codecs.write_request(request, version))
+        self.send(request_frame(api, version, request, self._correlation_id, self._client_id))
 
     def send(self, payload: bytes) -> None:
-        self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
+        self._socket.sendall(sized(payload))
 
     def receive(self) -> bytes:
         return self._exactly(int.from_bytes(self._exactly(4), "big"))

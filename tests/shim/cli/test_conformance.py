@@ -11,6 +11,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from tests.commands import SHIM, environment
+from tests.frames import sized
 
 pytestmark = pytest.mark.client
 
@@ -198,7 +199,7 @@ def test_a_broker_writes_the_scorecard_of_its_clients_when_it_stops(
             "0003 000c 00000001 ffff 00 01 01 00 00"
         )  # Metadata before ApiVersions
         with socket.create_connection((host, int(port)), 5) as peer:
-            peer.sendall(len(frame).to_bytes(4, "big") + frame)
+            peer.sendall(sized(frame))
             assert peer.recv(1)
     finally:
         child.terminate()

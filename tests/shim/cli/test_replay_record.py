@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.describe_acls_response import DescribeAclsResponse
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.messages.metadata_response import MetadataResponse
@@ -26,6 +26,7 @@ from kafka_shim.protocol.trace.entries import (
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.cli import main
 from tests.acl_filters import ANY_ACL
+from tests.frames import request_frame, response_frame
 from tests.shim.cli.conftest import Running
 from tests.shim.observing.test_recorder import entries
 
@@ -37,8 +38,7 @@ ANSWER = write_response_header(ApiKey.DESCRIBE_ACLS, 3, 3) + codecs.write_respon
 
 
 def request(sequence: int, api: ApiKey, version: int, message: object) -> Request:
-    head = write_request_header(RequestHeader(api, version, sequence, "test"))
-    frame = head + codecs.write_request(message, version)  # type: ignore[arg-type]
+    frame = request_frame(api, version, message, sequence, "test")
     return Request(0, sequence, 1_000 + sequence, frame)
 
 
@@ -102,8 +102,7 @@ def test_requests_are_sent_to_the_broker_with_the_same_id(
 ) -> None:
     second = msgspec.structs.replace(WHO, number=1, writer_connection=2, node_id=2)
     asked = request(0, ApiKey.METADATA, 12, MetadataRequest(topics=[]))
-    head = write_response_header(ApiKey.METADATA, 12, 0)
-    response = head + codecs.write_response(ApiKey.METADATA, 12, MetadataResponse(topics=[]))
+    response = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=[]), 0)
     writer = SegmentWriter(tmp_path / "trace", "w")
     there = Response(0, 0, 2_000, ApiKey.METADATA, 12, response)
     writer.write(

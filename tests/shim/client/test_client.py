@@ -16,6 +16,7 @@ from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeRe
 from kafka_shim.shim.client.client import Client, ClientError, connect
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
+from tests.frames import sized
 
 FAST = ClientConfig(timeout_s=0.3)
 LOGIN = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "a", "s"), timeout_s=2)
@@ -53,7 +54,7 @@ def receive(connection: socket.socket) -> bytes:
 
 
 def send(connection: socket.socket, payload: bytes) -> None:
-    connection.sendall(len(payload).to_bytes(4, "big") + payload)
+    connection.sendall(sized(payload))
 
 
 def serve_versions(connection: socket.socket, *apis: tuple[int, int, int]) -> None:

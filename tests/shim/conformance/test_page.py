@@ -13,7 +13,7 @@ from kafka_shim.shim.conformance.case import CaseOutcome, RequirementLevel
 from kafka_shim.shim.conformance.frames import ReportedExchange
 from kafka_shim.shim.conformance.html_report import as_html, as_svg_badge
 from kafka_shim.shim.conformance.report import Report, ResultRow
-from tests.browser import BROWSER, DRIVER, chromium
+from tests.browser import BROWSER, DRIVER
 from tests.commands import SHIM
 
 needs_browser = pytest.mark.skipif(
@@ -64,12 +64,6 @@ REPORTS = [
     ),
     Report("other 1.0", (row("denials.a.reports-error", CaseOutcome.PASSED),)),
 ]
-
-
-@pytest.fixture(scope="module")
-def chrome() -> Iterator[Any]:
-    with chromium() as driver:
-        yield driver
 
 
 @pytest.fixture

@@ -1,13 +1,11 @@
 """A process whose control API creates brokers, and a browser."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import pytest
 
 from kafka_shim.shim.control import bodies, broker_bodies
 from kafka_shim.shim.testing import KafkaBroker, start
-from tests.browser import chromium
 from tests.shim.control.creating import Create
 from tests.shim.control.plain_http import Http, works
 
@@ -31,9 +29,3 @@ def api(process: KafkaBroker) -> Iterator[Http]:
 @pytest.fixture
 def create(api: Http) -> Create:
     return lambda **body: works(api.ask("POST", "/brokers", body), broker_bodies.BrokerRow)
-
-
-@pytest.fixture(scope="session")
-def chrome() -> Iterator[Any]:
-    with chromium() as driver:
-        yield driver

@@ -29,12 +29,6 @@ def shared() -> Iterator[KafkaBroker]:
 
 
 @pytest.fixture
-def broker(shared: KafkaBroker) -> KafkaBroker:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
 def api(broker: KafkaBroker) -> Http:
     assert broker.control_url is not None
     return Http(broker.control_url)

@@ -22,12 +22,6 @@ def shared() -> Iterator[KafkaBroker]:
 
 
 @pytest.fixture
-def broker(shared: KafkaBroker) -> KafkaBroker:
-    shared.reset()
-    return shared
-
-
-@pytest.fixture
 def api(broker: KafkaBroker) -> Http:
     return Http(str(broker.control_url))
 

@@ -1,7 +1,6 @@
 """How librdkafka reacts to faults: it retries, gives up, logs in again, or reports."""
 
 import time
-from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
 
@@ -9,7 +8,7 @@ import pytest
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 from confluent_kafka.admin import AdminClient
 
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing import KafkaBroker
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
 
@@ -20,12 +19,6 @@ QUICK = {
     "reconnect.backoff.max.ms": 50,
     "log_level": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[KafkaBroker]:
-    with start() as broker:
-        yield broker
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing import KafkaBroker
 from kafka_shim.shim.testing.faults import SetFault
 from tests.clients.toolchains import java_program
 
@@ -23,12 +23,6 @@ QUICK = {
     "reconnect.backoff.max.ms": 50,
     "linger.ms": 0,
 }
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[KafkaBroker]:
-    with start() as broker:
-        yield broker
 
 
 class Java:

@@ -49,10 +49,9 @@ from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.share.share_group import ShareHeartbeat
 from tests.acl_filters import ANY_ACL, deleted_acls
 from tests.shim.handlers.long_handling import takes_long
-from tests.shim.network.test_large_requests import until
 from tests.shim.play import Stage
 from tests.shim.state.groups.test_long_heartbeats import beat
-from tests.shim.wire import connected, serving
+from tests.shim.wire import connected, serving, until
 
 COUNT = 300
 NAMES = [f"t{number:04}" for number in range(COUNT)]

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequ
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Limits, TopicSeed
-from tests.shim.wire import Wire, connected, connections_of, serving
+from tests.shim.wire import Wire, connected, connections_of, serving, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -39,14 +39,6 @@ def dispatched(broker: Broker, *, one_a_turn: bool = False) -> Iterator[list[int
         seconds = itertools.count()
         broker._server.clock_s = lambda: float(next(seconds))
     yield numbers
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    for _ in range(20_000):
-        if happened():
-            return
-        await asyncio.sleep(0.001)
-    raise AssertionError("the condition did not become true")
 
 
 async def settled(value: Callable[[], int]) -> int:

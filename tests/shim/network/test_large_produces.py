@@ -5,9 +5,7 @@ from random import Random
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.produce_request import (
     PartitionProduceData,
     ProduceRequest,
@@ -17,6 +15,7 @@ from kafka_shim.protocol.records.batches import BatchOptions, encode_batch
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.network.large_produces import is_quickly_appended, record_ranges
+from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
 
 VERSIONS = range(3, 14)
@@ -30,8 +29,7 @@ def produce(version: int, *records: bytes | None, client_id: str | None = "c") -
     if version >= 13:
         topics = [TopicProduceData(topic_id=b"\1" * 16, partition_data=partitions)]
     request = ProduceRequest(acks=-1, timeout_ms=1000, topic_data=topics)
-    header = RequestHeader(ApiKey.PRODUCE, version, 7, client_id)
-    return write_request_header(header) + codecs.write_request(request, version)
+    return request_frame(ApiKey.PRODUCE, version, request, 7, client_id)
 
 
 def batch(

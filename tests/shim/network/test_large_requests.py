@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 
 import pytest
@@ -13,7 +12,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest, Metad
 from kafka_shim.shim.network import large_requests
 from kafka_shim.shim.network.large_requests import AT_ONCE
 from kafka_shim.shim.request import time_slices
-from tests.shim.wire import Wire, connected, serving
+from tests.shim.wire import Wire, connected, serving, until
 
 pytestmark = pytest.mark.asyncio
 
@@ -23,14 +22,6 @@ NAMES = 6_000
 @pytest.fixture(autouse=True)
 def every_name_ends_a_turn(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(time_slices, "SLICE_S", -1.0)
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    for _ in range(1_000_000):
-        if happened():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("the condition did not become true")
 
 
 def large(wire: Wire, names: int = NAMES) -> bytes:

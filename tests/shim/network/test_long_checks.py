@@ -26,6 +26,7 @@ from kafka_shim.shim.network.large_produces import is_quickly_appended
 from kafka_shim.shim.network.large_requests import LargeRequests, LargeRequestWork
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
+from tests.frames import request_frame
 from tests.protocol.record_lists import NOW
 from tests.shim.play import Stage
 from tests.shim.request.stretches import Stretches
@@ -57,8 +58,7 @@ def request(*records: bytes) -> ProduceRequest:
 
 
 def stretches_of(*records: bytes) -> Stretches:
-    frame = write_request_header(RequestHeader(ApiKey.PRODUCE, 9, 7, "c"))
-    frame += codecs.write_request(request(*records), 9)
+    frame = request_frame(ApiKey.PRODUCE, 9, request(*records), 7, "c")
     cluster = Cluster(Config(super_users=("User:ANONYMOUS",)), ManualClock(NOW))
     cluster.topics.create_topic("orders", [[1]] * len(records), {})
     found = Stretches(Dispatcher(cluster), frame, session_of(cluster))

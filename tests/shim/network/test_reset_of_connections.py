@@ -1,8 +1,5 @@
 """A reset ends requests of earlier connections, which no longer count for any limit."""
 
-import asyncio
-from collections.abc import Callable
-
 import pytest
 
 from kafka_shim.protocol.enums import ApiKey
@@ -11,19 +8,11 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.logs import set_up_logs
 from kafka_shim.shim.request import time_slices
 from tests.shim.network.test_connection_quotas import is_responded, limited, several
-from tests.shim.wire import connected, serving
+from tests.shim.wire import connected, serving, until
 
 pytestmark = pytest.mark.asyncio
 
 NAMES = 2_000
-
-
-async def until(happened: Callable[[], bool]) -> None:
-    for _ in range(1_000_000):
-        if happened():
-            return
-        await asyncio.sleep(0)
-    raise AssertionError("the condition did not become true")
 
 
 async def test_connections_from_before_the_reset_do_not_count_for_the_rate() -> None:

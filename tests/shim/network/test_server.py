@@ -18,6 +18,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
+from tests.frames import sized
 from tests.shim.wire import PLAIN, SASL, SMALL, Wire, connected, serving, wired
 
 pytestmark = pytest.mark.asyncio
@@ -49,7 +50,7 @@ async def test_a_request_cut_into_single_bytes_is_answered() -> None:
 async def test_an_unknown_version_of_api_versions_is_unsupported_version_in_layout_0() -> None:
     async with serving() as broker, connected(broker) as wire:
         header = b"\x00\x12\x00\x63\x00\x00\x00\x07\xff\xff\x00"
-        await wire.send(len(header).to_bytes(4, "big") + header)
+        await wire.send(sized(header))
         frame = await wire.frame()
         assert frame[:4] == b"\x00\x00\x00\x07"
         assert int.from_bytes(frame[4:6], "big") == ErrorCode.UNSUPPORTED_VERSION
@@ -195,7 +196,7 @@ async def test_after_handshake_version_0_tokens_are_sent_without_a_header() -> N
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
         token = b"\0admin\0admin-secret"
-        await wire.send(len(token).to_bytes(4, "big") + token)
+        await wire.send(sized(token))
         assert await wire.frame() == b""
         assert (await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)).error_code == ErrorCode.NONE
 
@@ -204,7 +205,7 @@ async def test_after_handshake_version_0_a_wrong_token_closes_the_connection() -
     async with serving() as broker, connected(broker, "SASL_PLAINTEXT") as wire:
         await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
         token = b"\0admin\0wrong"
-        await wire.send(len(token).to_bytes(4, "big") + token)
+        await wire.send(sized(token))
         assert await wire.is_closed()
 
 

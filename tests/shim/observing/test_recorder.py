@@ -15,7 +15,7 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.messages.alter_user_scram_credentials_request import (
     AlterUserScramCredentialsRequest,
     ScramCredentialUpsertion,
@@ -33,6 +33,7 @@ from kafka_shim.protocol.trace.segments import Block, Damage, TraceStorage, read
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
 from tests.commands import SHIM
+from tests.frames import request_frame, sized
 from tests.shim.wire import connected, serving
 from tests.small_disk import files_up_to, needs_a_limit
 
@@ -161,7 +162,7 @@ async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
         async with connected(broker, "SASL_PLAINTEXT") as wire:
             await wire.ask(ApiKey.SASL_HANDSHAKE, 0, SaslHandshakeRequest(mechanism="PLAIN"))
             raw = b"\0admin\0admin-secret"
-            await wire.send(len(raw).to_bytes(4, "big") + raw)
+            await wire.send(sized(raw))
             await wire.frame()
     written = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     for secret in (b"admin-secret", salted, b"the-salt-of-eve", token.hmac):
@@ -200,9 +201,8 @@ def ask_until_killed(port: int, seconds: float, process: subprocess.Popen[bytes]
     Return for each request how many seconds before the kill it was answered.
     """
     responded: list[float] = []
-    frame = write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, 3, 1, "killer"))
-    frame += codecs.write_request(ANY_ACL, 3)
-    frame = len(frame).to_bytes(4, "big") + frame
+    frame = request_frame(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, 1, "killer")
+    frame = sized(frame)
     with (
         contextlib.suppress(ConnectionError),
         socket.create_connection(("127.0.0.1", port), 5) as peer,

@@ -52,6 +52,7 @@ from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
+from tests.frames import request_frame, sized
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire, connected, serving
 
@@ -78,7 +79,7 @@ def all_logs(caplog: pytest.LogCaptureFixture) -> Iterator[None]:
 
 async def send_raw(wire: Wire, token: str) -> None:
     raw = token.encode()
-    await wire.send(len(raw).to_bytes(4, "big") + raw)
+    await wire.send(sized(raw))
     assert await wire.is_closed()
 
 
@@ -207,6 +208,5 @@ def test_of_a_request_that_cannot_be_read_only_the_header_is_kept(api: ApiKey) -
 def test_frames_without_secrets_are_kept_byte_by_byte() -> None:
     settings = [AlterableConfig("retention.ms", "7")]
     request = AlterConfigsRequest(resources=[AlterConfigsResource(2, "orders", settings)])
-    frame = write_request_header(RequestHeader(33, 1, 7, "client"))
-    frame += codecs.write_request(request, 1)
+    frame = request_frame(ApiKey.ALTER_CONFIGS, 1, request, 7, "client")
     assert redact_request_frame(frame, 33) == (frame, False)

@@ -10,7 +10,6 @@ from crc32c import crc32c
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.message_spec import (
     INTEGERS,
     FieldSpec,
@@ -18,9 +17,9 @@ from kafka_shim.protocol.codec.message_spec import (
     load_message_spec,
 )
 from kafka_shim.protocol.enums import ApiKey, ConfigResourceType
-from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.records.batches import BatchOptions
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
+from tests.frames import request_frame
 from tests.shim.request.busy_cluster import NONE, BusyCluster, Values, batch
 
 FEW = (0, -1, 9_999)
@@ -151,8 +150,7 @@ def settings(release: str, api: ApiKey, version: int) -> Iterator[Extreme]:
 
 
 def frame_of(case: Case, request: Any) -> bytes:
-    head = write_request_header(RequestHeader(case.api, case.version, 7, "extremes"))
-    return head + codecs.write_request(request, case.version)
+    return request_frame(case.api, case.version, request, 7, "extremes")
 
 
 def _fields(spec: StructSpec, version: int) -> Iterator[tuple[tuple[str, ...], FieldSpec]]:

@@ -14,7 +14,7 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, IsolationLevel
-from kafka_shim.protocol.headers import RequestHeader, read_response_header, write_request_header
+from kafka_shim.protocol.headers import read_response_header
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
@@ -36,6 +36,7 @@ from kafka_shim.protocol.messages.produce_request import (
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, batches, encode_batch
 from tests.commands import SHIM
+from tests.frames import request_frame, sized
 
 VERSIONS = {
     ApiKey.PRODUCE: 9,
@@ -62,9 +63,8 @@ class Peer:
 
     def send(self, api: ApiKey, message: Any) -> None:
         version = VERSIONS[api]
-        frame = write_request_header(RequestHeader(api, version, 1, "kills"))
-        frame += codecs.write_request(message, version)
-        self._socket.sendall(len(frame).to_bytes(4, "big") + frame)
+        frame = request_frame(api, version, message, 1, "kills")
+        self._socket.sendall(sized(frame))
 
     def receive(self, api: ApiKey) -> Any:
         """Return the next response; raise ConnectionError if the broker is gone."""

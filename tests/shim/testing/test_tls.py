@@ -22,12 +22,6 @@ def shared() -> Iterator[KafkaBroker]:
         yield broker
 
 
-@pytest.fixture
-def broker(shared: KafkaBroker) -> KafkaBroker:
-    shared.reset()
-    return shared
-
-
 def by_confluent_kafka(config: dict[str, Any]) -> None:
     failures: list[object] = []
     producer = Producer(config)

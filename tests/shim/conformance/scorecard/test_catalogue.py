@@ -6,9 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVersionsResponse
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
@@ -37,6 +35,7 @@ from kafka_shim.shim.conformance.scorecard.denials import Decisions
 from kafka_shim.shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 from kafka_shim.shim.traffic.replay.events import Event, Recording
+from tests.frames import request_frame, response_frame
 
 BY_ID = {behaviour.id: behaviour for behaviour in CATALOGUE}
 LINE = ("test", 1)
@@ -61,12 +60,10 @@ def recording(steps: Sequence[Step], *, responds_late: bool = False) -> Recordin
     for number, step in enumerate(steps):
         now += step.pause_us
         wanted = number if step.correlation_id is None else step.correlation_id
-        head = write_request_header(RequestHeader(step.api, step.version, wanted, "c"))
-        frame = head + codecs.write_request(step.request, step.version) + step.damage_frame
+        frame = request_frame(step.api, step.version, step.request, wanted, "c") + step.damage_frame
         events.append(Event(LINE, "User:x", 1, "PLAINTEXT", Request(0, number, now, frame)))
         if step.response is not None:
-            head = write_response_header(step.api, step.version, wanted)
-            content = head + codecs.write_response(step.api, step.version, step.response)
+            content = response_frame(step.api, step.version, step.response, wanted)
             response = Response(0, number, now + 10, step.api, step.version, content)
             event = Event(LINE, "User:x", 1, "PLAINTEXT", response)
             (late if responds_late else events).append(event)

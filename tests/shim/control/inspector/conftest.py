@@ -5,14 +5,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.testing import KafkaBroker
 from tests.shim.control.inspector.page import Page
-
-
-@pytest.fixture(scope="module")
-def shared() -> Iterator[KafkaBroker]:
-    with start() as broker:
-        yield broker
 
 
 @pytest.fixture

@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.shim.traffic.captures.frame_reader import FrameReader, looks_like_request
-from tests.shim.traffic.captures.wires import framed, heartbeat
+from tests.frames import sized
+from tests.shim.traffic.captures.wires import heartbeat
 
 FRAMES = [heartbeat(number, number % 7) for number in range(12)]
-TEXT = b"".join(framed(frame) for frame in FRAMES)
-ENDS = [len(b"".join(framed(frame) for frame in FRAMES[: n + 1])) for n in range(len(FRAMES))]
+TEXT = b"".join(sized(frame) for frame in FRAMES)
+ENDS = [len(b"".join(sized(frame) for frame in FRAMES[: n + 1])) for n in range(len(FRAMES))]
 
 
 @settings(deadline=None)  # no deadline: the machine may be busy
@@ -47,7 +48,7 @@ def test_other_bytes_are_skipped_until_a_request_begins() -> None:
     reader = FrameReader(looks_like_request)
     assert list(reader.feed(b"GET / HTTP/1.1\r\n\r\n")) == []
     assert list(reader.feed(b"more of it")) == []
-    assert list(reader.feed(framed(FRAMES[0]))) == [FRAMES[0]]
+    assert list(reader.feed(sized(FRAMES[0]))) == [FRAMES[0]]
     assert reader.skipped_bytes == 28
 
 
@@ -64,6 +65,6 @@ def test_other_bytes_are_skipped_until_a_request_begins() -> None:
 )
 def test_invalid_headers_do_not_look_like_a_request(change: object) -> None:
     assert callable(change)
-    text = framed(FRAMES[0])
+    text = sized(FRAMES[0])
     assert looks_like_request(text)
     assert not looks_like_request(change(text))

@@ -16,6 +16,7 @@ from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Respons
 from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
 from kafka_shim.shim.traffic.captures.capture_import import CaptureReport, import_capture
 from kafka_shim.shim.traffic.captures.tcp_segments import Segment
+from tests.frames import sized
 from tests.shim.observing.test_recorder import entries
 from tests.shim.traffic.captures.wires import (
     CLIENT,
@@ -25,7 +26,6 @@ from tests.shim.traffic.captures.wires import (
     conversation,
     cooked,
     ethernet,
-    framed,
     heartbeat,
     heartbeat_result,
     ip4,
@@ -74,8 +74,8 @@ def test_a_connection_may_begin_with_an_unknown_version_of_api_versions(tmp_path
     head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, newest, 0, "kgo"))
     newer = head[:2] + (newest + 1).to_bytes(2, "big") + head[4:] + b"\4kgo\0021\0\0"
     refused = bytes(4) + (35).to_bytes(2, "big") + bytes(4)
-    pieces = [(0, framed(newer)), (1, framed(refused))]
-    pieces += [(0, framed(REQUESTS[1])), (1, framed(ANSWERS[1]))]
+    pieces = [(0, sized(newer)), (1, sized(refused))]
+    pieces += [(0, sized(REQUESTS[1])), (1, sized(ANSWERS[1]))]
     requests, responses, report = imported(capture_of(connection(pieces)), tmp_path)
     assert requests == [newer, REQUESTS[1]]
     assert responses == [refused, ANSWERS[1]]

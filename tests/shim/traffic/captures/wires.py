@@ -5,29 +5,23 @@ import struct
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.shim.traffic.captures.tcp_segments import Address, Segment
+from tests.frames import request_frame, response_frame, sized
 
 CLIENT, SERVER = ("10.0.0.1", 40_000), ("10.0.0.9", 9092)
 START_US = 1_700_000_000_000_000
 
 
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
-
-
 def heartbeat(number: int, padding: int = 0) -> bytes:
-    head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "test"))
-    return head + codecs.write_request(HeartbeatRequest("g" + "x" * padding, number, "m"), 4)
+    request = HeartbeatRequest("g" + "x" * padding, number, "m")
+    return request_frame(ApiKey.HEARTBEAT, 4, request, number)
 
 
 def heartbeat_result(number: int) -> bytes:
-    head = write_response_header(ApiKey.HEARTBEAT, 4, number)
-    return head + codecs.write_response(ApiKey.HEARTBEAT, 4, HeartbeatResponse())
+    return response_frame(ApiKey.HEARTBEAT, 4, HeartbeatResponse(), number)
 
 
 def conversation(
@@ -42,7 +36,7 @@ def conversation(
     pieces: list[tuple[int, bytes]] = []
     for number in range(count):
         for sender, frame in ((0, heartbeat(number, padding)), (1, heartbeat_result(number))):
-            data = framed(frame)
+            data = sized(frame)
             bounds = [*range(0, len(data), segment_bytes), len(data)]
             pieces += ((sender, data[start:end]) for start, end in pairwise(bounds))
     return connection(pieces, client=client, first_sequence=first_sequence)

@@ -24,6 +24,7 @@ from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy import proxy as proxy_module
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from tests.addresses import split
+from tests.frames import sized
 from tests.shim.observing.test_recorder import entries
 from tests.shim.wire import Wire
 
@@ -56,10 +57,6 @@ async def proxied(
     finally:
         await proxy.stop()
         upstream.close()
-
-
-def sized(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
 
 
 async def endless(_: bytes, writer: asyncio.StreamWriter) -> None:

@@ -2,9 +2,8 @@
 
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.protocol.messages.describe_acls_response import (
     AclDescription,
@@ -26,6 +25,7 @@ from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.compare import Difference, compare_and_learn, differences
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RecordedToTargetMapping
+from tests.frames import response_frame
 
 
 def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
@@ -78,8 +78,7 @@ def played(
     request = write_request_header(RequestHeader(ApiKey.METADATA, 12, 7, "c")) + b"\0" * 4
 
     def frame(response: MetadataResponse) -> bytes:
-        head = write_response_header(ApiKey.METADATA, 12, 7)
-        return head + codecs.write_response(ApiKey.METADATA, 12, response)
+        return response_frame(ApiKey.METADATA, 12, response, 7)
 
     here = [MetadataResponseBroker(node_id=1, host="recorded", port=9092)]
     there = [MetadataResponseBroker(node_id=1, host=host, port=port)]

@@ -20,8 +20,9 @@ from kafka_shim.shim.traffic.replay.events import (
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import OffsetMapping
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
+from tests.frames import sized
 from tests.shim.traffic.replay.test_offsets import committed, committing, produced
-from tests.shim.traffic.replay.test_window import VERSION, answering, exchange, framed
+from tests.shim.traffic.replay.test_window import VERSION, answering, exchange
 
 COUNT, BLOCK, BYTES = 6_000, 250, 1_000
 MEGABYTE = 1 << 20
@@ -46,7 +47,7 @@ def made(folder: Path, writers: int = 1) -> Path:
 
 def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     folder = made(tmp_path)
-    response = framed(exchange(1, BYTES, BYTES)[1])
+    response = sized(exchange(1, BYTES, BYTES)[1])
 
     def serve(peer: socket.socket) -> None:
         with peer.makefile("rb") as stream:

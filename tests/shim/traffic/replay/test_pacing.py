@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
+from kafka_shim.protocol.headers import write_response_header
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.heartbeat_response import HeartbeatResponse
 from kafka_shim.protocol.trace.entries import Request, Response
@@ -15,6 +15,7 @@ from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer, ReplayPace
 from kafka_shim.shim.traffic.replay.target import Target
 from tests.addresses import split
+from tests.frames import request_frame
 from tests.shim.wire import serving
 
 PAUSE_S = 0.3
@@ -25,8 +26,7 @@ def recording() -> Recording:
     """Return two heartbeats of an unknown member with a pause between them."""
     events: list[Event] = []
     for number in range(2):
-        head = write_request_header(RequestHeader(ApiKey.HEARTBEAT, 4, number, "c"))
-        asked = head + codecs.write_request(HeartbeatRequest("g", 1, "m"), 4)
+        asked = request_frame(ApiKey.HEARTBEAT, 4, HeartbeatRequest("g", 1, "m"), number, "c")
         response = HeartbeatResponse(error_code=UNKNOWN_MEMBER_ID)
         responded = write_response_header(ApiKey.HEARTBEAT, 4, number) + codecs.write_response(
             ApiKey.HEARTBEAT, 4, response

@@ -27,6 +27,7 @@ from kafka_shim.shim.traffic.replay.error_codes import (
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
+from tests.frames import sized
 
 JOIN, BEAT = (ApiKey.JOIN_GROUP, 9), (ApiKey.HEARTBEAT, 4)
 SYNC, LEAVE = (ApiKey.SYNC_GROUP, 5), (ApiKey.LEAVE_GROUP, 5)
@@ -141,7 +142,7 @@ def take(peer: socket.socket) -> bytes:
 
 
 def give(peer: socket.socket, frame: bytes) -> None:
-    peer.sendall(len(frame).to_bytes(4, "big") + frame)
+    peer.sendall(sized(frame))
 
 
 def test_a_heartbeat_that_overtook_a_join_is_repeated() -> None:

@@ -7,15 +7,14 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.headers import RequestHeader, write_request_header, write_response_header
 from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.api_versions_response import ApiVersionsResponse
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
+from tests.frames import request_frame, response_frame, sized
 
 VERSION = 3
 COUNT = 1_000
@@ -24,13 +23,11 @@ AHEAD = 25
 
 def exchange(number: int, asked_bytes: int, responded_bytes: int) -> tuple[bytes, bytes]:
     """Return a request and its response, padded by this number of bytes."""
-    head = write_request_header(RequestHeader(ApiKey.API_VERSIONS, VERSION, number, "c"))
     asked = ApiVersionsRequest("x" * asked_bytes, "1")
     response = ApiVersionsResponse(unknown_tags=((9, bytes(responded_bytes)),))
     return (
-        head + codecs.write_request(asked, VERSION),
-        write_response_header(ApiKey.API_VERSIONS, VERSION, number)
-        + codecs.write_response(ApiKey.API_VERSIONS, VERSION, response),
+        request_frame(ApiKey.API_VERSIONS, VERSION, asked, number),
+        response_frame(ApiKey.API_VERSIONS, VERSION, response, number),
     )
 
 
@@ -65,10 +62,6 @@ def answering(serve: Callable[[socket.socket], None]) -> Iterator[tuple[str, int
         thread.join(10)
 
 
-def framed(frame: bytes) -> bytes:
-    return len(frame).to_bytes(4, "big") + frame
-
-
 @pytest.mark.parametrize("asked_bytes", [10, 1_500])
 def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) -> None:
     """The target answers a request once it has received `AHEAD` further ones."""
@@ -80,7 +73,7 @@ def test_the_target_gets_further_requests_before_it_answers(asked_bytes: int) ->
                 if number < COUNT:
                     assert requests.read(int.from_bytes(requests.read(4), "big"))
                 if number >= AHEAD:
-                    peer.sendall(framed(exchanges[number - AHEAD][1]))
+                    peer.sendall(sized(exchanges[number - AHEAD][1]))
 
     with answering(serve) as address:
         report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
@@ -95,7 +88,7 @@ def test_neither_side_blocks_on_writing() -> None:
         for _, responded in exchanges:
             left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
             assert peer.recv(left, socket.MSG_WAITALL)
-            peer.sendall(framed(responded))
+            peer.sendall(sized(responded))
 
     with answering(serve) as address:
         report = Replayer(recording(exchanges), Target(address, timeout_s=10)).replay()
@@ -117,7 +110,7 @@ def test_responses_that_the_recording_lacks_do_not_fill_the_window(responded: in
         for _, frame in exchanges:
             left = int.from_bytes(peer.recv(4, socket.MSG_WAITALL), "big")
             assert peer.recv(left, socket.MSG_WAITALL)
-            peer.sendall(framed(frame))
+            peer.sendall(sized(frame))
 
     with answering(serve) as address:
         report = Replayer(Recording(kept, []), Target(address, timeout_s=3)).replay()
