@@ -172,8 +172,8 @@ def _make_topic(address: str) -> None:
     topic = CreatableTopic(TOPIC, num_partitions=MEMBERS, replication_factor=1)
     wanted = MetadataRequest([MetadataRequestTopic(name=TOPIC)], allow_auto_topic_creation=False)
     with connect(address) as admin:
-        admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest([topic], timeout_ms=10_000))
-        while admin.ask(ApiKey.METADATA, wanted).topics[0].error_code:
+        admin.send_request(ApiKey.CREATE_TOPICS, CreateTopicsRequest([topic], timeout_ms=10_000))
+        while admin.send_request(ApiKey.METADATA, wanted).topics[0].error_code:
             time.sleep(0.1)
 
 

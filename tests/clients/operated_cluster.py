@@ -105,7 +105,9 @@ class OperatedCluster(RealCluster):
         def missing_broker_error() -> int:
             for broker in running.values():
                 with connect(broker.plain) as client:
-                    listed_brokers = client.ask(ApiKey.METADATA, MetadataRequest(topics=[])).brokers
+                    listed_brokers = client.send_request(
+                        ApiKey.METADATA, MetadataRequest(topics=[])
+                    ).brokers
                 if {row.node_id: row.port for row in listed_brokers} != {
                     node_id: each.plain_port for node_id, each in running.items()
                 }:
@@ -187,8 +189,8 @@ class RealClusterControl:
 
         def unmoved_leader_error() -> int:
             with self._cluster.connect_as_super_user() as client:
-                client.ask(ApiKey.ALTER_PARTITION_REASSIGNMENTS, placing)
-                client.ask(ApiKey.ELECT_LEADERS, electing)
+                client.send_request(ApiKey.ALTER_PARTITION_REASSIGNMENTS, placing)
+                client.send_request(ApiKey.ELECT_LEADERS, electing)
             for broker in self._brokers.values():
                 if broker.is_running:
                     with connect(broker.plain) as client:
@@ -200,7 +202,7 @@ class RealClusterControl:
 
 
 def _topic_metadata(client: Client, topic: str) -> MetadataResponse:
-    response: MetadataResponse = client.ask(
+    response: MetadataResponse = client.send_request(
         ApiKey.METADATA, MetadataRequest(topics=[MetadataRequestTopic(name=topic)])
     )
     return response

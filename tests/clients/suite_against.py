@@ -171,7 +171,7 @@ def _set_passwords(server: str) -> None:
         wanted.append(ScramCredentialUpsertion(USER, mechanism, ITERATIONS, salt, salted))
     request = AlterUserScramCredentialsRequest(upsertions=wanted)
     with connect(server) as client:
-        response = client.ask(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
+        response = client.send_request(ApiKey.ALTER_USER_SCRAM_CREDENTIALS, request)
     assert not any(row.error_code for row in response.results), response
 
 

@@ -27,7 +27,7 @@ def coordinator(cluster: KafkaBroker) -> int:
     alive = next(node for node in cluster.nodes.list() if node["is_alive"])
     with connect(alive["listeners"]["PLAINTEXT"]) as client:
         request = FindCoordinatorRequest(key=NAME, key_type=1)
-        return int(client.ask(ApiKey.FIND_COORDINATOR, request, 1).node_id)
+        return int(client.send_request(ApiKey.FIND_COORDINATOR, request, 1).node_id)
 
 
 def producer(cluster: KafkaBroker) -> Producer:

@@ -100,6 +100,6 @@ def _delegation_token(address: str) -> tuple[str, str]:
     """Create a delegation token of alice; return its id and its secret, for a SCRAM log-in."""
     config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, ClientLogin("PLAIN", USER, PASSWORD))
     with connect(address, config) as client:
-        made = client.ask(ApiKey.CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest())
+        made = client.send_request(ApiKey.CREATE_DELEGATION_TOKEN, CreateDelegationTokenRequest())
     assert made.error_code == 0, made
     return made.token_id, base64.b64encode(made.hmac).decode()

@@ -65,7 +65,7 @@ def asked(client: Client, api: ApiKey, request: msgspec.Struct, version: int | N
     """Return the response; retry while the coordinator returns a temporary error."""
     ends = time.monotonic() + _WAIT_S
     while True:
-        response = client.ask(api, request, version)
+        response = client.send_request(api, request, version)
         if not _OF_TEMPORARY.intersection(codes_of(response)) or time.monotonic() > ends:
             return response
         time.sleep(0.1)
@@ -134,7 +134,7 @@ class Questions:
         data = PartitionProduceData(index=0, records=records)
         topic = TopicProduceData(name, self.topic_ids[name], [data])
         request = ProduceRequest(acks=-1, timeout_ms=10_000, topic_data=[topic])
-        return client.ask(ApiKey.PRODUCE, request, version)
+        return client.send_request(ApiKey.PRODUCE, request, version)
 
     def fetch_in_session(self, client: Client, version: int) -> Any:
         return self._fetch(client, version, TOPIC, session=(_LATER, 1))
@@ -170,7 +170,7 @@ class Questions:
         request = FetchRequest(
             max_wait_ms=10, session_id=session[0], session_epoch=session[1], topics=[topic]
         )
-        return client.ask(ApiKey.FETCH, request, version)
+        return client.send_request(ApiKey.FETCH, request, version)
 
     def join_as_replaced(self, client: Client, version: int) -> Any:
         return asked(client, ApiKey.JOIN_GROUP, _joining(self.replaced), version)
@@ -233,7 +233,7 @@ class Questions:
         entry = EntryData(
             [EntityData("client-id", CLIENT_ID)], [OpData("controller_mutation_rate", 0.1)]
         )
-        client.ask(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([entry]))
+        client.send_request(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([entry]))
         time.sleep(2)
         _try_create(client, _CREATES, CreatableTopic("many", 50, 1))
 
@@ -241,7 +241,9 @@ class Questions:
         """Create topics; return one whose records are in this folder of the broker."""
         for number in range(4):
             _create(client, f"{TOPIC}-{number}")
-        response = client.ask(ApiKey.DESCRIBE_LOG_DIRS, DescribeLogDirsRequest(topics=None))
+        response = client.send_request(
+            ApiKey.DESCRIBE_LOG_DIRS, DescribeLogDirsRequest(topics=None)
+        )
         (found,) = [row for row in response.results if row.log_dir.endswith(f"/{folder}")]
         name: str = next(row.name for row in found.topics if row.name.startswith(f"{TOPIC}-"))
         self.topic_ids[name] = _topic_id(client, name)
@@ -275,13 +277,15 @@ def _joining(member: str, protocol: str = "range") -> JoinGroupRequest:
 
 def _try_create(client: Client, version: int, topic: CreatableTopic) -> Any:
     request = CreateTopicsRequest([topic], timeout_ms=10_000)
-    return client.ask(ApiKey.CREATE_TOPICS, request, version)
+    return client.send_request(ApiKey.CREATE_TOPICS, request, version)
 
 
 def _create(client: Client, name: str, configs: dict[str, str] | None = None) -> None:
     rows = [CreatableTopicConfig(key, value) for key, value in (configs or {}).items()]
     _try_create(
-        client, client.version_of(ApiKey.CREATE_TOPICS), CreatableTopic(name, 1, 1, configs=rows)
+        client,
+        client.negotiated_version(ApiKey.CREATE_TOPICS),
+        CreatableTopic(name, 1, 1, configs=rows),
     )
     _topic_id(client, name)
 
@@ -290,7 +294,7 @@ def _topic_id(client: Client, name: str) -> bytes:
     """Return the id of a topic once it has a leader."""
     ends = time.monotonic() + _WAIT_S
     while time.monotonic() < ends:
-        for topic in client.ask(ApiKey.METADATA, MetadataRequest(topics=None)).topics:
+        for topic in client.send_request(ApiKey.METADATA, MetadataRequest(topics=None)).topics:
             if topic.name == name and not any(codes_of(topic)):
                 found: bytes = topic.topic_id
                 return found

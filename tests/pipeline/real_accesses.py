@@ -67,9 +67,9 @@ class RecordingClient(Client):
     sent = b""
     received = b""
 
-    def _exchange(self, payload: bytes, what: str) -> bytes:
+    def _send_frame_and_receive(self, payload: bytes, what: str) -> bytes:
         self.sent, self.received = payload, b""
-        self.received = super()._exchange(payload, what)
+        self.received = super()._send_frame_and_receive(payload, what)
         return self.received
 
 
@@ -84,7 +84,7 @@ def record(release: str) -> None:
         set_up(admin)
         _grant(admin)
         time.sleep(SETTLE_S)
-        metadata = admin.ask(ApiKey.METADATA, MetadataRequest(topics=None))
+        metadata = admin.send_request(ApiKey.METADATA, MetadataRequest(topics=None))
         topics = {topic.topic_id.hex(): topic.name for topic in metadata.topics}
         ids = {name: bytes.fromhex(topic_id) for topic_id, name in topics.items()}
         exchanges = [_exchanged(kafka, ask) for ask in asks(ids)]
@@ -99,8 +99,8 @@ def _exchanged(kafka: TracedKafka, ask: Ask) -> Exchange:
     config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)
     with RecordingClient("127.0.0.1", kafka.sasl_port, config) as alice:
         before = len(kafka.lines())
-        version = alice.version_of(ask.api) if ask.version is None else ask.version
-        alice.ask(ask.api, ask.request, version)
+        version = alice.negotiated_version(ask.api) if ask.version is None else ask.version
+        alice.send_request(ask.api, ask.request, version)
         time.sleep(0.3)
         decisions = list(_decisions(kafka.lines()[before:], ask.api))
         return Exchange(
@@ -125,7 +125,7 @@ def _grant(admin: Client) -> None:
         for name, operations in names.items()
         for operation in operations
     ]
-    created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(creations))
+    created = admin.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(creations))
     assert {result.error_code for result in created.results} == {0}
 
 

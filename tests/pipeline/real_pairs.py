@@ -218,7 +218,7 @@ def _exchanged(kafka: LoggingKafka, ask: Ask, user: str, request: msgspec.Struct
     """Send a request on a new connection; log lines that appear meanwhile belong to it."""
     with _client(kafka, user) as client:
         before, logged = len(kafka.lines()), len(_request_lines(kafka))
-        client.ask(ask.api, request, ask.version)
+        client.send_request(ask.api, request, ask.version)
         time.sleep(1)
         decisions = sorted(set(_decided(kafka.lines()[before:], user)))
         signs = (f"User:{user}", f'"requestApiKey":{int(ask.api)},', '"isForwarded":false')
@@ -249,7 +249,7 @@ def _decided(lines: list[str], user: str) -> Iterator[Decided]:
 
 def _set_up(admin: Client, names: tuple[str, ...]) -> None:
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
-    made = admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics, timeout_ms=10_000))
+    made = admin.send_request(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics, timeout_ms=10_000))
     assert {topic.error_code for topic in made.topics} == {0}
     creations = [
         AclCreation(
@@ -259,7 +259,7 @@ def _set_up(admin: Client, names: tuple[str, ...]) -> None:
         for (kind, name), operations in grants.items()
         for operation in operations
     ]
-    created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(creations))
+    created = admin.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(creations))
     assert {result.error_code for result in created.results} == {0}
     time.sleep(SETTLE_S)
 
@@ -269,12 +269,12 @@ def _begin(kafka: LoggingKafka) -> int:
     initial = InitProducerIdRequest(WRITER, transaction_timeout_ms=60_000)
     topics = [AddPartitionsToTxnTopic("sent", [0])]
     with _client(kafka, ALICE) as alice:
-        while (made := alice.ask(ApiKey.INIT_PRODUCER_ID, initial, 4)).error_code:
+        while (made := alice.send_request(ApiKey.INIT_PRODUCER_ID, initial, 4)).error_code:
             find = FindCoordinatorRequest(key_type=1, coordinator_keys=[WRITER])
-            alice.ask(ApiKey.FIND_COORDINATOR, find)
+            alice.send_request(ApiKey.FIND_COORDINATOR, find)
             time.sleep(0.2)
         add = AddPartitionsToTxnRequest([], WRITER, made.producer_id, 0, topics)
-        while _code_of(alice.ask(ApiKey.ADD_PARTITIONS_TO_TXN, add, 3)):
+        while _code_of(alice.send_request(ApiKey.ADD_PARTITIONS_TO_TXN, add, 3)):
             time.sleep(0.2)
     return int(made.producer_id)
 

@@ -87,7 +87,9 @@ class Ask(msgspec.Struct):
 def set_up(admin: Client) -> None:
     """Create topics, and groups and transactions for requests that list them."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in TOPICS]
-    made = admin.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=10_000))
+    made = admin.send_request(
+        ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics=topics, timeout_ms=10_000)
+    )
     assert {topic.error_code for topic in made.topics} == {0}
     for group in ("readers", "watched", "hidden", "droppable"):
         assert _until(partial(_committed, admin, group))
@@ -104,17 +106,17 @@ def _until(act: Callable[[], bool]) -> bool:
 
 
 def _committed(admin: Client, group: str) -> bool:
-    admin.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(coordinator_keys=[group]))
+    admin.send_request(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(coordinator_keys=[group]))
     request = commit(group, "open", "closed", "listed")
-    response = admin.ask(ApiKey.OFFSET_COMMIT, request, 8)
+    response = admin.send_request(ApiKey.OFFSET_COMMIT, request, 8)
     return {part.error_code for topic in response.topics for part in topic.partitions} == {0}
 
 
 def _begun(admin: Client, transactional_id: str) -> bool:
     find = FindCoordinatorRequest(key_type=1, coordinator_keys=[transactional_id])
-    admin.ask(ApiKey.FIND_COORDINATOR, find)
+    admin.send_request(ApiKey.FIND_COORDINATOR, find)
     request = InitProducerIdRequest(transactional_id, transaction_timeout_ms=60_000)
-    return bool(admin.ask(ApiKey.INIT_PRODUCER_ID, request, 4).error_code == 0)
+    return bool(admin.send_request(ApiKey.INIT_PRODUCER_ID, request, 4).error_code == 0)
 
 
 def commit(group: str, *topics: str) -> OffsetCommitRequest:

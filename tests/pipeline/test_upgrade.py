@@ -80,7 +80,7 @@ def as_old_clients_do(address: str) -> None:
     login = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, Login("PLAIN", "alice", "alice-secret"))
     wanted = [ListOffsetsTopic("orders", [ListOffsetsPartition(timestamp=-1, max_num_offsets=1)])]
     with Client(*parse_address(address, ""), login) as client:
-        client.ask(ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=wanted), 0)
+        client.send_request(ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=wanted), 0)
 
 
 def replayed(trace: Path, target: Running, users: dict[str, str], capsys: Any) -> dict[str, Any]:

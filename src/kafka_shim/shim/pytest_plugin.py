@@ -52,7 +52,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
         try:
             broker.stop()
         except Exception as error:  # noqa: BLE001 - the tests are over, and other brokers run
-            sys.stderr.write(f"kafka-shim: note: a broker did not stop: {_why(error)}\n")
+            sys.stderr.write(f"kafka-shim: note: a broker did not stop: {_error_text(error)}\n")
 
 
 @pytest.fixture
@@ -63,17 +63,17 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     Its process is shared by the tests of the session. Parametrize it indirectly to choose the
     release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
-    broker = _fresh(request.config, getattr(request, "param", None))
+    broker = _shared_broker_after_reset(request.config, getattr(request, "param", None))
     for marker in request.node.iter_markers("kafka_acls"):
         broker.acls.add(*marker.args, **marker.kwargs)
-    _note_use(request.node, broker)
+    _note_broker_of_test(request.node, broker)
     return broker
 
 
 @pytest.fixture(scope="session")
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker for all tests of the session, which only tests themselves reset."""
-    broker = _start(request.config, getattr(request, "param", None))
+    broker = _start_broker(request.config, getattr(request, "param", None))
     yield broker
     broker.stop()
 
@@ -88,9 +88,9 @@ def kafka_broker_factory(request: pytest.FixtureRequest) -> Iterator["BrokerFact
     with ExitStack() as started:
 
         def start(**options: "Unpack[Options]") -> "KafkaBroker":
-            broker = _start(request.config, options)
+            broker = _start_broker(request.config, options)
             started.callback(broker.stop)
-            _note_use(request.node, broker)
+            _note_broker_of_test(request.node, broker)
             return broker
 
         yield start
@@ -120,7 +120,7 @@ def pytest_runtest_call(item: pytest.Item) -> None:
         after = broker.last_request(), broker.last_authentication()
     except Exception:  # noqa: BLE001 - whether the test needs the broker is for the test to say
         after = 0, 0
-    _note_use(item, broker, *after)
+    _note_broker_of_test(item, broker, *after)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -131,8 +131,10 @@ def pytest_runtest_makereport(
     report = yield
     if call.when == "call" and report.failed:
         for broker, last_request, last_authentication in item.stash.get(_IN_USE, []):
-            denials = _text_or_error(lambda: _denials(broker, last_request))  # noqa: B023
-            refusals = _text_or_error(lambda: _refusals(broker, last_authentication))  # noqa: B023
+            denials = _text_or_error_note(_denials_text, broker, last_request)
+            refusals = _text_or_error_note(
+                _rejected_authentications_text, broker, last_authentication
+            )
             if denials:
                 report.sections.append(("Denied by the Kafka broker", denials))
             if refusals and refusals != denials:
@@ -140,39 +142,41 @@ def pytest_runtest_makereport(
     return report
 
 
-def _denials(broker: "KafkaBroker", after: int) -> str:
+def _denials_text(broker: "KafkaBroker", after: int) -> str:
     from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
 
     return denials_text(broker.denials(after=after))
 
 
-def _refusals(broker: "KafkaBroker", after: int) -> str:
+def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
     from kafka_shim.shim.testing.denials import refusals_text  # noqa: PLC0415 - as above
 
     return refusals_text(broker.authentications(after=after), broker.mechanisms())
 
 
-def _text_or_error(text_of: "Callable[[], str]") -> str:
+def _text_or_error_note(
+    make_text: "Callable[[KafkaBroker, int], str]", broker: "KafkaBroker", after: int
+) -> str:
     """Return the text, or why it is unknown; an exception here would end the session."""
     try:
-        text = text_of()
+        text = make_text(broker, after)
     except Exception as error:  # noqa: BLE001 - the docstring says why
-        text = f"unknown: {_why(error)}"
+        text = f"unknown: {_error_text(error)}"
     return text.encode(errors="backslashreplace").decode()
 
 
-def _why(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"{type(error).__name__}: {error}"
 
 
-def _note_use(
+def _note_broker_of_test(
     node: Any, broker: "KafkaBroker", last_request: int = 0, last_authentication: int = 0
 ) -> None:
     entry = (broker, last_request, last_authentication)
     node.stash.setdefault(_IN_USE, []).append(entry)
 
 
-def _fresh(config: pytest.Config, param: Any) -> "KafkaBroker":
+def _shared_broker_after_reset(config: pytest.Config, param: Any) -> "KafkaBroker":
     """Return the session's broker with these settings, reset; a new one if there is none."""
     from kafka_shim.shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
 
@@ -185,11 +189,11 @@ def _fresh(config: pytest.Config, param: Any) -> "KafkaBroker":
             brokers.pop(key).stop()
         else:
             return brokers[key]
-    brokers[key] = _start(config, param)
+    brokers[key] = _start_broker(config, param)
     return brokers[key]
 
 
-def _start(config: pytest.Config, param: Any) -> "KafkaBroker":
+def _start_broker(config: pytest.Config, param: Any) -> "KafkaBroker":
     from kafka_shim.shim.testing import start  # noqa: PLC0415 - see the module's docstring
 
     options = dict(param) if isinstance(param, Mapping) else {"kafka_version": param}

@@ -86,15 +86,15 @@ def play(kafka: Audited) -> None:
         for kind, name, pattern, permission in patterns
     ]
     with connect(kafka.plain) as admin:
-        created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
+        created = admin.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
         assert {result.error_code for result in created.results} == {0}
     login = Login("PLAIN", "alice", PASSWORDS["alice"])
     with connect(kafka.sasl, ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)) as alice:
         topic = MetadataRequest(topics=[MetadataRequestTopic(name="audited")])
-        alice.ask(ApiKey.METADATA, topic)
+        alice.send_request(ApiKey.METADATA, topic)
         for kind, name in ((0, GROUP), (1, TRANSACTIONAL)):
-            alice.ask(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(name, kind), 1)
-        alice.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
+            alice.send_request(ApiKey.FIND_COORDINATOR, FindCoordinatorRequest(name, kind), 1)
+        alice.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(acls))
 
 
 def played(name: str, kafka: AuditedKafka) -> list[str]:

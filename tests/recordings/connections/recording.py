@@ -112,7 +112,7 @@ class _Stage:
         entry = EntryData([EntityData("ip", limit.host)], [change])
         with connect(self._addresses[PLAIN]) as admin:
             request = AlterClientQuotasRequest([entry])
-            response = admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, request)
+            response = admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, request)
         assert response.entries[0].error_code == 0, response
         time.sleep(_QUOTA_S)
 

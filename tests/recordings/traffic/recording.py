@@ -103,9 +103,9 @@ def _set_up(address: str) -> None:
     with connect(address, ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login)) as admin:
         topics = [CreatableTopic(name, num_partitions=1, replication_factor=1) for name in TOPICS]
         request = CreateTopicsRequest(topics=topics, timeout_ms=10_000)
-        made = admin.ask(ApiKey.CREATE_TOPICS, request)
+        made = admin.send_request(ApiKey.CREATE_TOPICS, request)
         assert {topic.error_code for topic in made.topics} == {0}
-        created = admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(acls()))
+        created = admin.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(acls()))
         assert {result.error_code for result in created.results} == {0}
     time.sleep(SETTLE_S)
 

@@ -82,16 +82,16 @@ def responses(sasl: str, folder: Path) -> dict[str, int]:
                 allow_auto_topic_creation=False,
                 include_topic_authorized_operations=True,
             )
-            for topic in client.ask(ApiKey.METADATA, metadata).topics:
+            for topic in client.send_request(ApiKey.METADATA, metadata).topics:
                 bits = 0 if topic.error_code else topic.topic_authorized_operations
                 found[f"{user} topic {topic.name}"] = bits
             groups = DescribeGroupsRequest(list(GROUPS), include_authorized_operations=True)
-            for group in client.ask(ApiKey.DESCRIBE_GROUPS, groups).groups:
+            for group in client.send_request(ApiKey.DESCRIBE_GROUPS, groups).groups:
                 is_refused = group.error_code == 30
                 bits = 0 if is_refused else group.authorized_operations
                 found[f"{user} group {group.group_id}"] = bits
             asked = DescribeClusterRequest(include_cluster_authorized_operations=True)
-            cluster = client.ask(ApiKey.DESCRIBE_CLUSTER, asked)
+            cluster = client.send_request(ApiKey.DESCRIBE_CLUSTER, asked)
             found[f"{user} cluster {CLUSTER_NAME}"] = cluster.cluster_authorized_operations
     return dict(sorted(found.items()))
 
@@ -103,9 +103,9 @@ def make_groups(client: Client) -> None:
     for group in GROUPS:
         for _ in range(TRIES):
             finding = FindCoordinatorRequest(key_type=0, coordinator_keys=[group])
-            client.ask(ApiKey.FIND_COORDINATOR, finding)
+            client.send_request(ApiKey.FIND_COORDINATOR, finding)
             commit = OffsetCommitRequest(group_id=group, topics=topics)
-            response = client.ask(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
+            response = client.send_request(ApiKey.OFFSET_COMMIT, commit, OFFSET_COMMIT_BY_NAME)
             if response.topics[0].partitions[0].error_code == 0:
                 break
             time.sleep(0.2)  # a real broker first creates __consumer_offsets
@@ -138,7 +138,7 @@ def record(plain: str, sasl: str, release: str) -> None:
         folder = Path(name)
         with connect(plain, read_client_config(None)) as client:
             topics = [CreatableTopic(topic, 1, 1) for topic in TOPICS]
-            client.ask(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics))
+            client.send_request(ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics))
             make_groups(client)
         found = []
         for text in (OLD, NEW):

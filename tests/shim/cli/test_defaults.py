@@ -113,7 +113,7 @@ def make(*words: str, **environ: str) -> Config:
 
 
 def test_the_fixture_has_the_same_defaults(tmp_path: Path) -> None:
-    fixture = make(*Settings().words(tmp_path))
+    fixture = make(*Settings().serve_arguments(tmp_path))
     plain = make()
     assert (fixture.listeners, fixture.super_users) == (plain.listeners, plain.super_users)
 

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.describe_acls_response import (
     DescribeAclsResource,
     DescribeAclsResponse,
 )
-from kafka_shim.shim.client.acls import AclRequestError, create_acls, delete_acls, describe_acls
+from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
 ACL = Acl(
@@ -39,10 +39,10 @@ class Answering:
         self.version = version
         self.asked: list[Any] = []
 
-    def version_of(self, api: ApiKey) -> int:
+    def negotiated_version(self, api: ApiKey) -> int:
         return self.version
 
-    def ask(self, api: ApiKey, request: Any) -> Any:
+    def send_request(self, api: ApiKey, request: Any) -> Any:
         self.asked.append(request)
         return self.response
 
@@ -74,13 +74,13 @@ def test_version_0_supports_literal_patterns_only() -> None:
 
 def test_the_error_message_of_the_broker_is_reported() -> None:
     refused = CreateAclsResponse(results=[AclCreationResult(0), AclCreationResult(42, "no name")])
-    with pytest.raises(AclRequestError, match=r"INVALID_REQUEST \(42\); no name$") as caught:
+    with pytest.raises(ClientError, match=r"INVALID_REQUEST \(42\); no name$") as caught:
         create_acls(client(refused), [ACL])
     assert caught.value.code == 42
 
 
 def test_an_unknown_error_is_reported_as_a_number() -> None:
-    with pytest.raises(AclRequestError, match="cannot list ACLs: error 4711"):
+    with pytest.raises(ClientError, match="cannot list ACLs: error 4711"):
         describe_acls(client(DescribeAclsResponse(error_code=4711, error_message=None)))
 
 
@@ -94,5 +94,5 @@ def test_acls_removed_by_two_filters_are_reported_once() -> None:
 def test_an_error_of_a_matching_acl_is_reported() -> None:
     match = DeleteAclsMatchingAcl(-1, None, 2, "t", 4, "User:a", "*", 3, 3)
     response = DeleteAclsResponse(filter_results=[DeleteAclsFilterResult(matching_acls=[match])])
-    with pytest.raises(AclRequestError, match="UNKNOWN_SERVER_ERROR"):
+    with pytest.raises(ClientError, match="UNKNOWN_SERVER_ERROR"):
         delete_acls(client(response), [AclFilter()])

@@ -103,11 +103,11 @@ def test_apis_and_versions_that_the_broker_lacks_are_reported(peer: Peer) -> Non
         connection.recv(1)
 
     with connect(peer(script), FAST) as client:
-        assert client.version_of(ApiKey.DELETE_ACLS) == 3
+        assert client.negotiated_version(ApiKey.DELETE_ACLS) == 3
         with pytest.raises(ClientError, match="does not serve DescribeAcls requests"):
-            client.ask(ApiKey.DESCRIBE_ACLS, DescribeAclsRequest())
+            client.send_request(ApiKey.DESCRIBE_ACLS, DescribeAclsRequest())
         with pytest.raises(ClientError, match=r"CreateAcls in versions 90 to 91, this .* 0 to 3"):
-            client.version_of(ApiKey.CREATE_ACLS)
+            client.negotiated_version(ApiKey.CREATE_ACLS)
 
 
 def test_an_old_broker_gets_the_token_without_a_request_header(peer: Peer) -> None:

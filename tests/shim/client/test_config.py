@@ -1,6 +1,12 @@
 import pytest
 
-from kafka_shim.shim.client.config import PLAINTEXT, Login, Trust, client_config, read_client_config
+from kafka_shim.shim.client.config import (
+    PLAINTEXT,
+    Login,
+    Trust,
+    client_config_from_properties,
+    read_client_config,
+)
 from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 
@@ -13,29 +19,31 @@ SASL = {"security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN"}
 
 def test_without_a_file_the_client_uses_plaintext() -> None:
     assert read_client_config(None) == PLAINTEXT
-    assert client_config({}, "file") == PLAINTEXT
+    assert client_config_from_properties({}, "file") == PLAINTEXT
 
 
 @pytest.mark.parametrize(
     "login", [{"sasl.jaas.config": JAAS}, {"username": "alice", "password": "secret"}]
 )
 def test_credentials_are_read_from_a_jaas_line_or_from_properties(login: dict[str, str]) -> None:
-    config = client_config(SASL | login, "file")
+    config = client_config_from_properties(SASL | login, "file")
     assert config.protocol is SecurityProtocol.SASL_PLAINTEXT
     assert config.login == Login("PLAIN", "alice", "secret")
 
 
 def test_scram_is_read() -> None:
     properties = SASL | {"sasl.mechanism": "SCRAM-SHA-512", "username": "a", "password": "s"}
-    assert client_config(properties, "file").login == Login("SCRAM-SHA-512", "a", "s")
+    assert client_config_from_properties(properties, "file").login == Login(
+        "SCRAM-SHA-512", "a", "s"
+    )
 
 
 def test_credentials_are_ignored_for_plaintext() -> None:
-    assert client_config({"sasl.jaas.config": JAAS}, "file").login is None
+    assert client_config_from_properties({"sasl.jaas.config": JAAS}, "file").login is None
 
 
 def test_pem_files_are_read() -> None:
-    config = client_config(
+    config = client_config_from_properties(
         {
             "security.protocol": "ssl",
             "ssl.truststore.type": "PEM",
@@ -65,4 +73,4 @@ def test_pem_files_are_read() -> None:
 )
 def test_errors_are_reported(properties: dict[str, str], complaint: str) -> None:
     with pytest.raises(ConfigError, match=f"^file: .*{complaint}"):
-        client_config(properties, "file")
+        client_config_from_properties(properties, "file")

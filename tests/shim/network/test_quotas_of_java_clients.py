@@ -51,7 +51,7 @@ def limit(broker: KafkaBroker, client_id: str, quota: str, rate: float) -> None:
     with connect(broker.bootstrap_servers) as admin:
         entity = EntityData("client-id", client_id)
         row = EntryData([entity], [OpData(quota, rate)])
-        admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([row]))
+        admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, AlterClientQuotasRequest([row]))
 
 
 def test_a_producer_sees_its_quota(java: Java, broker: KafkaBroker) -> None:

@@ -98,7 +98,7 @@ def test_librdkafka_sees_its_throttle_time() -> None:
         entity, limit = EntityData("client-id", "slow"), OpData("producer_byte_rate", 20_000.0)
         with connect(broker.bootstrap_servers) as admin:
             request = AlterClientQuotasRequest([EntryData([entity], [limit])])
-            admin.ask(ApiKey.ALTER_CLIENT_QUOTAS, request)
+            admin.send_request(ApiKey.ALTER_CLIENT_QUOTAS, request)
         producer = Producer(
             {
                 "bootstrap.servers": broker.bootstrap_servers,

@@ -275,14 +275,16 @@ def outcome(address: str, case: Case) -> list[Any]:
     host, _, port = address.rpartition(":")
     said: list[Any] = []
     with Client(host, int(port)) as client:
-        client.ask(ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest("OAUTHBEARER"), 1)
+        client.send_request(ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest("OAUTHBEARER"), 1)
         text = case(int(datetime.now(UTC).timestamp()))
         try:
-            response = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(text))
+            response = client.send_request(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(text))
             lasts = response.session_lifetime_ms > 0
             said.append([response.error_code, response.auth_bytes.decode(), lasts])
             if response.auth_bytes:
-                response = client.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01"))
+                response = client.send_request(
+                    ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(b"\x01")
+                )
                 said.append([response.error_code, response.error_message, False])
         except ClientError:
             said.append(CLOSED)

@@ -145,7 +145,7 @@ def test_every_keyword_becomes_an_option_of_serve(
     options = EVERY_VALUE | files(tmp_path)
     parser = argparse.ArgumentParser()
     serve.add_arguments(parser)
-    parsed = vars(parser.parse_args(Settings(**options, tls_dir="certs").words(tmp_path)))
+    parsed = vars(parser.parse_args(Settings(**options, tls_dir="certs").serve_arguments(tmp_path)))
     given = {NAMED_OTHERWISE.get(name, name) for name, value in parsed.items() if value is not None}
     in_state = {"users", "topics", "super_users"}
     assert (options.keys() | {"tls_dir"}) - in_state <= given

@@ -1,6 +1,6 @@
-"""The three ACL requests, as a client makes them: ACLs in our words on one side, a broker beyond.
+"""Client for CreateAcls, DescribeAcls and DeleteAcls.
 
-Codes that a newer broker knows and we do not become UNKNOWN, as in Kafka's own client.
+Unknown enum codes of newer brokers become UNKNOWN, as in Kafka's own client.
 """
 
 from collections.abc import Iterable, Sequence
@@ -28,28 +28,26 @@ _ADVICE: dict[int, str] = {
 }
 
 
-class AclRequestError(ClientError):
-    """The broker answered with an error; `code` is the one on the wire."""
-
-    def __init__(self, code: int, text: str) -> None:
-        super().__init__(text)
-        self.code = code
-
-
 def describe_acls(client: Client, acl_filter: AclFilter = EVERY_ACL) -> list[Acl]:
     """Return the ACLs that the filter selects, in the broker's order."""
     request = DescribeAclsRequest(
         acl_filter.resource_type,
         acl_filter.resource_name,
-        _pattern_type(acl_filter, client.version_of(ApiKey.DESCRIBE_ACLS)),
+        _filter_pattern_type_in_version(
+            acl_filter, client.negotiated_version(ApiKey.DESCRIBE_ACLS)
+        ),
         acl_filter.principal,
         acl_filter.host,
         acl_filter.operation,
         acl_filter.permission,
     )
-    response = client.ask(ApiKey.DESCRIBE_ACLS, request)
-    _check(response.error_code, response.error_message, "list ACLs", "Describe")
-    return [_acl(resource, acl) for resource in response.resources for acl in resource.acls]
+    response = client.send_request(ApiKey.DESCRIBE_ACLS, request)
+    _raise_if_error(response.error_code, response.error_message, "list ACLs", "Describe")
+    return [
+        _acl_from_response(resource, acl)
+        for resource in response.resources
+        for acl in resource.acls
+    ]
 
 
 def create_acls(client: Client, acls: Iterable[Acl]) -> None:
@@ -66,21 +64,21 @@ def create_acls(client: Client, acls: Iterable[Acl]) -> None:
         )
         for acl in acls
     ]
-    version = client.version_of(ApiKey.CREATE_ACLS)
+    version = client.negotiated_version(ApiKey.CREATE_ACLS)
     if version == 0 and any(c.resource_pattern_type != PatternType.LITERAL for c in creations):
         raise ClientError("this broker is older than prefixed ACLs (KIP-290)")
-    for result in client.ask(ApiKey.CREATE_ACLS, CreateAclsRequest(creations)).results:
-        _check(result.error_code, result.error_message, "create the ACL", "Alter")
+    for result in client.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest(creations)).results:
+        _raise_if_error(result.error_code, result.error_message, "create the ACL", "Alter")
 
 
 def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
     """Delete the ACLs that the filters select, and return them."""
-    version = client.version_of(ApiKey.DELETE_ACLS)
-    wire = [
+    version = client.negotiated_version(ApiKey.DELETE_ACLS)
+    wire_filters = [
         DeleteAclsFilter(
             acl_filter.resource_type,
             acl_filter.resource_name,
-            _pattern_type(acl_filter, version),
+            _filter_pattern_type_in_version(acl_filter, version),
             acl_filter.principal,
             acl_filter.host,
             acl_filter.operation,
@@ -89,30 +87,32 @@ def delete_acls(client: Client, filters: Sequence[AclFilter]) -> list[Acl]:
         for acl_filter in filters
     ]
     removed: dict[Acl, None] = {}
-    for result in client.ask(ApiKey.DELETE_ACLS, DeleteAclsRequest(wire)).filter_results:
-        _check(result.error_code, result.error_message, "remove the ACLs", "Alter")
+    for result in client.send_request(
+        ApiKey.DELETE_ACLS, DeleteAclsRequest(wire_filters)
+    ).filter_results:
+        _raise_if_error(result.error_code, result.error_message, "remove the ACLs", "Alter")
         for match in result.matching_acls:
-            _check(match.error_code, match.error_message, "remove the ACL", "Alter")
-            removed[_acl(match, match)] = None
+            _raise_if_error(match.error_code, match.error_message, "remove the ACL", "Alter")
+            removed[_acl_from_response(match, match)] = None
     return list(removed)
 
 
-def _acl(
+def _acl_from_response(
     resource: DescribeAclsResource | DeleteAclsMatchingAcl,
     entry: AclDescription | DeleteAclsMatchingAcl,
 ) -> Acl:
     return Acl(
-        _known(ResourceType, resource.resource_type),
+        _enum_or_unknown(ResourceType, resource.resource_type),
         resource.resource_name,
-        _known(PatternType, resource.pattern_type),
+        _enum_or_unknown(PatternType, resource.pattern_type),
         entry.principal,
         entry.host,
-        _known(Operation, entry.operation),
-        _known(Permission, entry.permission_type),
+        _enum_or_unknown(Operation, entry.operation),
+        _enum_or_unknown(Permission, entry.permission_type),
     )
 
 
-def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
+def _filter_pattern_type_in_version(acl_filter: AclFilter, version: int) -> PatternType:
     """Return the pattern type; in version 0, which has only literal patterns, ANY is LITERAL
     (KIP-290).
     """
@@ -124,7 +124,7 @@ def _pattern_type(acl_filter: AclFilter, version: int) -> PatternType:
     raise ClientError(f"this broker is older than {pattern_type.name.lower()} filters (KIP-290)")
 
 
-def _check(code: int, message: str | None, task: str, operation: str) -> None:
+def _raise_if_error(code: int, message: str | None, task: str, operation: str) -> None:
     if code == ErrorCode.NONE:
         return
     parts = [f"cannot {task}: {error_name_with_code(code)}"]
@@ -133,10 +133,10 @@ def _check(code: int, message: str | None, task: str, operation: str) -> None:
     advice = _ADVICE.get(code)
     if advice:
         parts.append(advice.format(operation=operation))
-    raise AclRequestError(code, "; ".join(parts))
+    raise ClientError("; ".join(parts), code)
 
 
-def _known(enum: type[E], code: int) -> E:
+def _enum_or_unknown(enum: type[E], code: int) -> E:
     try:
         return enum(code)
     except ValueError:

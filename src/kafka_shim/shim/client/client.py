@@ -28,18 +28,25 @@ FRAME_BYTES_MAX = 104_857_600
 
 
 class ClientError(Exception):
-    """No broker answered as expected; the text says which, why, and what to try."""
+    """No broker answered as expected; the text says which, why, and what to try.
+
+    `code` is the error code of a response to a request about ACLs.
+    """
+
+    def __init__(self, text: str, code: int | None = None) -> None:
+        super().__init__(text)
+        self.code = code
 
 
 def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
     """Return a connection to the first HOST:PORT in a list that answers, logged in."""
     failures = []
     for address in bootstrap.split(","):
-        host, port = _host_and_port(address.strip())
+        host, port = _parse_host_and_port(address.strip())
         try:
             return Client(host, port, config)
         except OSError as error:
-            failures.append(f"cannot connect to {host}:{port}: {_reason(error)}")
+            failures.append(f"cannot connect to {host}:{port}: {_connect_failure_reason(error)}")
     advice = "is the broker running, and is this its address?"
     if config.protocol.tls and "CERTIFICATE" in failures[-1]:
         advice = "its authority must be trusted: ssl.truststore.location, ssl.truststore.type=PEM"
@@ -59,13 +66,13 @@ class Client:
         self._socket = socket.create_connection((host, port), timeout=config.timeout_s)
         try:
             if config.protocol.tls:
-                from kafka_shim.shim.client.tls import wrap  # noqa: PLC0415 - ssl takes a while to import
+                from kafka_shim.shim.client.tls import wrap_socket_with_tls  # noqa: PLC0415 - ssl takes a while to import
 
-                self._socket = wrap(self._socket, host, config.trust)
+                self._socket = wrap_socket_with_tls(self._socket, host, config.trust)
             self._socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            self._negotiate()
+            self._negotiate_versions()
             if config.login is not None:
-                self._log_in(config.login)
+                self._authenticate_with_sasl(config.login)
         except BaseException:
             self.close()
             raise
@@ -84,7 +91,7 @@ class Client:
     def close(self) -> None:
         self._socket.close()
 
-    def version_of(self, api: ApiKey) -> int:
+    def negotiated_version(self, api: ApiKey) -> int:
         """Return the highest version that both sides support; ClientError if there is none."""
         if api not in self.versions:
             raise ClientError(
@@ -99,33 +106,33 @@ class Client:
             )
         return min(high, our_high)
 
-    def ask(self, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
+    def send_request(self, api: ApiKey, request: msgspec.Struct, version: int | None = None) -> Any:
         """Return the broker's response, with any error codes; ClientError if there is none."""
         if version is None:
-            version = self.version_of(api)
+            version = self.negotiated_version(api)
         self._correlation_id += 1
         header = RequestHeader(api, version, self._correlation_id, CLIENT_ID)
         try:
             payload = write_request_header(header) + codecs.write_request(request, version)
-            frame = self._exchange(payload, api.wire_name)
-            responded, at = read_response_header(api, version, frame)
-            if responded.correlation_id != self._correlation_id:
+            frame = self._send_frame_and_receive(payload, api.wire_name)
+            response_header, at = read_response_header(api, version, frame)
+            if response_header.correlation_id != self._correlation_id:
                 raise ClientError(f"{self.address} answered a request that was not sent")
             return codecs.read_response(api, version, frame, at)
         except ProtocolError as error:
             raise ClientError(f"{api.wire_name} {version} to {self.address}: {error}") from error
 
-    def _exchange(self, payload: bytes, request: str) -> bytes:
+    def _send_frame_and_receive(self, payload: bytes, request: str) -> bytes:
         """Send a frame and wait for the next one."""
         try:
             self._socket.sendall(len(payload).to_bytes(4, "big") + payload)
-            size = int.from_bytes(self._receive(4), "big")
+            size = int.from_bytes(self._receive_exactly(4), "big")
             if size > FRAME_BYTES_MAX:
                 raise ClientError(
                     f"{self.address} does not speak the Kafka protocol here; a TLS listener"
                     f" needs security.protocol=SSL or SASL_SSL in {self._config.option}"
                 )
-            return self._receive(size)
+            return self._receive_exactly(size)
         except TimeoutError as error:
             raise ClientError(
                 f"{self.address} did not answer {request} within {self._config.timeout_s:g} s"
@@ -137,7 +144,7 @@ class Client:
                 " listener SSL or SASL_SSL"
             ) from error
 
-    def _receive(self, count: int) -> bytes:
+    def _receive_exactly(self, count: int) -> bytes:
         chunks = []
         while count:
             chunk = self._socket.recv(min(count, 1 << 20))
@@ -147,8 +154,8 @@ class Client:
             count -= len(chunk)
         return b"".join(chunks)
 
-    def _negotiate(self) -> None:
-        response = self.ask(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
+    def _negotiate_versions(self) -> None:
+        response = self.send_request(ApiKey.API_VERSIONS, ApiVersionsRequest(), 0)
         if response.error_code:
             raise ClientError(
                 f"{self.address} rejected ApiVersions: {error_name_with_code(response.error_code)}"
@@ -157,12 +164,12 @@ class Client:
             api.api_key: (api.min_version, api.max_version) for api in response.api_keys
         }
 
-    def _log_in(self, login: Login) -> None:
+    def _authenticate_with_sasl(self, login: Login) -> None:
         """Log in with SaslAuthenticate requests, or on 0.11 with raw tokens."""
         from kafka_shim.shim.client.login import LoginError, sasl_messages  # noqa: PLC0415 - only where needed
 
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
-        handshake = self.ask(
+        handshake = self.send_request(
             ApiKey.SASL_HANDSHAKE, SaslHandshakeRequest(login.mechanism), int(has_requests)
         )
         if handshake.error_code:
@@ -171,28 +178,30 @@ class Client:
                 f"{self.address} rejected the SASL mechanism {login.mechanism}:"
                 f" {error_name_with_code(handshake.error_code)}; enabled there: {enabled}"
             )
-        say = self._authenticate if has_requests else self._send_token
+        send_sasl_message = (
+            self._send_sasl_authenticate if has_requests else self._send_raw_sasl_token
+        )
         exchange = sasl_messages(login)
         try:
             message = next(exchange)
             while True:
-                message = exchange.send(say(message, login.username))
+                message = exchange.send(send_sasl_message(message, login.username))
         except StopIteration:
             return
         except LoginError as error:
             raise ClientError(f"{self.address}: {error}") from error
 
-    def _authenticate(self, message: bytes, username: str) -> bytes:
-        response = self.ask(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
+    def _send_sasl_authenticate(self, message: bytes, username: str) -> bytes:
+        response = self.send_request(ApiKey.SASL_AUTHENTICATE, SaslAuthenticateRequest(message))
         if response.error_code:
-            why = response.error_message or error_name_with_code(response.error_code)
-            raise ClientError(f"{self.address} rejected the log-in of {username}: {why}")
+            reason = response.error_message or error_name_with_code(response.error_code)
+            raise ClientError(f"{self.address} rejected the log-in of {username}: {reason}")
         reply: bytes = response.auth_bytes
         return reply
 
-    def _send_token(self, message: bytes, username: str) -> bytes:
+    def _send_raw_sasl_token(self, message: bytes, username: str) -> bytes:
         try:
-            return self._exchange(message, f"the log-in of {username}")
+            return self._send_frame_and_receive(message, f"the log-in of {username}")
         except ClientError as error:
             if not isinstance(error.__cause__, EOFError | ConnectionError):
                 raise
@@ -202,7 +211,7 @@ class Client:
             ) from error
 
 
-def _host_and_port(address: str) -> tuple[str, int]:
+def _parse_host_and_port(address: str) -> tuple[str, int]:
     host, _, port_text = address.rpartition(":")
     port = whole_number(port_text)
     if not host or port is None or not 0 < port <= 65_535:
@@ -210,7 +219,7 @@ def _host_and_port(address: str) -> tuple[str, int]:
     return host.strip("[]"), port
 
 
-def _reason(error: OSError) -> str:
+def _connect_failure_reason(error: OSError) -> str:
     if isinstance(error, TimeoutError):
         return "no response in time"
     return error.strerror or str(error)

@@ -56,11 +56,11 @@ def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> Client
     """Read the properties file of an option; without one, return plaintext settings."""
     if path is None:
         return msgspec.structs.replace(PLAINTEXT, option=option)
-    config = client_config(read_properties_file(path, option), f"{option} {path}")
+    config = client_config_from_properties(read_properties_file(path, option), f"{option} {path}")
     return msgspec.structs.replace(config, option=option)
 
 
-def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:
+def client_config_from_properties(properties: Mapping[str, str], where: str) -> ClientConfig:
     """Read the properties that matter; others are ignored, as Kafka's clients do.
 
     The login is `sasl.jaas.config`, or `username` and `password` on their own.
@@ -78,13 +78,13 @@ def client_config(properties: Mapping[str, str], where: str) -> ClientConfig:
         )
     return ClientConfig(
         protocol,
-        _login(properties, where) if protocol.sasl else None,
-        _trust(properties, where) if protocol.tls else Trust(),
+        _login_from_properties(properties, where) if protocol.sasl else None,
+        _trust_from_properties(properties, where) if protocol.tls else Trust(),
         int(timeout_ms) / 1000,
     )
 
 
-def _login(properties: Mapping[str, str], where: str) -> Login:
+def _login_from_properties(properties: Mapping[str, str], where: str) -> Login:
     mechanism = properties.get("sasl.mechanism", "PLAIN")
     if mechanism not in MECHANISMS:
         raise ConfigError(
@@ -102,7 +102,7 @@ def _login(properties: Mapping[str, str], where: str) -> Login:
     return Login(mechanism, options["username"], options["password"])
 
 
-def _trust(properties: Mapping[str, str], where: str) -> Trust:
+def _trust_from_properties(properties: Mapping[str, str], where: str) -> Trust:
     for store in ("truststore", "keystore"):
         kind = properties.get(f"ssl.{store}.type", "JKS")
         if kind.upper() != "PEM" and f"ssl.{store}.location" in properties:

@@ -8,5 +8,5 @@ from kafka_shim.shim.client.client import Client
 def topic_names(client: Client) -> list[str]:
     """Return the names of the topics that the client may describe, in lexical order."""
     request = MetadataRequest(topics=None, allow_auto_topic_creation=False)
-    found = client.ask(ApiKey.METADATA, request).topics
+    found = client.send_request(ApiKey.METADATA, request).topics
     return sorted(topic.name for topic in found if topic.name is not None)

@@ -26,7 +26,6 @@ from kafka_shim.protocol.messages.offset_commit_request import (
 )
 from kafka_shim.shim.client.acls import (
     EVERY_ACL,
-    AclRequestError,
     create_acls,
     delete_acls,
     describe_acls,
@@ -123,10 +122,10 @@ class RealCluster:
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
                 _delete_topics(client, names)
-            listed = client.ask(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
+            listed = client.send_request(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
             if listed and ApiKey.DELETE_GROUPS in client.versions:
                 request = DeleteGroupsRequest([group.group_id for group in listed])
-                client.ask(ApiKey.DELETE_GROUPS, request)
+                client.send_request(ApiKey.DELETE_GROUPS, request)
 
     async def create_topic(self, name: str, partitions: int) -> None:
         await asyncio.to_thread(self._create_topic_blocking, name, partitions)
@@ -138,7 +137,9 @@ class RealCluster:
 
             def create_error() -> int:
                 request = CreateTopicsRequest(topics=[topic], timeout_ms=10_000)
-                codes.append(client.ask(ApiKey.CREATE_TOPICS, request).topics[0].error_code)
+                codes.append(
+                    client.send_request(ApiKey.CREATE_TOPICS, request).topics[0].error_code
+                )
                 created_before_timeout = (
                     ErrorCode.REQUEST_TIMED_OUT in codes and codes[-1] in _CREATED_CODES
                 )
@@ -148,7 +149,7 @@ class RealCluster:
             request = MetadataRequest(topics=[MetadataRequestTopic(name=name)])
 
             def metadata_error() -> int:
-                (topic_row,) = client.ask(ApiKey.METADATA, request).topics
+                (topic_row,) = client.send_request(ApiKey.METADATA, request).topics
                 codes = [topic_row.error_code, *(each.error_code for each in topic_row.partitions)]
                 return next((code for code in codes if code), 0)
 
@@ -239,23 +240,26 @@ class RealCluster:
 
 
 def _send_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
-    return client.ask(api, request, min(client.version_of(api), _NEWEST_VERSIONS_WITH_NAMES[api]))
+    return client.send_request(
+        api, request, min(client.negotiated_version(api), _NEWEST_VERSIONS_WITH_NAMES[api])
+    )
 
 
 def _delete_all_acls(client: Client) -> None:
     try:
         delete_acls(client, [EVERY_ACL])
-    except AclRequestError as error:
+    except ClientError as error:
         if error.code != ErrorCode.SECURITY_DISABLED:
             raise
 
 
 def _delete_topics(client: Client, names: list[str]) -> None:
     version = min(
-        client.version_of(ApiKey.DELETE_TOPICS), _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS]
+        client.negotiated_version(ApiKey.DELETE_TOPICS),
+        _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS],
     )
     request = DeleteTopicsRequest(topic_names=names, timeout_ms=10_000)
-    client.ask(ApiKey.DELETE_TOPICS, request, version)
+    client.send_request(ApiKey.DELETE_TOPICS, request, version)
     deleted_names = set(names)
 
     def remaining_topic_error() -> int:
@@ -272,7 +276,7 @@ def _topic_exists_error(client: Client, names: list[str]) -> int:
     """Create topics and return the error; with ZooKeeper, topics being deleted are not listed."""
     topics = [CreatableTopic(name=name, num_partitions=1, replication_factor=1) for name in names]
     request = CreateTopicsRequest(topics=topics, timeout_ms=10_000, validate_only=True)
-    response = client.ask(ApiKey.CREATE_TOPICS, request)
+    response = client.send_request(ApiKey.CREATE_TOPICS, request)
     exists_code = ErrorCode.TOPIC_ALREADY_EXISTS
     return int(exists_code) if any(row.error_code == exists_code for row in response.topics) else 0
 

@@ -48,8 +48,8 @@ def _produce_error(server: str, request: ProduceRequest) -> int:
     """Return the partition's error; LEADER_NOT_AVAILABLE (5) if the broker does not answer."""
     try:
         with connect(server) as client:
-            version = min(client.version_of(ApiKey.PRODUCE), _BY_NAME)
-            response = client.ask(ApiKey.PRODUCE, request, version)
+            version = min(client.negotiated_version(ApiKey.PRODUCE), _BY_NAME)
+            response = client.send_request(ApiKey.PRODUCE, request, version)
     except ClientError:
         return ErrorCode.LEADER_NOT_AVAILABLE
     code: int = response.responses[0].partition_responses[0].error_code

@@ -22,12 +22,12 @@ def start(**options: Unpack[Options]) -> KafkaBroker:
 
     settings = Settings(**options)
     if options.get("in_process"):
-        from kafka_shim.shim.testing.in_process import InProcess  # noqa: PLC0415 - imports the whole broker
+        from kafka_shim.shim.testing.in_process import InProcessBroker  # noqa: PLC0415 - imports the whole broker
 
-        return KafkaBroker(InProcess(settings), settings)
-    from kafka_shim.shim.testing.process import OwnProcess  # noqa: PLC0415 - as above
+        return KafkaBroker(InProcessBroker(settings), settings)
+    from kafka_shim.shim.testing.process import BrokerProcess  # noqa: PLC0415 - as above
 
-    return KafkaBroker(OwnProcess(settings), settings)
+    return KafkaBroker(BrokerProcess(settings), settings)
 
 
 class BrokerFactory(Protocol):

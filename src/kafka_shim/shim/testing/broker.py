@@ -19,7 +19,7 @@ from kafka_shim.shim.testing.rows import (
 )
 from kafka_shim.shim.testing.settings import Settings, principal_of
 from kafka_shim.shim.testing.transport import BrokerError, Transport
-from kafka_shim.shim.testing.unknown import unknown
+from kafka_shim.shim.testing.unknown import unknown_name_message
 
 _PAGE = 1000
 _NUMBER_MAX = 2**31 - 1
@@ -45,13 +45,13 @@ class KafkaBroker:
         self._transport = transport
         self._settings = settings
         self._passwords = settings.passwords()
-        self._kept_passwords: dict[int, dict[str, str]] = {}
-        self.acls = Acls(self._ask)
-        self.topics = Topics(self._ask)
-        self.users = Users(self._ask, self._passwords)
-        self.faults = Faults(self._ask)
-        self.clock = Clock(self._ask)
-        self.nodes = Nodes(self._ask)
+        self._snapshot_passwords: dict[int, dict[str, str]] = {}
+        self.acls = Acls(self._call_control_api)
+        self.topics = Topics(self._call_control_api)
+        self.users = Users(self._call_control_api, self._passwords)
+        self.faults = Faults(self._call_control_api)
+        self.clock = Clock(self._call_control_api)
+        self.nodes = Nodes(self._call_control_api)
 
     # how clients get there
 
@@ -63,12 +63,12 @@ class KafkaBroker:
     @property
     def listeners(self) -> dict[str, str]:
         """The bootstrap servers by listener name."""
-        found = self._transport.listeners
-        return {name: ",".join(addresses) for name, addresses in found.items()}
+        addresses_by_listener = self._transport.listeners
+        return {name: ",".join(addresses) for name, addresses in addresses_by_listener.items()}
 
     def mechanisms(self) -> dict[str, list[str]]:
         """Return the enabled SASL mechanisms by listener name; none for those without SASL."""
-        rows = self._ask("GET", "/listeners")["listeners"]
+        rows = self._call_control_api("GET", "/listeners")["listeners"]
         return {row["name"]: row["sasl_mechanisms"] for row in rows}
 
     @property
@@ -121,25 +121,27 @@ class KafkaBroker:
                 )
             return by_password[0]
         if mechanism not in enabled:
-            raise ValueError(unknown("or disabled mechanism", mechanism, enabled))
+            raise ValueError(unknown_name_message("or disabled mechanism", mechanism, enabled))
         return mechanism
 
     def _listener_for(self, user: str | None) -> str:
         """Return the first listener that fits; BrokerError if the broker has none."""
-        wanted = self._settings.protocols_for(user)
-        for protocol in wanted:
+        protocols = self._settings.protocols_for(user)
+        for protocol in protocols:
             for name in self.listeners:
                 if self._settings.protocol_of(name) == protocol:
                     return name
-        has = ", ".join(self.listeners)
-        raise BrokerError(f"the broker has no listener {' or '.join(wanted)}, only {has}")
+        available = ", ".join(self.listeners)
+        raise BrokerError(f"the broker has no listener {' or '.join(protocols)}, only {available}")
 
     def _certificates(self, listener: str, protocol: str) -> Certificates | None:
         folder = self._settings.certificates(self._transport.folder)
         if folder is None or not protocol.endswith("SSL"):
             return None
-        asks = self._settings.asks_for_certificate(listener)
-        return Certificates(folder / "ca.pem", folder / "client.pem" if asks else None)
+        asks_for_certificate = self._settings.asks_for_certificate(listener)
+        return Certificates(
+            folder / "ca.pem", folder / "client.pem" if asks_for_certificate else None
+        )
 
     # what happened
 
@@ -147,8 +149,8 @@ class KafkaBroker:
         self, api: str | None = None, principal: str | None = None, client_id: str | None = None
     ) -> list[RequestRow]:
         """Return the requests since the last reset, oldest first, by Kafka's field names."""
-        asked = {"api": api, "principal": _principal(principal), "client_id": client_id}
-        return self._all(RequestRow, "requests", asked, 0)
+        filters = {"api": api, "principal": _principal(principal), "client_id": client_id}
+        return self._all_pages(RequestRow, "requests", filters, 0)
 
     def decisions(
         self,
@@ -159,8 +161,8 @@ class KafkaBroker:
         **filters: Unpack[DecisionFilters],
     ) -> list[DecisionRow]:
         """Return the decisions; `after`: only of requests with a greater number."""
-        asked = {"api": api, "principal": _principal(principal), **filters}
-        return self._all(DecisionRow, "decisions", asked, after)
+        query = {"api": api, "principal": _principal(principal), **filters}
+        return self._all_pages(DecisionRow, "decisions", query, after)
 
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
         """Return the denials that Kafka's audit log would have."""
@@ -170,22 +172,26 @@ class KafkaBroker:
         """Return the authentications by SASL, also refused ones with their `error`; `after`: only
         those with a greater number.
         """
-        rows = self._ask("GET", "/authentications", query={"after": str(after)})
+        rows = self._call_control_api("GET", "/authentications", query={"after": str(after)})
         return [AuthenticationRow(row) for row in rows["authentications"]]
 
     def last_authentication(self) -> int:
         """Return the number of the newest authentication, for `after`."""
-        return int(self._ask("GET", "/authentications", query={"after": str(_NUMBER_MAX)})["last"])
+        return int(
+            self._call_control_api("GET", "/authentications", query={"after": str(_NUMBER_MAX)})[
+                "last"
+            ]
+        )
 
     def last_request(self) -> int:
         """Return the number of the newest request, for `after`."""
-        return int(self._ask("GET", "/requests", query={"limit": "0"})["last"])
+        return int(self._call_control_api("GET", "/requests", query={"limit": "0"})["last"])
 
     def pushes(self) -> list[PushRow]:
         """Return the metrics that clients pushed, with client and bytes; the broker needs the
         property `shim.client.telemetry`.
         """
-        return [PushRow(push) for push in self._ask("GET", "/telemetry")["pushes"]]
+        return [PushRow(push) for push in self._call_control_api("GET", "/telemetry")["pushes"]]
 
     # the state
 
@@ -193,30 +199,30 @@ class KafkaBroker:
         """Restore the initial state, and remove faults, requests and decisions; clients are
         disconnected.
         """
-        self._ask("POST", "/reset")
-        self._know(self._settings.passwords())
+        self._call_control_api("POST", "/reset")
+        self._replace_passwords(self._settings.passwords())
 
     def snapshot(self) -> int:
         """Put the state aside; the number is for `restore`."""
-        number = int(self._ask("POST", "/snapshots")["id"])
-        self._kept_passwords[number] = dict(self._passwords)
+        number = int(self._call_control_api("POST", "/snapshots")["id"])
+        self._snapshot_passwords[number] = dict(self._passwords)
         return number
 
     def restore(self, snapshot: int) -> None:
         """Restore a snapshot, which can be repeated; clients are disconnected."""
-        self._ask("POST", f"/snapshots/{snapshot}/restore")
-        self._know(self._kept_passwords[snapshot])
+        self._call_control_api("POST", f"/snapshots/{snapshot}/restore")
+        self._replace_passwords(self._snapshot_passwords[snapshot])
 
     def state(self) -> StateRow:
         """Return topics, users, ACLs and groups."""
-        return StateRow(self._ask("GET", "/state"))
+        return StateRow(self._call_control_api("GET", "/state"))
 
     def health(self) -> HealthRow:
-        return HealthRow(self._ask("GET", "/health"))
+        return HealthRow(self._call_control_api("GET", "/health"))
 
     def metrics(self) -> str:
         """Return the metrics in the format of Prometheus."""
-        return str(self._ask("GET", "/metrics"))
+        return str(self._call_control_api("GET", "/metrics"))
 
     def stop(self) -> None:
         self._transport.stop()
@@ -232,27 +238,27 @@ class KafkaBroker:
     ) -> None:
         self.stop()
 
-    def _ask(
+    def _call_control_api(
         self, method: str, path: str, body: Any = None, query: Mapping[str, str] | None = None
     ) -> Any:
         return self._transport.call(method, path, query or {}, body)
 
-    def _all(
-        self, kind: type[_AnyRow], what: str, asked: Mapping[str, Any], after: int
+    def _all_pages(
+        self, kind: type[_AnyRow], collection: str, filters: Mapping[str, Any], after: int
     ) -> list[_AnyRow]:
         """Return all rows, requested in pages."""
-        query = {name: _text(value) for name, value in asked.items() if value is not None}
+        query = {name: _query_text(value) for name, value in filters.items() if value is not None}
         rows: list[_AnyRow] = []
         while True:
-            page = self._ask(
-                "GET", f"/{what}", query={**query, "after": str(after), "limit": str(_PAGE)}
+            page = self._call_control_api(
+                "GET", f"/{collection}", query={**query, "after": str(after), "limit": str(_PAGE)}
             )
-            rows += (kind(row) for row in page[what])
-            if len(page[what]) < _PAGE:
+            rows += (kind(row) for row in page[collection])
+            if len(page[collection]) < _PAGE:
                 return rows
             after = page["last"]
 
-    def _know(self, passwords: Mapping[str, str]) -> None:
+    def _replace_passwords(self, passwords: Mapping[str, str]) -> None:
         self._passwords.clear()
         self._passwords.update(passwords)
 
@@ -261,5 +267,5 @@ def _principal(name: str | None) -> str | None:
     return None if name is None else principal_of(name)
 
 
-def _text(value: Any) -> str:
+def _query_text(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.shim.testing.unknown import unknown
+from kafka_shim.shim.testing.unknown import unknown_name_message
 
 Login = tuple[str, str, str]
 """Mechanism, user, password."""
@@ -31,12 +31,12 @@ class Security:
 def client_config(style: str, servers: str, security: Security) -> dict[str, Any]:
     """Return the configuration, ready to pass; ValueError for an unknown library."""
     if style not in _STYLES:
-        raise ValueError(unknown("client", style, _STYLES))
+        raise ValueError(unknown_name_message("client", style, _STYLES))
     return _STYLES[style](servers, security)
 
 
-def _librdkafka(servers: str, security: Security) -> dict[str, Any]:
-    config = _dotted(servers, security)
+def _librdkafka_config(servers: str, security: Security) -> dict[str, Any]:
+    config = _dotted_config(servers, security)
     if security.login is not None:
         mechanism, user, password = security.login
         config |= {"sasl.mechanism": mechanism, "sasl.username": user, "sasl.password": password}
@@ -48,8 +48,8 @@ def _librdkafka(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-def _java(servers: str, security: Security) -> dict[str, Any]:
-    config = _dotted(servers, security)
+def _java_config(servers: str, security: Security) -> dict[str, Any]:
+    config = _dotted_config(servers, security)
     if security.login is not None:
         mechanism, user, password = security.login
         module = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
@@ -57,33 +57,33 @@ def _java(servers: str, security: Security) -> dict[str, Any]:
             "sasl.mechanism": mechanism,
             "sasl.jaas.config": (
                 f"org.apache.kafka.common.security.{module}LoginModule required"
-                f' username="{_quoted(user)}" password="{_quoted(password)}";'
+                f' username="{_quoted_jaas_value(user)}" password="{_quoted_jaas_value(password)}";'
             ),
         }
     if security.certificates is not None:
-        config |= _store("truststore", security.certificates.authority)
+        config |= _java_store_config("truststore", security.certificates.authority)
         if security.certificates.identity is not None:
-            config |= _store("keystore", security.certificates.identity)
+            config |= _java_store_config("keystore", security.certificates.identity)
     return config
 
 
-def _dotted(servers: str, security: Security) -> dict[str, Any]:
+def _dotted_config(servers: str, security: Security) -> dict[str, Any]:
     config = {"bootstrap.servers": servers}
     if security.protocol != "PLAINTEXT":
         config["security.protocol"] = security.protocol
     return config
 
 
-def _store(kind: str, path: Path) -> dict[str, Any]:
+def _java_store_config(kind: str, path: Path) -> dict[str, Any]:
     return {f"ssl.{kind}.type": "PEM", f"ssl.{kind}.location": str(path)}
 
 
-def _quoted(text: str) -> str:
+def _quoted_jaas_value(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _kafka_python(servers: str, security: Security) -> dict[str, Any]:
-    config = _underscored(servers, security)
+def _kafka_python_config(servers: str, security: Security) -> dict[str, Any]:
+    config = _underscored_config(servers, security)
     if security.certificates is not None:
         config["ssl_cafile"] = str(security.certificates.authority)
         if security.certificates.identity is not None:
@@ -92,8 +92,8 @@ def _kafka_python(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-def _aiokafka(servers: str, security: Security) -> dict[str, Any]:
-    config = _underscored(servers, security)
+def _aiokafka_config(servers: str, security: Security) -> dict[str, Any]:
+    config = _underscored_config(servers, security)
     if not security.protocol.endswith("SSL"):
         return config
     import ssl  # noqa: PLC0415 - only this library takes a context
@@ -106,7 +106,7 @@ def _aiokafka(servers: str, security: Security) -> dict[str, Any]:
     return config | {"ssl_context": context}
 
 
-def _underscored(servers: str, security: Security) -> dict[str, Any]:
+def _underscored_config(servers: str, security: Security) -> dict[str, Any]:
     config = {"bootstrap_servers": servers}
     if security.protocol != "PLAINTEXT":
         config["security_protocol"] = security.protocol
@@ -121,8 +121,8 @@ def _underscored(servers: str, security: Security) -> dict[str, Any]:
 
 
 _STYLES: dict[str, Callable[[str, Security], dict[str, Any]]] = {
-    "confluent-kafka": _librdkafka,
-    "kafka-python": _kafka_python,
-    "aiokafka": _aiokafka,
-    "java": _java,
+    "confluent-kafka": _librdkafka_config,
+    "kafka-python": _kafka_python_config,
+    "aiokafka": _aiokafka_config,
+    "java": _java_config,
 }

@@ -18,12 +18,12 @@ def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
             f"{row['principal']} was denied {row['operation']} on {resource}",
             f"{row['api']} v{row['version']}",
             row["rule"],
-            _advice(row, remedy),
+            _remedy_text(row, remedy),
         )
         counts[key] = counts.get(key, 0) + 1
     return "\n".join(
-        f"{what} ({api}{_times(count)}): {why}{advice}"
-        for (what, api, why, advice), count in counts.items()
+        f"{denial} ({api}{_times_text(count)}): {why}{advice}"
+        for (denial, api, why, advice), count in counts.items()
     )
 
 
@@ -43,18 +43,17 @@ def refusals_text(rows: Iterable[Mapping[str, Any]], enabled: Mapping[str, Itera
             f" (enabled: {mechanisms})"
         )
         counts[line] = counts.get(line, 0) + 1
-    return "\n".join(f"{line}{_times(count)}" for line, count in counts.items())
+    return "\n".join(f"{line}{_times_text(count)}" for line, count in counts.items())
 
 
-def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
+def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
     """Return the lines about what would allow the whole request."""
     added, removed = remedy["add"], remedy["remove"]
     if not added and not removed:
         return ""
     if len(added) == 1 and not removed:
-        return (
-            f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{_hint(row, added[0])}"
-        )
+        hint = _further_permissions_hint(row, added[0])
+        return f"\n  the smallest ACL that allows it: {acl_rule_text(added[0])}{hint}"
     lines = [f"remove {acl_rule_text(rule)}" for rule in removed]
     lines += [f"add {acl_rule_text(rule)}" for rule in added]
     lead = "DENY always wins; " if removed else ""
@@ -63,11 +62,11 @@ def _advice(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
     return f"\n  {lead}to allow it, all of:" + "".join(f"\n    {line}" for line in lines)
 
 
-def _hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
+def _further_permissions_hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -> str:
     """Return what clients need after the metadata of a topic, which they request first."""
     is_first_request = row["api"] == "Metadata" and rule.get("allow") == ["Describe"]
     return _NEXT_NEEDS if is_first_request else ""
 
 
-def _times(count: int) -> str:
+def _times_text(count: int) -> str:
     return "" if count == 1 else f", {count} times"

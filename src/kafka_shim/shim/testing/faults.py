@@ -4,14 +4,17 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 
 from kafka_shim.shim.testing.rows import FaultRow
-from kafka_shim.shim.testing.settings import principal_of, with_type
-from kafka_shim.shim.testing.unknown import unknown
+from kafka_shim.shim.testing.settings import principal_of, with_principal_types
+from kafka_shim.shim.testing.unknown import unknown_name_message
 
-Ask = Callable[..., Any]
+ControlCall = Callable[..., Any]
 
 
-class Match(TypedDict, total=False):
-    """Which requests a fault is about: all that are given must hold."""
+class FaultOptions(TypedDict, total=False):
+    """The keywords of every kind of fault: which requests it matches, and when it affects them.
+
+    All given conditions must hold. Without a trigger, only the first matching request is affected.
+    """
 
     api: str
     version: int
@@ -22,11 +25,6 @@ class Match(TypedDict, total=False):
     group: str
     transactional_id: str
     node_id: int
-
-
-class Trigger(TypedDict, total=False):
-    """When a fault affects the requests that match; without any, the first time only."""
-
     on_call: int
     times: int
     every_time: bool
@@ -34,36 +32,35 @@ class Trigger(TypedDict, total=False):
     seed: int
 
 
-class About(Match, Trigger, total=False):
-    """The keywords of every kind of fault."""
+_TRIGGERS = frozenset({"on_call", "times", "every_time", "with_probability", "seed"})
 
 
 class SetFault:
     """A fault that was added."""
 
-    def __init__(self, ask: Ask, fault_id: int) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: ControlCall, fault_id: int) -> None:
+        self._call_control_api = call_control_api
         self.id = fault_id
 
     @property
     def fired(self) -> int:
         """The number of requests to which it was applied."""
-        return int(self._row()["fired"])
+        return int(self._current_row()["fired"])
 
     @property
     def calls(self) -> int:
         """The number of matching requests."""
-        return int(self._row()["calls"])
+        return int(self._current_row()["calls"])
 
     def release(self) -> int:
         """Send the responses that a pause holds back; return their number."""
-        return int(self._ask("POST", f"/faults/{self.id}/release")["released"])
+        return int(self._call_control_api("POST", f"/faults/{self.id}/release")["released"])
 
     def remove(self) -> None:
-        self._ask("DELETE", f"/faults/{self.id}")
+        self._call_control_api("DELETE", f"/faults/{self.id}")
 
-    def _row(self) -> Mapping[str, Any]:
-        found: Mapping[str, Any] = self._ask("GET", f"/faults/{self.id}")
+    def _current_row(self) -> Mapping[str, Any]:
+        found: Mapping[str, Any] = self._call_control_api("GET", f"/faults/{self.id}")
         return found
 
 
@@ -74,57 +71,57 @@ class Faults:
     matching request.
     """
 
-    def __init__(self, ask: Ask) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: ControlCall) -> None:
+        self._call_control_api = call_control_api
 
-    def error(self, error: str | int, **about: Unpack[About]) -> SetFault:
+    def error(self, error: str | int, **options: Unpack[FaultOptions]) -> SetFault:
         """Answer with this Kafka error, without handling the request."""
-        return self.add({"error": error}, **about)
+        return self.add({"error": error}, **options)
 
-    def delay(self, delay_ms: int, **about: Unpack[About]) -> SetFault:
+    def delay(self, delay_ms: int, **options: Unpack[FaultOptions]) -> SetFault:
         """Delay the response."""
-        return self.add({"delay_ms": delay_ms}, **about)
+        return self.add({"delay_ms": delay_ms}, **options)
 
-    def disconnect(self, when: str = "before", **about: Unpack[About]) -> SetFault:
+    def disconnect(self, when: str = "before", **options: Unpack[FaultOptions]) -> SetFault:
         """Close the connection `before` the request is handled, or `after`."""
-        return self.add({"disconnect": when}, **about)
+        return self.add({"disconnect": when}, **options)
 
-    def black_hole(self, **about: Unpack[About]) -> SetFault:
+    def black_hole(self, **options: Unpack[FaultOptions]) -> SetFault:
         """Handle the request, and never answer it."""
-        return self.add({"black_hole": True}, **about)
+        return self.add({"black_hole": True}, **options)
 
-    def pause(self, **about: Unpack[About]) -> SetFault:
+    def pause(self, **options: Unpack[FaultOptions]) -> SetFault:
         """Handle the request, and send the response when the fault is released."""
-        return self.add({"pause": True}, **about)
+        return self.add({"pause": True}, **options)
 
-    def throttle(self, throttle_time_ms: int, **about: Unpack[About]) -> SetFault:
+    def throttle(self, throttle_time_ms: int, **options: Unpack[FaultOptions]) -> SetFault:
         """Set the throttle time of the answer, for which the client must wait."""
-        return self.add({"throttle_time_ms": throttle_time_ms}, **about)
+        return self.add({"throttle_time_ms": throttle_time_ms}, **options)
 
-    def truncate(self, length: int, **about: Unpack[About]) -> SetFault:
+    def truncate(self, length: int, **options: Unpack[FaultOptions]) -> SetFault:
         """Send only the first bytes of the response, then close the connection."""
-        return self.add({"truncate": length}, **about)
+        return self.add({"truncate": length}, **options)
 
-    def corrupt(self, **about: Unpack[About]) -> SetFault:
+    def corrupt(self, **options: Unpack[FaultOptions]) -> SetFault:
         """Flip bits of the response."""
-        return self.add({"corrupt": True}, **about)
+        return self.add({"corrupt": True}, **options)
 
-    def set(self, fields: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
+    def set(self, fields: Mapping[str, Any], **options: Unpack[FaultOptions]) -> SetFault:
         """Set fields in the responses of `api`, by their paths: `topics.*.error_code`."""
-        return self.add({"set": fields}, **about)
+        return self.add({"set": fields}, **options)
 
     def advertise(
-        self, versions: Mapping[str, tuple[int, int] | None], **about: Unpack[About]
+        self, versions: Mapping[str, tuple[int, int] | None], **options: Unpack[FaultOptions]
     ) -> SetFault:
         """Let ApiVersions return these versions of an API, or (None) omit it."""
-        return self.add({"api_versions": versions}, **about)
+        return self.add({"api_versions": versions}, **options)
 
     def deny(
         self,
         operation: str | None = None,
         resource_type: str | None = None,
         resource_name: str | None = None,
-        **about: Unpack[About],
+        **options: Unpack[FaultOptions],
     ) -> SetFault:
         """Deny an operation as if by an ACL; with `topic=`, on that topic."""
         denied = {
@@ -132,41 +129,47 @@ class Faults:
             "resource_type": resource_type,
             "resource_name": resource_name,
         }
-        return self.add({"deny": {k: v for k, v in denied.items() if v is not None}}, **about)
+        return self.add({"deny": {k: v for k, v in denied.items() if v is not None}}, **options)
 
-    def revoke(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
+    def revoke(
+        self, *rules: Mapping[str, Any], after: int = 0, **options: Unpack[FaultOptions]
+    ) -> SetFault:
         """Remove these ACLs permanently after `after` matching requests."""
-        return self._move("revoke", rules, after, about)
+        return self._add_acl_change("revoke", rules, after, options)
 
-    def grant(self, *rules: Mapping[str, Any], after: int = 0, **about: Unpack[About]) -> SetFault:
+    def grant(
+        self, *rules: Mapping[str, Any], after: int = 0, **options: Unpack[FaultOptions]
+    ) -> SetFault:
         """Add these ACLs after `after` matching requests."""
-        return self._move("grant", rules, after, about)
+        return self._add_acl_change("grant", rules, after, options)
 
-    def add(self, action: Mapping[str, Any], **about: Unpack[About]) -> SetFault:
+    def add(self, action: Mapping[str, Any], **options: Unpack[FaultOptions]) -> SetFault:
         """Add a fault with any effects: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
-        return self._add(action, about)
+        return self._add_fault(action, options)
 
     def list(self) -> list[FaultRow]:
-        return [FaultRow(fault) for fault in self._ask("GET", "/faults")["faults"]]
+        return [FaultRow(fault) for fault in self._call_control_api("GET", "/faults")["faults"]]
 
     def clear(self) -> None:
-        self._ask("DELETE", "/faults")
+        self._call_control_api("DELETE", "/faults")
 
-    def _move(
-        self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, about: About
+    def _add_acl_change(
+        self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, options: FaultOptions
     ) -> SetFault:
-        if "on_call" in about:
-            raise TypeError(f"{verb} has no keyword on_call; use after={about['on_call'] - 1}")
-        written = {verb: [with_type(rule) for rule in rules]}
-        return self._add(written, {"on_call": after + 1, **about})
+        if "on_call" in options:
+            raise TypeError(f"{verb} has no keyword on_call; use after={options['on_call'] - 1}")
+        written = {verb: [with_principal_types(rule) for rule in rules]}
+        return self._add_fault(written, {"on_call": after + 1, **options})
 
-    def _add(self, action: Mapping[str, Any], about: Mapping[str, Any]) -> SetFault:
-        wrong = next((name for name in about if name not in About.__annotations__), None)
+    def _add_fault(self, action: Mapping[str, Any], options: Mapping[str, Any]) -> SetFault:
+        wrong = next((name for name in options if name not in FaultOptions.__annotations__), None)
         if wrong is not None:
-            raise TypeError(unknown("keyword", wrong, About.__annotations__))
-        match = {name: value for name, value in about.items() if name in Match.__annotations__}
+            raise TypeError(unknown_name_message("keyword", wrong, FaultOptions.__annotations__))
+        match = {name: value for name, value in options.items() if name not in _TRIGGERS}
         if "principal" in match:
             match["principal"] = principal_of(match["principal"])
-        trigger = {name: value for name, value in about.items() if name not in match}
+        trigger = {name: value for name, value in options.items() if name in _TRIGGERS}
         body = {"action": action, "match": match, "trigger": trigger}
-        return SetFault(self._ask, self._ask("POST", "/faults", body)["id"])
+        return SetFault(
+            self._call_control_api, self._call_control_api("POST", "/faults", body)["id"]
+        )

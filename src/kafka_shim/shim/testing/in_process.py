@@ -22,7 +22,7 @@ from kafka_shim.shim.testing.settings import Settings
 from kafka_shim.shim.testing.transport import BrokerError
 
 
-class InProcess:
+class InProcessBroker:
     """No start of an interpreter, and breakpoints in the broker work; no control port."""
 
     control_url: str | None = None
@@ -31,7 +31,7 @@ class InProcess:
         self._temporary = tempfile.TemporaryDirectory(prefix="kafka-shim-")
         self.folder = Path(self._temporary.name)
         try:
-            self._broker = _broker_of(settings.words(self.folder))
+            self._broker = _broker_from_arguments(settings.serve_arguments(self.folder))
             _import_handlers()
             self._loop = asyncio.new_event_loop()
             self._thread = threading.Thread(
@@ -39,7 +39,7 @@ class InProcess:
             )
             self._thread.start()
             try:
-                self._run(self._broker.start())
+                self._run_on_broker_loop(self._broker.start())
             except BaseException:
                 self.stop()
                 raise
@@ -57,42 +57,42 @@ class InProcess:
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         if self._loop.is_closed():
             raise BrokerError("the broker was stopped")
-        return self._run(self._call(method, path, query, body))
+        return self._run_on_broker_loop(self._call_route(method, path, query, body))
 
     def stop(self) -> None:
         if self._loop.is_closed():
             return
-        self._run(self._broker.stop())
+        self._run_on_broker_loop(self._broker.stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
         self._temporary.cleanup()
 
-    async def _call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
+    async def _call_route(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
         try:
-            route, named = find_route(method, path)
-            return await call_route(self._control, route, Call(named, query, body))
+            route, path_parameters = find_route(method, path)
+            return await call_route(self._control, route, Call(path_parameters, query, body))
         except ControlError as error:
             raise BrokerError(str(error)) from error
 
-    def _run(self, work: Any) -> Any:
-        return asyncio.run_coroutine_threadsafe(work, self._loop).result()
+    def _run_on_broker_loop(self, coroutine: Any) -> Any:
+        return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()
 
 
-class _Parser(OptionParser):
+class _RaisingOptionParser(OptionParser):
     """Raises an exception for usage errors, as there is no command that could exit."""
 
     def error(self, message: str) -> NoReturn:
         raise ConfigError(message)
 
 
-def _broker_of(words: Sequence[str]) -> Broker:
+def _broker_from_arguments(argv: Sequence[str]) -> Broker:
     """Return the broker of a command line; ConfigError if there can be none."""
-    parser = _Parser()
+    parser = _RaisingOptionParser()
     add_broker_arguments(parser)
     add_record_arguments(parser)
     parser.add_argument("--manual-clock", action="store_true")
-    args = parser.parse_args(words)
+    args = parser.parse_args(argv)
     clock = ManualClock(SystemClock().now_ms()) if args.manual_clock else None
     broker = Broker(config_from_arguments(args, {}), clock)
     record_if_requested(broker, args)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-from kafka_shim.shim.testing.unknown import unknown
+from kafka_shim.shim.testing.unknown import unknown_name_message
 
 Path = str | PathLike[str]
 
@@ -101,4 +101,4 @@ def check_names(options: Mapping[str, object]) -> None:
         if name in NAMED_OTHERWISE:
             raise TypeError(f"unknown keyword {name}; did you mean {NAMED_OTHERWISE[name]}?")
         if name not in Options.__annotations__:
-            raise TypeError(unknown("keyword", name, Options.__annotations__))
+            raise TypeError(unknown_name_message("keyword", name, Options.__annotations__))

@@ -46,5 +46,5 @@ class KafkaPolicy:
         Raise ValueError if the expectation is invalid.
         """
         entry: Mapping[str, Any] = {key.replace("_", "-"): v for key, v in expectation.items()}
-        wanted = parse_expectation(entry, "expectation", self.release)
-        return ExpectationChecker(self._authorizer).check_expectation(wanted).holds
+        parsed_expectation = parse_expectation(entry, "expectation", self.release)
+        return ExpectationChecker(self._authorizer).check_expectation(parsed_expectation).holds

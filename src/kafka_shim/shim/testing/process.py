@@ -18,7 +18,7 @@ STOP_S = 5
 _POLL_S = 0.005
 
 
-class OwnProcess:
+class BrokerProcess:
     """`python -P -m kafka_shim serve`, without the current folder on its path and without the
     KAFKA_* settings of the test's environment.
     """
@@ -28,7 +28,7 @@ class OwnProcess:
         self.folder = folder = Path(self._temporary.name)
         self._ready, self._log = folder / "ready", folder / "log"
         try:
-            self._child = self._run(settings)
+            self._process = self._start_process(settings)
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -40,8 +40,15 @@ class OwnProcess:
         self._control = HttpControl(control)
         self.control_url: str | None = self._control.url
 
-    def _run(self, settings: Settings) -> subprocess.Popen[bytes]:
-        command = [sys.executable, "-P", "-m", "kafka_shim", "serve", *settings.words(self.folder)]
+    def _start_process(self, settings: Settings) -> subprocess.Popen[bytes]:
+        command = [
+            sys.executable,
+            "-P",
+            "-m",
+            "kafka_shim",
+            "serve",
+            *settings.serve_arguments(self.folder),
+        ]
         command += ["--control", "127.0.0.1:0", "--ready-file", str(self._ready)]
         with self._log.open("wb") as log:
             return subprocess.Popen(  # noqa: S603 - our own command
@@ -57,33 +64,33 @@ class OwnProcess:
         try:
             return self._control.call(method, path, query, body)
         except BrokerError as error:
-            if self._child.poll() is None:
+            if self._process.poll() is None:
                 raise
             if not self.folder.exists():
                 raise BrokerError("the broker was stopped") from error
-            raise BrokerError(f"the broker has ended:\n{self._said()}") from error
+            raise BrokerError(f"the broker has ended:\n{self._log_text()}") from error
 
     def stop(self) -> None:
         """End the broker and wait for its end."""
         if hasattr(self, "_control"):
             self._control.close()
-        if self._child.stdin is not None:
+        if self._process.stdin is not None:
             with contextlib.suppress(BrokenPipeError):
-                self._child.stdin.close()
+                self._process.stdin.close()
         try:
-            self._child.wait(STOP_S)
+            self._process.wait(STOP_S)
         except subprocess.TimeoutExpired:
-            self._child.kill()
-            self._child.wait()
+            self._process.kill()
+            self._process.wait()
         self._temporary.cleanup()
 
     def _wait_until_ready(self) -> tuple[dict[str, list[str]], str]:
         deadline = time.monotonic() + START_S
         while not self._ready.exists():
-            if self._child.poll() is not None:
-                raise BrokerError(f"the broker did not start:\n{self._said()}")
+            if self._process.poll() is not None:
+                raise BrokerError(f"the broker did not start:\n{self._log_text()}")
             if time.monotonic() > deadline:
-                raise BrokerError(f"the broker was not ready in {START_S} s:\n{self._said()}")
+                raise BrokerError(f"the broker was not ready in {START_S} s:\n{self._log_text()}")
             time.sleep(_POLL_S)
         listeners: dict[str, list[str]] = {}
         for line in self._ready.read_text(encoding="utf-8").splitlines():
@@ -91,5 +98,5 @@ class OwnProcess:
             listeners.setdefault(name, []).append(address)
         return listeners, listeners.pop("CONTROL")[0]
 
-    def _said(self) -> str:
+    def _log_text(self) -> str:
         return self._log.read_text(encoding="utf-8", errors="replace").strip()

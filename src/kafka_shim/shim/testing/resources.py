@@ -5,7 +5,7 @@ from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from kafka_shim.shim.testing.rows import AclRow, CleanedPartitionRow, TopicRow
-from kafka_shim.shim.testing.settings import SECRET, principal_of, with_type
+from kafka_shim.shim.testing.settings import SECRET, principal_of, with_principal_types
 
 Names = str | Sequence[str]
 
@@ -29,28 +29,30 @@ class Rule(TypedDict, total=False):
 class Acls:
     """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
 
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
 
     def add(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> None:
         """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`."""
-        self._ask("POST", "/acls", {"acls": _rules(rules, rule)})
+        self._call_control_api("POST", "/acls", {"acls": _rules_with_principal_types(rules, rule)})
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
         """Remove exactly these; return those that existed."""
-        gone = self._ask("POST", "/acls/remove", {"acls": _rules(rules, rule)})
-        return [AclRow(acl) for acl in gone["acls"]]
+        removed = self._call_control_api(
+            "POST", "/acls/remove", {"acls": _rules_with_principal_types(rules, rule)}
+        )
+        return [AclRow(acl) for acl in removed["acls"]]
 
     def list(self, principal: str | None = None) -> list[AclRow]:
         query = {} if principal is None else {"principal": principal_of(principal)}
-        return [AclRow(acl) for acl in self._ask("GET", "/acls", query=query)["acls"]]
+        return [AclRow(acl) for acl in self._call_control_api("GET", "/acls", query=query)["acls"]]
 
 
 class Topics:
     """The topics."""
 
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
 
     def create(
         self,
@@ -69,10 +71,10 @@ class Topics:
             "replication_factor": replication_factor,
             "configs": dict(configs or {}),
         }
-        return TopicRow(self._ask("POST", "/topics", body))
+        return TopicRow(self._call_control_api("POST", "/topics", body))
 
     def delete(self, name: str) -> None:
-        self._ask("DELETE", f"/topics/{quote(name, safe='')}")
+        self._call_control_api("DELETE", f"/topics/{quote(name, safe='')}")
 
     def compact(self, name: str) -> list[CleanedPartitionRow]:
         """Compact a topic now; return a row for each partition with the sizes before and after.
@@ -81,49 +83,51 @@ class Topics:
         and records after the start of an open transaction, are not compacted.
         """
         path = f"/topics/{quote(name, safe='')}/compact"
-        cleaned = self._ask("POST", path)["partitions"]
+        cleaned = self._call_control_api("POST", path)["partitions"]
         return [CleanedPartitionRow(partition) for partition in cleaned]
 
     def list(self) -> list[TopicRow]:
-        return [TopicRow(topic) for topic in self._ask("GET", "/topics")["topics"]]
+        return [TopicRow(topic) for topic in self._call_control_api("GET", "/topics")["topics"]]
 
 
 class Users:
     """The users who can log in."""
 
-    def __init__(self, ask: Any, passwords: dict[str, str]) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: Any, passwords: dict[str, str]) -> None:
+        self._call_control_api = call_control_api
         self._passwords = passwords
 
     def add(self, name: str, password: str | None = None) -> str:
         """Add a user or change its password; return the password, by default NAME-secret."""
         password = password or SECRET.format(name=name)
-        self._ask("POST", "/users", {"name": name, "password": password})
+        self._call_control_api("POST", "/users", {"name": name, "password": password})
         self._passwords[name] = password
         return password
 
     def remove(self, name: str) -> None:
-        self._ask("DELETE", f"/users/{quote(name, safe='')}")
+        self._call_control_api("DELETE", f"/users/{quote(name, safe='')}")
         self._passwords.pop(name, None)
 
     def list(self) -> list[str]:
-        found: list[str] = self._ask("GET", "/users")["users"]
+        found: list[str] = self._call_control_api("GET", "/users")["users"]
         return found
 
 
 class Clock:
     """The cluster's time."""
 
-    def __init__(self, ask: Any) -> None:
-        self._ask = ask
+    def __init__(self, call_control_api: Any) -> None:
+        self._call_control_api = call_control_api
 
     def now_ms(self) -> int:
-        return int(self._ask("GET", "/clock")["now_ms"])
+        return int(self._call_control_api("GET", "/clock")["now_ms"])
 
     def advance(self, by_ms: int) -> int:
         """Move time on; the broker must have been started with `manual_clock=True`."""
-        return int(self._ask("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
+        return int(self._call_control_api("POST", "/clock/advance", {"by_ms": by_ms})["now_ms"])
 
 
-def _rules(rules: tuple[Mapping[str, Any], ...], rule: Rule) -> list[dict[str, Any]]:
-    return [with_type(spec) for spec in (*rules, *([rule] if rule else []))]
+def _rules_with_principal_types(
+    rules: tuple[Mapping[str, Any], ...], rule: Rule
+) -> list[dict[str, Any]]:
+    return [with_principal_types(spec) for spec in (*rules, *([rule] if rule else []))]

@@ -6,7 +6,7 @@ checks. At run time a row is the broker's response, whatever its version.
 
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from kafka_shim.shim.testing.unknown import unknown
+from kafka_shim.shim.testing.unknown import unknown_name_message
 
 MaybeNone: TypeAlias = Any
 """None in rare cases that tests need not handle: in a union, it lets them index at once."""
@@ -21,7 +21,7 @@ class Row(dict[str, Any]):
             try:
                 return self[name]
             except KeyError:
-                raise AttributeError(unknown("column", name, self)) from None
+                raise AttributeError(unknown_name_message("column", name, self)) from None
 
 
 class HealthRow(Row):

@@ -42,15 +42,15 @@ class Settings:
 
     def __init__(self, **options: Unpack[Options]) -> None:
         check_names(options)
-        given = {name: value for name, value in options.items() if value is not None}
-        self._options: dict[str, Any] = {**_DEFAULTS, **given}
+        given_options = {name: value for name, value in options.items() if value is not None}
+        self._options: dict[str, Any] = {**_DEFAULTS, **given_options}
         self._check()
         self.uses_tls = bool(self._options.get("tls"))
         names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
         self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
         self.properties: Mapping[str, str] = self._options.get("properties", {})
         state = self._options.get("state")
-        self._given_state = {} if state is None else _read_state(_absolute(state))
+        self._state_from_file = {} if state is None else _read_state(_absolute(state))
 
     def _check(self) -> None:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
@@ -71,7 +71,11 @@ class Settings:
     def passwords(self) -> dict[str, str]:
         """Return the passwords of users who can log in from the start."""
         admin = {ADMIN: SECRET.format(name=ADMIN)}
-        return {**admin, **(self._given_state.get("users") or {}), **self._options.get("users", {})}
+        return {
+            **admin,
+            **(self._state_from_file.get("users") or {}),
+            **self._options.get("users", {}),
+        }
 
     def certificates(self, folder: Path) -> Path | None:
         """Return the folder with `ca.pem`; `folder` is the broker's own.
@@ -79,11 +83,11 @@ class Settings:
         Return None without generated certificates.
         """
         tls = self._options.get("tls")
-        chosen = self._options.get("tls_dir") or self.properties.get(TLS_DIRECTORY)
+        chosen_folder = self._options.get("tls_dir") or self.properties.get(TLS_DIRECTORY)
         if tls and not isinstance(tls, bool):
-            chosen = tls
-        if chosen is not None:
-            return _absolute(chosen)
+            chosen_folder = tls
+        if chosen_folder is not None:
+            return _absolute(chosen_folder)
         return folder / "tls" if tls else None
 
     def protocol_of(self, listener: str) -> str:
@@ -105,24 +109,30 @@ class Settings:
         own = self.properties.get(f"listener.name.{listener.lower()}.ssl.client.auth", general)
         return own != "none"
 
-    def words(self, folder: Path) -> list[str]:
+    def serve_arguments(self, folder: Path) -> list[str]:
         """Return the options of `kafka-shim serve`; files that they need are put into `folder`."""
-        words = ["--state", str(self._state_file(folder))]
-        for name, value in self._single():
-            words += [f"--{name.replace('_', '-')}", value]
-        words += [f"--{name.replace('_', '-')}" for name in _FLAGS if self._options.get(name)]
+        serve_arguments = ["--state", str(self._state_file(folder))]
+        for name, value in self._single_value_options():
+            serve_arguments += [f"--{name.replace('_', '-')}", value]
+        serve_arguments += [
+            f"--{name.replace('_', '-')}" for name in _FLAGS if self._options.get(name)
+        ]
         for listener in self._options["listeners"]:
-            words += ["--listener", listener]
+            serve_arguments += ["--listener", listener]
         for rack in self._options.get("racks", ()):
-            words += ["--rack", rack]
+            serve_arguments += ["--rack", rack]
         for name, principal in self._options.get("listener_principals", {}).items():
-            words += ["--listener-principal", f"{name}={principal}"]
+            serve_arguments += ["--listener-principal", f"{name}={principal}"]
         for key, value in self.properties.items():
-            words += ["--broker-config", f"{key}={value}"]
+            serve_arguments += ["--broker-config", f"{key}={value}"]
         certificates = self.certificates(folder)
-        return words if certificates is None else [*words, "--tls-dir", str(certificates)]
+        return (
+            serve_arguments
+            if certificates is None
+            else [*serve_arguments, "--tls-dir", str(certificates)]
+        )
 
-    def _single(self) -> Iterator[tuple[str, str]]:
+    def _single_value_options(self) -> Iterator[tuple[str, str]]:
         """Yield the options that are given once, with their values."""
         for name in _VALUES:
             if name in self._options:
@@ -140,16 +150,25 @@ class Settings:
 
     def _state_file(self, folder: Path) -> Path:
         """Write the initial state: the keywords, added to the given state file."""
-        given = self._given_state
+        given_options = self._state_from_file
         rules = () if self._acl_file is not None else self._options.get("acls", ())
-        content = given | {
-            "topics": _by_name(given.get("topics")) | _by_name(self._options.get("topics")),
+        content = given_options | {
+            "topics": _topics_by_name(given_options.get("topics"))
+            | _topics_by_name(self._options.get("topics")),
             "users": self.passwords(),
-            "super_users": [*self._options["super_users"], *(given.get("super_users") or ())],
-            "acls": [*(given.get("acls") or ()), *(with_type(rule) for rule in rules)],
+            "super_users": [
+                *self._options["super_users"],
+                *(given_options.get("super_users") or ()),
+            ],
+            "acls": [
+                *(given_options.get("acls") or ()),
+                *(with_principal_types(rule) for rule in rules),
+            ],
         }
         path = folder / "state.yaml"
-        path.write_text(_dumped(content) if given else json.dumps(content), encoding="utf-8")
+        path.write_text(
+            _state_as_yaml(content) if given_options else json.dumps(content), encoding="utf-8"
+        )
         return path
 
 
@@ -167,7 +186,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         raise BrokerError(str(error)) from error
 
 
-def _dumped(content: Mapping[str, Any]) -> str:
+def _state_as_yaml(content: Mapping[str, Any]) -> str:
     """Return YAML, in which keys may be numbers, unlike in JSON."""
     import yaml  # noqa: PLC0415 - only a state file needs it
 
@@ -179,26 +198,26 @@ def _absolute(path: str | os.PathLike[str]) -> Path:
     return Path(path).absolute()
 
 
-def _by_name(topics: Any) -> dict[str, Any]:
+def _topics_by_name(topics: Any) -> dict[str, Any]:
     """Return topics as a mapping; None is a topic with the defaults."""
     if topics is None or isinstance(topics, Mapping):
         return dict(topics or {})
     return dict.fromkeys(topics)
 
 
-def with_type(rule: Mapping[str, Any]) -> dict[str, Any]:
+def with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule with a full principal: `alice` becomes `User:alice`."""
     if not isinstance(rule, Mapping):
         raise TypeError(
             f"invalid rule {rule!r}: expected a mapping with principal, allow, topic ..."
         )
-    found = dict(rule)
-    principals = found.get("principal")
+    typed_rule = dict(rule)
+    principals = typed_rule.get("principal")
     if isinstance(principals, str):
-        found["principal"] = principal_of(principals)
+        typed_rule["principal"] = principal_of(principals)
     elif isinstance(principals, list | tuple):
-        found["principal"] = [principal_of(str(name)) for name in principals]
-    return found
+        typed_rule["principal"] = [principal_of(str(name)) for name in principals]
+    return typed_rule
 
 
 def principal_of(name: str) -> str:

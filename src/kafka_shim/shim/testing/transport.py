@@ -53,8 +53,8 @@ class HttpControl:
             path = f"{path}?{urlencode(query)}"
         payload = None if body is None else json.dumps(body).encode()
         with self._lock:
-            status, kind, raw = self._ask(method, path, payload)
-        response = json.loads(raw) if kind == "application/json" else raw.decode()
+            status, content_type, content = self._send_and_reconnect_once(method, path, payload)
+        response = json.loads(content) if content_type == "application/json" else content.decode()
         if status != _OK:
             raise BrokerError(response["error"] if isinstance(response, dict) else str(response))
         return response
@@ -63,7 +63,9 @@ class HttpControl:
         if self._connection is not None:
             self._connection.close()
 
-    def _ask(self, method: str, target: str, payload: bytes | None) -> tuple[int, str, bytes]:
+    def _send_and_reconnect_once(
+        self, method: str, target: str, payload: bytes | None
+    ) -> tuple[int, str, bytes]:
         """Send a call; retry if the persistent connection was closed meanwhile."""
         from http.client import (  # noqa: PLC0415 - see the class's docstring
             HTTPConnection,
@@ -77,22 +79,22 @@ class HttpControl:
         connection = self._connection
         was_open = connection.sock is not None
         try:
-            return self._ask_once(connection, method, target, payload)
+            return self._send_and_read_response(connection, method, target, payload)
         except (HTTPException, OSError) as error:
             connection.close()
             closed = (RemoteDisconnected, ConnectionResetError, BrokenPipeError)
             if not was_open or not isinstance(error, closed):
                 raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
         try:
-            return self._ask_once(connection, method, target, payload)
+            return self._send_and_read_response(connection, method, target, payload)
         except (HTTPException, OSError) as error:
             connection.close()
             raise BrokerError(f"the broker does not answer at {self.url}: {error}") from error
 
-    def _ask_once(
+    def _send_and_read_response(
         self, connection: "HTTPConnection", method: str, target: str, payload: bytes | None
     ) -> tuple[int, str, bytes]:
         connection.request(method, target, payload, self._headers)
         response = connection.getresponse()
-        kind = (response.getheader("content-type") or "").partition(";")[0]
-        return response.status, kind, response.read()
+        content_type = (response.getheader("content-type") or "").partition(";")[0]
+        return response.status, content_type, response.read()

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 
-def unknown(kind: str, name: str, known: Iterable[str]) -> str:
+def unknown_name_message(kind: str, name: str, known: Iterable[str]) -> str:
     """Return `unknown KIND NAME`, with the nearest of the known names, or all of them."""
     from difflib import get_close_matches  # noqa: PLC0415 - only who mistypes needs it
 

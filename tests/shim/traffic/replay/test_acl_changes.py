@@ -51,10 +51,10 @@ def trace(tmp_path: Path) -> Path:
             asked = MetadataRequest(
                 topics=[MetadataRequestTopic(name=name)], allow_auto_topic_creation=False
             )
-            admin.ask(ApiKey.CREATE_ACLS, CreateAclsRequest([acl]))
-            alice.ask(ApiKey.METADATA, asked)
-            admin.ask(ApiKey.DELETE_ACLS, DeleteAclsRequest([doomed]))
-            alice.ask(ApiKey.METADATA, asked)
+            admin.send_request(ApiKey.CREATE_ACLS, CreateAclsRequest([acl]))
+            alice.send_request(ApiKey.METADATA, asked)
+            admin.send_request(ApiKey.DELETE_ACLS, DeleteAclsRequest([doomed]))
+            alice.send_request(ApiKey.METADATA, asked)
     broker.stop()
     return tmp_path
 

@@ -20,9 +20,9 @@ class Upstream:
         self.login = config.login
         self._context: ssl.SSLContext | None = None
         if config.protocol.tls:
-            from kafka_shim.shim.client.tls import context_of  # noqa: PLC0415 - ssl takes a while to import
+            from kafka_shim.shim.client.tls import client_tls_context  # noqa: PLC0415 - ssl takes a while to import
 
-            self._context = context_of(config.trust)
+            self._context = client_tls_context(config.trust)
 
     async def open(self, host: str, port: int) -> Streams:
         """Return a connection that is ready for the client's frames; OSError or LoginError."""
