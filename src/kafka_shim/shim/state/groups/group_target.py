@@ -30,12 +30,6 @@ class TargetMember(Protocol):
     instance_id: str | None
 
 
-class MemberWithAssignment(TargetMember, Protocol):
-    """A member with an assignment."""
-
-    assigned: Assignment
-
-
 class AssignablePartitions(Protocol):
     """The assignable partitions and the members' subscriptions."""
 
@@ -118,10 +112,10 @@ class GroupTarget:
         self._seen, self._counts = state.seen_change_number, state.partition_counts
         self._has_more = state.has_unassigned_partitions
 
-    def start_with_assigned(self, epoch: int, members: Collection[MemberWithAssignment]) -> None:
+    def start_with_assigned(self, epoch: int, assigned_by_member: dict[str, Assignment]) -> None:
         """Start with members whose current assignments are their targets."""
         self.epoch = self.target_epoch = epoch
-        self._by_member = {member.member_id: member.assigned for member in members}
+        self._by_member = assigned_by_member
         self._in_order = {}
 
     @property

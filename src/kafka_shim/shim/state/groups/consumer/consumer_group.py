@@ -402,7 +402,9 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self.instances = {
             member.instance_id: member.member_id for member in members if member.instance_id
         }
-        self.target.start_with_assigned(epoch, members)
+        self.target.start_with_assigned(
+            epoch, {member.member_id: member.assigned for member in members}
+        )
         if self._facts.upgraded_group_keeps_epoch:
             self.target.record_assignable_partitions(self.subscriptions, members)
         for member in members:
