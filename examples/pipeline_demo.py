@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from confluent_kafka import Consumer, KafkaError, KafkaException, Producer
 
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.outcome import Outcome
@@ -127,7 +127,7 @@ def job(name: str, *options: str, code: int = 0) -> "Outcome":
     cli.add_arguments(parser)
     args = parser.parse_args([name, *options])
     [(_, outcome)] = run_jobs(args)
-    check("exit code", cli.show(outcome, args), code)
+    check("exit code", cli.print_outcome(outcome, args), code)
     return outcome
 
 
@@ -142,7 +142,7 @@ def check(what: str, found: object, expected: object) -> None:
 
 
 def main() -> None:
-    problem = missing()
+    problem = missing_requirement()
     if problem is not None:
         sys.exit(f"pipeline-demo: {problem}")
     with tempfile.TemporaryDirectory() as folder:

@@ -18,8 +18,8 @@ from pathlib import Path
 
 import pyspark
 
-from kafka_shim.pipeline.package import package
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.package import write_package_archive
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 ROOT = Path(__file__).parents[1]
 SPARK = Path(pyspark.__file__).parent
@@ -95,7 +95,7 @@ def _wait_for(log: Path, pattern: str) -> str:
 def submit(address: str, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a job of `kafka-shim pipeline` on the cluster."""
     archive = folder / "kafka-shim.zip"
-    package(archive)
+    write_package_archive(archive)
     command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
     command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
     for name, value in (SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"}).items():
@@ -110,7 +110,7 @@ def submit(address: str, folder: Path, words: list[str]) -> subprocess.Completed
 
 
 def main() -> int:
-    problem = missing()
+    problem = missing_requirement()
     if problem is not None:
         sys.exit(f"spark_cluster: {problem}")
     with tempfile.TemporaryDirectory() as folder, cluster(Path(folder)) as address:

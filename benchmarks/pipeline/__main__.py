@@ -38,7 +38,7 @@ from benchmarks.pipeline.reading import (
 from benchmarks.pipeline.sizes import HEAD as SIZES_HEAD, SIZES, Size
 from benchmarks.pipeline.wireshark import s4_csv, s4_rows, s5_names
 from kafka_shim.pipeline.spark.session import spark_session
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 BENCHES: dict[str, Callable[[Bench], Ratio]] = {
     "S1": s1_one_process,
@@ -72,7 +72,7 @@ def main() -> int:
     parser.add_argument("--json", action="store_true")
     parser.add_argument("--check", action="store_true", help="exit 3 when a goal is missed")
     args = parser.parse_args()
-    problem = missing()
+    problem = missing_requirement()
     if problem is not None:
         sys.exit(f"benchmarks.pipeline: {problem}")
     names = args.only.split(",") if args.only else [*BENCHES, *SIZES]

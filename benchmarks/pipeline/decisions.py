@@ -17,11 +17,11 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.verdict import verdicts
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.verdict import decide_observed_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.spark.decision_columns import with_decisions
-from kafka_shim.pipeline.tables import OBSERVED, ddl
+from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
 BATCH = 10_000
@@ -64,7 +64,7 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
         for batch in source:
             yield access_rows(batch.column(0).to_pylist(), acls)
 
-    frame = spark.range(0, accesses, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
+    frame = spark.range(0, accesses, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED)).persist()
     assert frame.select(*_KEYS).distinct().count() == accesses
     ordered = sorted(candidate, key=_order)
     table = _acl_table(spark, ordered).persist()
@@ -91,8 +91,8 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
         return denied_on_spark(frame.coalesce(1))
 
     def in_one_process() -> int:
-        judge = packed(acl_set).authorizer()
-        found = (verdicts(judge, columns).field("allowed") for columns in plain)
+        judge = pack_acl_set(acl_set).authorizer()
+        found = (decide_observed_accesses(judge, columns).field("allowed") for columns in plain)
         return sum(pc.sum(pc.invert(allowed)).as_py() for allowed in found)
 
     return Decisions(on_spark, in_sql, on_two_cores, on_one_core, in_one_process)

@@ -16,13 +16,13 @@ def s7_lake(bench: Bench) -> Ratio:
     candidate = AclSet(())
 
     def ask() -> int:
-        found = TraceInput(bench.spark, [str(lake)], {}).observed()
+        found = TraceInput(bench.spark, [str(lake)], {}).distinct_accesses()
         return int(what_breaks(found, candidate).count())
 
     def all_again() -> int:
         folder = bench.folder / f"lake-{time.monotonic_ns()}"
         ingest(bench.spark, bench.paths, folder, RELEASES[-1])
-        found = TraceInput(bench.spark, [str(folder)], {}).observed()
+        found = TraceInput(bench.spark, [str(folder)], {}).distinct_accesses()
         return int(what_breaks(found, candidate).count())
 
     ingest(bench.spark, bench.paths, lake, RELEASES[-1])

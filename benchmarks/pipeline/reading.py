@@ -8,7 +8,7 @@ import pyarrow as pa
 
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, time_sliced
 from benchmarks.pipeline.tuples import TuplesSource
-from kafka_shim.pipeline.rows.batches import Split, batches, plan, sum_equal_rows
+from kafka_shim.pipeline.rows.batches import Split, plan_splits, sum_equal_rows, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.data_source import trace_table
 from kafka_shim.pipeline.tables import OBSERVED
@@ -18,7 +18,7 @@ DISTINCT = "distinct accesses"
 
 def distinct_in(split: Split) -> bytes:
     """Return the distinct accesses of a split as Arrow IPC, as processes exchange them."""
-    table = pa.Table.from_batches(list(batches("observed", split, Selection())), OBSERVED)
+    table = pa.Table.from_batches(list(table_batches("observed", split, Selection())), OBSERVED)
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, OBSERVED) as writer:
         writer.write_table(table)
@@ -32,7 +32,7 @@ def added(parts: list[bytes]) -> int:
 
 def s1_one_process(bench: Bench) -> Ratio:
     def plain() -> int:
-        return added([distinct_in(split) for split in plan(bench.paths)])
+        return added([distinct_in(split) for split in plan_splits(bench.paths)])
 
     assert plain() == bench.count()
     return faster("S1", DISTINCT, "one process", time_sliced(bench.count, plain), 1.3)
@@ -41,7 +41,7 @@ def s1_one_process(bench: Bench) -> Ratio:
 def s2_two_processes(bench: Bench) -> Ratio:
     def pooled() -> int:
         with multiprocessing.get_context("spawn").Pool(2) as pool:
-            return added(pool.map(distinct_in, plan(bench.paths), chunksize=1))
+            return added(pool.map(distinct_in, plan_splits(bench.paths), chunksize=1))
 
     assert pooled() == bench.count()
     return faster("S2", DISTINCT, "pool of two", time_sliced(bench.count, pooled), 0.85)

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_shim.pipeline.acls.synthesis import least_for
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.protocol.enums import ResourceType
 from tests.clients.toolchains import DRIVERS, spark_jars
 from tests.commands import SHIM
@@ -24,7 +24,7 @@ pytestmark = [
     pytest.mark.spark,
     pytest.mark.heavy,
     pytest.mark.timeout(900),
-    pytest.mark.skipif(missing() is not None, reason=str(missing())),
+    pytest.mark.skipif(missing_requirement() is not None, reason=str(missing_requirement())),
 ]
 RECORDS = 5
 USERS = ("admin", "reader", "nobody", "describer", "grouped", "writer")
@@ -110,15 +110,15 @@ def test_least_acls_finds_the_acls_of_the_run(
 ) -> None:
     """Group names have a generated part, so that only a prefixed ACL is useful for them."""
     by_principal: dict[str, list[dict[str, Any]]] = defaultdict(list)
-    for split in plan([str(trace_and_outcomes[0])]):
-        for batch in batches("observed", split, Selection()):
+    for split in plan_splits([str(trace_and_outcomes[0])]):
+        for batch in table_batches("observed", split, Selection()):
             for row in batch.to_pylist():
                 if row["role"] in ("required", "either") and row["allowed"]:
                     by_principal[row["principal"]].append(row)
     found = {
         who: {
             (a.operation.name, a.resource_type.name, a.resource_name, a.pattern_type.name)
-            for grant in least_for(who, rows, known={}, over_grants=0)
+            for grant in least_grants_for_principal(who, rows, known={}, over_grants=0)
             for a in [grant.acl]
         }
         for who, rows in by_principal.items()

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, Command
 from tests.docs.test_commands import of, succeeds
@@ -16,7 +16,7 @@ PATIENCE_S = 300
 pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
 
 
-@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+@pytest.mark.skipif(missing_requirement() is not None, reason=str(missing_requirement()))
 def test_the_commands_of_the_page_work(shell: Shell, tmp_path: Path) -> None:
     found = of("docs/pipeline.md")
     printed = {

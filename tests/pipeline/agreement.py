@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_row import api_name
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
 from kafka_shim.shim.traffic.captures.capture_import import import_capture
@@ -106,6 +106,6 @@ def accesses(trace: Path) -> list[dict[str, Any]]:
 
 
 def _rows(table: str, trace: Path, selection: Selection | None = None) -> Iterator[dict[str, Any]]:
-    for split in plan([str(trace)]):
-        for batch in batches(table, split, selection or Selection()):
+    for split in plan_splits([str(trace)]):
+        for batch in table_batches(table, split, selection or Selection()):
             yield from batch.to_pylist()

@@ -8,9 +8,9 @@ import pytest
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
-    from kafka_shim.pipeline.spark_requirements import missing
+    from kafka_shim.pipeline.spark_requirements import missing_requirement
 
-    problem = missing()
+    problem = missing_requirement()
     if problem is not None:
         pytest.skip(problem)
     from kafka_shim.pipeline.spark.session import spark_session

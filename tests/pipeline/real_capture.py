@@ -15,7 +15,7 @@ import msgspec
 from confluent_kafka import KafkaException, Producer
 
 from examples import pipeline_demo
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.headers import read_request_header
@@ -115,9 +115,11 @@ def names_imported(capture: Path, folder: Path) -> Names:
 
 
 def _rows(table: str, folder: Path, ids: dict[bytes, str] | None = None) -> list[dict[str, Any]]:
-    splits = plan([str(folder)])
+    splits = plan_splits([str(folder)])
     found = (
-        batch for split in splits for batch in batches(table, split, Selection(names=ids or {}))
+        batch
+        for split in splits
+        for batch in table_batches(table, split, Selection(names=ids or {}))
     )
     return [row for batch in found for row in batch.to_pylist()]
 

@@ -43,7 +43,7 @@ class Case:
         from kafka_shim.pipeline.spark.observed_accesses import (
             accesses_of_requests,
             authorizer_settings,
-            observed,
+            distinct_accesses,
         )
 
         rng = random.Random(seed)
@@ -61,7 +61,9 @@ class Case:
         random_trace(folder, rng, authorizer, 300, names=3)
         self.seen = twin.accesses(folder)
         options = {"splitBytes": "8000", "release": release}
-        self.frame = accesses_of_requests(observed(spark, [str(folder)], options)).persist()
+        self.frame = accesses_of_requests(
+            distinct_accesses(spark, [str(folder)], options)
+        ).persist()
         self.rows = accesses_of_requests(
             trace_table(spark, "accesses", [str(folder)], options, COLUMNS)
         )
@@ -103,12 +105,18 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
 
 @pytest.mark.parametrize("by_baseline", [False, True])
 def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) -> None:
-    from kafka_shim.pipeline.jobs.what_breaks import changes, doubtful, with_requests
+    from kafka_shim.pipeline.jobs.what_breaks import (
+        changed_decisions,
+        possibly_changed_accesses,
+        with_request_counts,
+    )
 
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)
-    judged = doubtful(case.frame, case.acl_set(case.candidate), before)
-    rows = with_requests(changes(judged), judged, case.rows, by_baseline=by_baseline).collect()
+    judged = possibly_changed_accesses(case.frame, case.acl_set(case.candidate), before)
+    rows = with_request_counts(
+        changed_decisions(judged), judged, case.rows, by_baseline=by_baseline
+    ).collect()
     expected = twin.changed_requests(
         case.seen, case.candidate, SUPERS, everyone=case.everyone, baseline=baseline
     )
@@ -229,15 +237,15 @@ def covered(acl: Any, by: Any) -> bool:
 
 
 def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collect_acls, least_acls
 
-    least = collected(least_acls(case.frame))
+    least = collect_acls(least_acls(case.frame))
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
     assert all(acl.pattern_type is PatternType.LITERAL for acl in least)
     for acl in least:
         rest = [other for other in least if other != acl]
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}, acl
-    without = collected(least_acls(case.frame, super_users=["User:alice"]))
+    without = collect_acls(least_acls(case.frame, super_users=["User:alice"]))
     assert without == [acl for acl in least if acl.principal != "User:alice"]
     assert len(without) < len(least)
 
@@ -261,12 +269,12 @@ def test_super_users_are_guessed_without_rules(spark: Any) -> None:
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collected, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collect_acls, least_acls
 
-    exact = collected(least_acls(case.frame))
+    exact = collect_acls(least_acls(case.frame))
     for budget in (0, 3):
         frame = least_acls(case.frame, budget)
-        least = collected(frame)
+        least = collect_acls(frame)
         assert twin.what_breaks(case.seen, least, SUPERS) == {}
         assert len(least) <= len(exact)
         over: dict[str, int] = {}

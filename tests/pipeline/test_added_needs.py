@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kafka_shim.pipeline.rows.added_needs import added
+from kafka_shim.pipeline.rows.added_needs import newly_needed_accesses
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -35,7 +35,7 @@ def told(message_frame: bytes, present: str, target: str) -> list[str]:
     selection = Selection(release=target, present=present)
     return [
         f"{need.requirement}: {need.narrowest.operation.name} {need.narrowest.resource_name}"
-        for _, need in added(message_frame, selection)
+        for _, need in newly_needed_accesses(message_frame, selection)
     ]
 
 

@@ -13,10 +13,10 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import (
     SPLIT_BYTES,
     Split,
-    batches,
-    packed,
-    plan,
+    group_splits_into_tasks,
+    plan_splits,
     sum_equal_rows,
+    table_batches,
 )
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
@@ -43,8 +43,8 @@ def table(
 ) -> pa.Table:
     found = [
         batch
-        for split in plan([str(folder)], split_bytes)
-        for batch in batches(name, split, selection or Selection())
+        for split in plan_splits([str(folder)], split_bytes)
+        for batch in table_batches(name, split, selection or Selection())
     ]
     return pa.Table.from_batches(found, TABLES[name])
 
@@ -60,7 +60,7 @@ def test_accesses_equal_the_recorded_ones_for_any_splits(tmp_path: Path) -> None
     random_trace(tmp_path, rng, authorizer, 600)
     whole = table("accesses", tmp_path)
     assert whole.num_rows == 600
-    assert len(plan([str(tmp_path)], 4000)) > 3
+    assert len(plan_splits([str(tmp_path)], 4000)) > 3
     assert table("accesses", tmp_path, split_bytes=4000).equals(whole)
     counts = sum_equal_rows(table("observed", tmp_path, split_bytes=4000))
     assert sum(counts["requests"].to_pylist()) == 600
@@ -81,11 +81,11 @@ def test_only_the_columns_that_are_wanted(tmp_path: Path, nobody: StandardAuthor
     maker = TraceMaker(tmp_path, nobody)
     maker.ask("User:a", "h", ApiKey.FETCH, [(Operation.READ, T, "x")], fetch_frame("x", "y"))
     maker.close()
-    (split,) = plan([str(tmp_path)])
-    (batch,) = batches("requests", split, Selection(), ["topics", "principal"])
+    (split,) = plan_splits([str(tmp_path)])
+    (batch,) = table_batches("requests", split, Selection(), ["topics", "principal"])
     assert batch.schema.names == ["topics", "principal"]
     assert batch.to_pylist() == [{"topics": ["x", "y"], "principal": "User:a"}]
-    assert sum(batch.num_rows for batch in batches("requests", split, Selection(), [])) == 1
+    assert sum(batch.num_rows for batch in table_batches("requests", split, Selection(), [])) == 1
 
 
 def test_requests_and_clients(tmp_path: Path, nobody: StandardAuthorizer) -> None:
@@ -135,9 +135,9 @@ def test_damage_is_reported_and_affects_no_other_block(
 
 
 def test_an_empty_trace_has_no_splits_and_a_missing_one_is_an_error(tmp_path: Path) -> None:
-    assert plan([str(tmp_path)]) == []
+    assert plan_splits([str(tmp_path)]) == []
     with pytest.raises(PipelineError, match="does not exist"):
-        plan([str(tmp_path / "no")])
+        plan_splits([str(tmp_path / "no")])
 
 
 def roles_of(folder: Path) -> list[tuple[str, str, str, list[str]]]:
@@ -193,27 +193,31 @@ def test_an_operation_of_a_later_kafka_is_shown_as_unknown(tmp_path: Path) -> No
     access = Access(0, 0, START_US, ApiKey.METADATA, 12, 99, 77, "x", allowed=True, rule="x")
     writer.write(BlockBody([who], [access]))
     writer.close()
-    (split,) = plan([str(tmp_path)])
+    (split,) = plan_splits([str(tmp_path)])
     for table in ("accesses", "observed"):
-        (row,) = next(batches(table, split, Selection())).to_pylist()
+        (row,) = next(table_batches(table, split, Selection())).to_pylist()
         assert (row["operation"], row["resource_type"]) == ("UNKNOWN", "UNKNOWN")
 
 
 def test_many_small_files_are_few_tasks_and_large_ones_stay_alone() -> None:
     small = [Split(f"s{n}", 0, 10_000) for n in range(10_000)]
-    found = packed(small)
+    found = group_splits_into_tasks(small)
     assert [split for part in found for split in part] == small
     assert len(found) <= 42  # 10,000 files with the cost of opening them, in tasks of 64 MiB
     whole = [Split(f"w{n}", 0, SPLIT_BYTES) for n in range(5)]
-    assert packed(whole) == [(split,) for split in whole]
-    assert packed([whole[0], *small[:3], whole[1]]) == [(whole[0],), (*small[:3],), (whole[1],)]
-    assert packed([]) == []
+    assert group_splits_into_tasks(whole) == [(split,) for split in whole]
+    assert group_splits_into_tasks([whole[0], *small[:3], whole[1]]) == [
+        (whole[0],),
+        (*small[:3],),
+        (whole[1],),
+    ]
+    assert group_splits_into_tasks([]) == []
 
 
 def test_a_task_reads_all_of_its_files(tmp_path: Path, nobody: StandardAuthorizer) -> None:
     for number in range(3):
         random_trace(tmp_path / str(number), random.Random(number), nobody, 30)
-    splits = plan([str(tmp_path / str(number)) for number in range(3)])
+    splits = plan_splits([str(tmp_path / str(number)) for number in range(3)])
     reader = TraceReader("accesses", splits, Selection(), ["principal"])
     (task,) = reader.partitions()
     assert sum(batch.num_rows for batch in reader.read(task)) == 90

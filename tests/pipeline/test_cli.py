@@ -19,7 +19,7 @@ from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli, spark_requirements
 from kafka_shim.pipeline.acls.acl_set import read_acls
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.spark.progress import Progress, bar
+from kafka_shim.pipeline.spark.progress import Progress, progress_bar
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.commands import SHIM
 from tests.pipeline.traces import random_acls, random_trace
@@ -159,7 +159,7 @@ class Tasks:
 def test_progress_is_shown_on_a_terminal_and_removed_at_the_end(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    assert bar("starting Spark", 0, 0) == "starting Spark ..."
+    assert progress_bar("starting Spark", 0, 0) == "starting Spark ..."
     for terminal, is_shown in ((Terminal(), True), (io.StringIO(), False)):
         monkeypatch.setattr(sys, "stderr", terminal)
         with Progress("denials", Tasks()):  # type: ignore[arg-type]

@@ -10,14 +10,14 @@ from kafka_shim.authorizer.acl_formats import write
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.package import PACKAGES
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 from tests.pipeline import twin
 from tests.pipeline.traces import random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.heavy, pytest.mark.timeout(900)]
 
 
-@pytest.mark.skipif(missing() is not None, reason=str(missing()))
+@pytest.mark.skipif(missing_requirement() is not None, reason=str(missing_requirement()))
 def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> None:
     from examples.spark_cluster import WORKERS, cluster, submit
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from examples import pipeline_demo
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
 from kafka_shim.pipeline.tables import TABLES
@@ -45,8 +45,8 @@ ID, UNKNOWN_ID = bytes(15) + b"\1", bytes(15) + b"\2"
 def rows(table: str, folder: Path, selection: Selection | None = None) -> list[dict[str, Any]]:
     found = [
         batch
-        for split in plan([str(folder)])
-        for batch in batches(table, split, selection or Selection())
+        for split in plan_splits([str(folder)])
+        for batch in table_batches(table, split, selection or Selection())
     ]
     return list(pa.Table.from_batches(found, TABLES[table]).to_pylist())
 

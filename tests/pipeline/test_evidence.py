@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rul
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.option_checks import reader_options
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
@@ -108,10 +108,10 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
 
 def test_an_acl_that_may_have_been_used_is_never_removable() -> None:
     from kafka_shim.pipeline.acls.acl_set import AclSet
-    from kafka_shim.pipeline.acls.removable import NEVER, NOT_KNOWN, acl_uses
+    from kafka_shim.pipeline.acls.removable import NEVER, NOT_KNOWN, find_removable_acls
 
     listed, old = rule(GROUP_RULE), rule(OLD_RULE)
-    uses = acl_uses(AclSet((listed, old)), [], [], frozenset({listed}))
+    uses = find_removable_acls(AclSet((listed, old)), [], [], frozenset({listed}))
     assert [(use.state, use.can_go) for use in uses] == [(NOT_KNOWN, False), (NEVER, True)]
 
 
@@ -131,7 +131,7 @@ def test_an_unknown_option_of_the_data_source_is_an_error(option: str, advice: s
 
 def test_times_outside_of_the_trace_are_an_error(trace: Path) -> None:
     def options(*words: str) -> dict[str, str]:
-        return reader_options(parsed("denials", str(trace), *words), job_named("denials"))
+        return reader_options(parsed("denials", str(trace), *words), import_job("denials"))
 
     with pytest.raises(PipelineError, match="--since 2030-01-01: nothing was recorded then; the"):
         options("--since", "2030-01-01")
@@ -141,11 +141,11 @@ def test_times_outside_of_the_trace_are_an_error(trace: Path) -> None:
 
 
 def test_a_path_with_wildcards_names_all_traces_that_match(trace: Path) -> None:
-    from kafka_shim.pipeline.rows.batches import plan
+    from kafka_shim.pipeline.rows.batches import plan_splits
 
-    assert plan([f"{trace.parent}/tr*"]) == plan([str(trace)]) != []
+    assert plan_splits([f"{trace.parent}/tr*"]) == plan_splits([str(trace)]) != []
     with pytest.raises(PipelineError, match=r"no trace matches `/none/[*]`"):
-        plan(["/none/*"])
+        plan_splits(["/none/*"])
 
 
 def test_an_interrupt_is_no_traceback(
@@ -154,7 +154,9 @@ def test_an_interrupt_is_no_traceback(
     def interrupted(_: object) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("kafka_shim.pipeline.spark_requirements.missing", lambda **_: None)
+    monkeypatch.setattr(
+        "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
+    )
     monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_jobs", interrupted)
     assert cli.run(parsed("denials", str(trace))) == 130
     assert capsys.readouterr().err == "kafka-shim pipeline: interrupted\n"

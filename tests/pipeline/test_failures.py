@@ -91,7 +91,9 @@ def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     from kafka_shim.pipeline import job_runner
 
     monkeypatch.setattr(job_runner, "reader_options", lambda *_: {})
-    monkeypatch.setattr("kafka_shim.pipeline.spark_requirements.missing", lambda **_: None)
+    monkeypatch.setattr(
+        "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
+    )
     return "denials", "/trace"
 
 
@@ -114,7 +116,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
 ) -> None:
     from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(job_runner, "_run", fails)
+    monkeypatch.setattr(job_runner, "_run_job", fails)
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
@@ -130,13 +132,13 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
 ) -> None:
     from kafka_shim.pipeline import job_runner
 
-    broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_broken=True)
+    broken = Outcome("damage", [], [], [], {}, ["2 rows"], has_failing_findings=True)
 
     def outcome(job: Any, log: Any, _: object) -> Outcome:
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
-    monkeypatch.setattr(job_runner, "_run", outcome)
+    monkeypatch.setattr(job_runner, "_run_job", outcome)
     chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
     assert cli.run(chained) == 3
     printed = capsys.readouterr()
@@ -158,7 +160,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
 
     monkeypatch.setattr(job_runner, "reader_options", options)
     ran = Fails(0, "")
-    monkeypatch.setattr(job_runner, "_run", ran)
+    monkeypatch.setattr(job_runner, "_run_job", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):

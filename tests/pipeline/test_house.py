@@ -3,7 +3,7 @@
 import io
 from pathlib import Path
 
-from kafka_shim.pipeline.jobs import JOBS, MODULES, job_named
+from kafka_shim.pipeline.jobs import JOBS, MODULES, import_job
 from kafka_shim.pipeline.report.output import print_csv
 
 FILES = Path(__file__).parents[2] / "src" / "kafka_shim" / "pipeline" / "jobs"
@@ -18,7 +18,7 @@ def test_each_job_has_the_summary_of_its_module() -> None:
     for job, module in zip(JOBS, MODULES, strict=True):
         first = (FILES / f"{module}.py").read_text().splitlines()[0]
         assert first.startswith(f'"""`{job}`: '), module
-        summary = job_named(job).summary
+        summary = import_job(job).summary
         assert summary
         assert not summary.endswith(".")
 

@@ -11,9 +11,18 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.pipeline.cli import page_of
-from kafka_shim.pipeline.intervals import interval_for, interval_seconds, round_steps
-from kafka_shim.pipeline.report.charts import bars, columns, figure, lines
+from kafka_shim.pipeline.cli import html_page_of_outcome
+from kafka_shim.pipeline.intervals import (
+    axis_steps,
+    parse_interval_seconds,
+    round_interval_for_span,
+)
+from kafka_shim.pipeline.report.charts import (
+    bar_chart,
+    chart_html,
+    line_chart,
+    stacked_column_chart,
+)
 from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
 
 VOID = {"meta", "link", "img", "br", "input"}
@@ -47,7 +56,7 @@ class Tags(HTMLParser):
 
 
 def test_a_page_loads_nothing_and_runs_nothing() -> None:
-    tags = Tags(page_of(whole_report(), ["a<b"])).found
+    tags = Tags(html_page_of_outcome(whole_report(), ["a<b"])).found
     assert not {tag for tag, _ in tags} & {"script", "link", "img", "iframe", "object", "base"}
     for tag, attributes in tags:
         for name, value in attributes.items():
@@ -60,7 +69,7 @@ def test_a_page_loads_nothing_and_runs_nothing() -> None:
 
 
 def test_everything_has_a_name_for_screen_readers() -> None:
-    tags = Tags(page_of(whole_report(), ["t"])).found
+    tags = Tags(html_page_of_outcome(whole_report(), ["t"])).found
     ids = [attributes["id"] for _, attributes in tags if "id" in attributes]
     assert len(ids) == len(set(ids))
     referring = ("aria-labelledby", "aria-describedby")
@@ -79,13 +88,13 @@ def test_everything_has_a_name_for_screen_readers() -> None:
 
 
 def test_foreign_text_is_escaped() -> None:
-    text = page_of(denials(), ["t"])
+    text = html_page_of_outcome(denials(), ["t"])
     assert AWKWARD not in text
     assert "&lt;script&gt;" in text
 
 
 def test_bars_are_proportional_to_their_values() -> None:
-    chart = bars("T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))])
+    chart = bar_chart("T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))])
     widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart.svg)]
     assert len(widths) == 16
     assert widths[1] / widths[0] == pytest.approx(12 / 30, abs=0.01)
@@ -95,26 +104,26 @@ def test_bars_are_proportional_to_their_values() -> None:
 
 def test_columns_are_stacked_and_lines_are_not() -> None:
     points = [(BEGIN, "a", 3.0), (BEGIN, "b", 1.0), *((BEGIN, f"x{n}", 0.5) for n in range(5))]
-    chart = columns("T", "requests", points, 60)
+    chart = stacked_column_chart("T", "requests", points, 60)
     assert chart.heads == ("time", "a", "b", "x0", "x1", "x2", "others")
     assert chart.values == [("2026-01-31 22:00:00", "3.0", "1.0", "0.5", "0.5", "0.5", "1.0")]
     heights = [
         float(h) for h in re.findall(r'<rect [^>]*height="([\d.]+)" class="s\d"><', chart.svg)
     ]
     assert heights[0] == pytest.approx(3 * heights[1], abs=0.2)
-    assert "others" not in lines("T", "ms", points, 60).heads
-    assert figure(chart) != figure(chart)  # ids are unique
+    assert "others" not in line_chart("T", "ms", points, 60).heads
+    assert chart_html(chart) != chart_html(chart)  # ids are unique
 
 
 def test_intervals() -> None:
     from datetime import timedelta
 
-    assert interval_seconds("10 seconds") == 10
-    assert interval_seconds("1 day") == 86400
-    assert interval_for(timedelta(hours=1)) == "60 seconds"
-    assert interval_for(timedelta(0)) == "1 seconds"
+    assert parse_interval_seconds("10 seconds") == 10
+    assert parse_interval_seconds("1 day") == 86400
+    assert round_interval_for_span(timedelta(hours=1)) == "60 seconds"
+    assert round_interval_for_span(timedelta(0)) == "1 seconds"
     for largest in (0, 1, 7, 99, 100, 101, 12345):
-        steps = round_steps(largest)
+        steps = axis_steps(largest)
         assert steps[0] == 0
         assert steps[-1] >= largest > steps[-2] - (largest == 0)
         assert len(steps) <= 6
@@ -150,7 +159,7 @@ def browse(page: Path, *options: str) -> str:
 @pytest.mark.parametrize("width", [1280, 500])
 def test_a_browser_loads_nothing_and_shows_plots_in_proportion(tmp_path: Path, width: int) -> None:
     page = tmp_path / "page.html"
-    text = re.sub(r"<meta http-equiv[^>]*>", "", page_of(whole_report(), ["t"]))
+    text = re.sub(r"<meta http-equiv[^>]*>", "", html_page_of_outcome(whole_report(), ["t"]))
     page.write_text(text.replace("</body>", f"{MEASURE}</body>"))
     shown = browse(page, f"--window-size={width},2000")
     found = re.search(r'data-measured="([^"]*)"', shown)

@@ -10,9 +10,9 @@ import pytest
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import Split, batches
+from kafka_shim.pipeline.rows.batches import Split, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.complete_blocks import complete_bytes
+from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_blocks
 from kafka_shim.pipeline.rows.stream_offsets import limit_bytes, splits_between, written_offsets
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -116,7 +116,7 @@ def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
     small = splits_between({}, first, 3000)
     assert len(small) > 3
     assert [split.at_block for split in small] == [True] + [False] * (len(small) - 1)
-    rows = [b.num_rows for split in small for b in batches("accesses", split, Selection())]
+    rows = [b.num_rows for split in small for b in table_batches("accesses", split, Selection())]
     assert sum(rows) == 200
 
 
@@ -144,15 +144,15 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     for cut in range(len(content) + 1):
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
-        assert complete_bytes(path, 0) == expected
+        assert end_of_complete_blocks(path, 0) == expected
     (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer continued in a new segment
     path.write_bytes(content[: ends[1] + 20])
-    assert complete_bytes(path, 0) == ends[1] + 20
+    assert end_of_complete_blocks(path, 0) == ends[1] + 20
     split = Split(str(path), ends[1], ends[1] + 20, at_block=True)
-    (batch,) = batches("damage", split, Selection())
+    (batch,) = table_batches("damage", split, Selection())
     assert batch.to_pylist()[0]["at"] == ends[1]
     assert batch.to_pylist()[0]["length"] == 20
     assert not batch.to_pylist()[0]["is_tail"]
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
-    assert complete_bytes(path, 0) == ends[3]
+    assert end_of_complete_blocks(path, 0) == ends[3]
     maker.close()

@@ -15,14 +15,16 @@ from kafka_shim.authorizer.acl_formats import write
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 from tests.pipeline.asking import parsed
 from tests.pipeline.traces import made, random_acls, random_trace
 
 pytestmark = [pytest.mark.spark, pytest.mark.timeout(900)]
 PIPELINE = (sys.executable, "-P", "-m", "kafka_shim", "pipeline")
 WORKERS_NEED = ("pyarrow", "pandas", "numpy", "dateutil", "pytz", "tzdata", "six", "crc32c")
-needs_client = pytest.mark.skipif(missing(is_remote=True) is not None, reason="needs gRPC and Java")
+needs_client = pytest.mark.skipif(
+    missing_requirement(is_remote=True) is not None, reason="needs gRPC and Java"
+)
 
 
 @contextmanager

@@ -10,8 +10,8 @@ import pytest
 from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.generalise import made_up
-from kafka_shim.pipeline.acls.synthesis import least_for
+from kafka_shim.pipeline.acls.generalise import count_generated_name_prefixes
+from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
 from tests.pipeline.exact_search import fewest
@@ -63,7 +63,7 @@ def test_no_smaller_set_has_the_observed_decisions() -> None:
     rng = random.Random(11)
     sizes = set()
     for rows in rng.sample(list(observations()), 150):
-        found = [grant.acl for grant in least_for("User:a", rows)]
+        found = [grant.acl for grant in least_grants_for_principal("User:a", rows)]
         assert decides(found, rows), rows
         sizes.add(len(found))
         possible = candidates(rows)
@@ -89,7 +89,7 @@ def test_an_exact_search_finds_no_smaller_set(seed: int) -> None:
         if rng.random() < 0.7
     }
     rows = [row(*cell, allowed=is_allowed) for cell, is_allowed in seen.items()]
-    found = [grant.acl for grant in least_for("User:a", rows)]
+    found = [grant.acl for grant in least_grants_for_principal("User:a", rows)]
     assert decides(found, rows)
     assert len(found) == fewest(seen)
 
@@ -123,12 +123,12 @@ def test_hosts_and_denials(allowed: str, denied: str, expected: list[str]) -> No
         for text, is_allowed in ((allowed, True), (denied, False))
         for operation, host in (part.split() for part in text.split(", ") if part)
     ]
-    assert [acl_rule(grant.acl) for grant in least_for("User:a", rows)] == expected
+    assert [acl_rule(grant.acl) for grant in least_grants_for_principal("User:a", rows)] == expected
 
 
 def test_each_request_counts_for_one_acl() -> None:
     rows = [row(op, host, allowed=True) for op in OPERATIONS for host in ("h1", "h2", "h3")]
-    assert sum(grant.requests for grant in least_for("User:a", rows)) == len(rows)
+    assert sum(grant.requests for grant in least_grants_for_principal("User:a", rows)) == len(rows)
 
 
 @pytest.mark.parametrize(
@@ -145,6 +145,7 @@ def test_each_request_counts_for_one_acl() -> None:
     ],
 )
 def test_generated_names_are_detected(name: str, prefix: str | None) -> None:
-    found = made_up([Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
-                         Operation.READ, Permission.ALLOW)])  # fmt: skip
-    assert list(found) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])
+    acl = Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
+              Operation.READ, Permission.ALLOW)  # fmt: skip
+    prefixes = count_generated_name_prefixes([acl])
+    assert list(prefixes) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])

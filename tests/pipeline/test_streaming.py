@@ -43,7 +43,7 @@ def test_the_lake_has_every_row_once(
 ) -> None:
     from kafka_shim.pipeline.jobs.ingest import ingest
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.observed_accesses import observed
+    from kafka_shim.pipeline.spark.observed_accesses import distinct_accesses
     from kafka_shim.pipeline.trace_input import TraceInput
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -76,9 +76,9 @@ def test_the_lake_has_every_row_once(
     done = ingest(spark, [str(trace)], lake, RELEASE)
     assert (done.recovered, done.segments) == (True, 0)
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
-    straight = sorted(map(str, observed(spark, [str(trace)]).drop("example").collect()))
+    straight = sorted(map(str, distinct_accesses(spark, [str(trace)]).drop("example").collect()))
     through = sorted(
-        map(str, TraceInput(spark, [str(lake)], {}).observed().drop("example").collect())
+        map(str, TraceInput(spark, [str(lake)], {}).distinct_accesses().drop("example").collect())
     )
     assert through == straight
 
@@ -105,19 +105,19 @@ def test_a_stream_has_the_rows_of_the_batch_in_small_steps(spark: Any, tmp_path:
 
 
 def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.watch import Watcher, watch
+    from kafka_shim.pipeline.jobs.watch import NewDenialFinder, report_new_denials
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
     told: list[dict[str, Any]] = []
-    watcher = Watcher(None, RELEASE, [], lists=False)
+    watcher = NewDenialFinder(None, RELEASE, [], lists=False)
     for _ in range(2):
-        watch(spark, [str(tmp_path)], {}, watcher, told.extend, None)
+        report_new_denials(spark, [str(tmp_path)], {}, watcher, told.extend, None)
     denied = {twin.key(access) for access in twin.accesses(tmp_path) if not access["allowed"]}
     names = ("principal", "operation", "resource_type", "resource_name")
     assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
     news: list[dict[str, Any]] = []
-    watcher = Watcher(ACLS[5:], RELEASE, None, lists=False)
-    watch(spark, [str(tmp_path)], {}, watcher, news.extend, None)
+    watcher = NewDenialFinder(ACLS[5:], RELEASE, None, lists=False)
+    report_new_denials(spark, [str(tmp_path)], {}, watcher, news.extend, None)
     expected = twin.what_breaks(twin.accesses(tmp_path), ACLS[5:], ())
     lost = {key[1:]: n for key, n in expected.items() if key[0] == "newly denied"}
     assert {tuple(row[name] for name in names): row["requests"] for row in news} == lost
@@ -143,7 +143,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
     named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
-    (row,) = TraceInput(spark, [str(trace)], {"release": RELEASE}).observed().collect()
+    (row,) = TraceInput(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
     ingest(spark, [str(trace)], lake, RELEASE)
     write(
@@ -161,7 +161,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         ("orders", True),
         ("orders", None),
     ]
-    judged = TraceInput(spark, [str(lake)], {"release": RELEASE}).observed().collect()
+    judged = TraceInput(spark, [str(lake)], {"release": RELEASE}).distinct_accesses().collect()
     assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
 
 
@@ -319,7 +319,7 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
     from kafka_shim.pipeline.acls.acl_set import AclSet
     from kafka_shim.pipeline.jobs.least_acls import least_acls
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
-    from kafka_shim.pipeline.tables import OBSERVED, ddl
+    from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 
     count, acls = 200_000, 2000
 
@@ -330,7 +330,7 @@ def test_very_many_accesses_of_one_principal_fit_into_memory(spark: Any) -> None
             at = OBSERVED.get_field_index("principal")
             yield made.set_column(at, OBSERVED.field(at), principals)
 
-    accesses = spark.range(0, count, 1, 8).mapInArrow(rows, ddl(OBSERVED)).persist()
+    accesses = spark.range(0, count, 1, 8).mapInArrow(rows, spark_ddl(OBSERVED)).persist()
     nobody = what_breaks(accesses, AclSet(()))
     assert nobody.count() == count
     some = what_breaks(accesses, AclSet(tuple(many_acls(acls))))

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.pipeline.traces import made
 
@@ -69,7 +69,7 @@ def unusable() -> str | None:
         check_format("delta", None)
     except PipelineError as error:
         return str(error)
-    return missing()
+    return missing_requirement()
 
 
 def written(trace: str, target: str) -> str:

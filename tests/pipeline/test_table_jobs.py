@@ -57,7 +57,7 @@ def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
 
 def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
     from kafka_shim.pipeline.jobs.readiness import readiness, unknown_versions
-    from kafka_shim.pipeline.tables import CLIENTS, ddl
+    from kafka_shim.pipeline.tables import CLIENTS, spark_ddl
 
     rng = random.Random(7)
     when = datetime(2026, 1, 1, tzinfo=UTC)
@@ -67,7 +67,7 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         key, who = rng.choice(keys), rng.choice(PRINCIPALS)
         name = ("lib", "1", rng.choice(("app", None)))
         rows.append((who, "h", *name, key.wire_name, int(key), rng.randrange(14), 1, when, when))
-    table = spark.createDataFrame(rows, ddl(CLIENTS))
+    table = spark.createDataFrame(rows, spark_ddl(CLIENTS))
     for present, target in (("0.11", "4.0"), ("3.9", "4.0"), ("4.0", "2.0")):
         expected: dict[tuple[str, ...], int] = {}
         unknown = 0
@@ -149,13 +149,13 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
 def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, observed
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, distinct_accesses
 
     allow = {"principal": "User:a", "allow": "Read", "topic": "orders"}
     granted, bare = made(tmp_path / "granted", allow), made(tmp_path / "bare")
 
     def side(path: Path) -> Any:
-        return accesses_of_requests(observed(spark, [str(path)])), trace_table(
+        return accesses_of_requests(distinct_accesses(spark, [str(path)])), trace_table(
             spark, "responses", [str(path)]
         )
 
@@ -228,7 +228,7 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     from kafka_shim.pipeline.jobs.diff import diff
     from kafka_shim.pipeline.jobs.timeline import timeline
     from kafka_shim.pipeline.spark.data_source import trace_table
-    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, observed
+    from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, distinct_accesses
 
     seen = random_traffic(tmp_path / "one", 1)
     other = random_traffic(tmp_path / "two", 2)
@@ -274,10 +274,9 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         for key in first.keys() | second.keys()
         if first.get(key) != second.get(key)
     }
-    sides = [
-        (accesses_of_requests(observed(spark, path)), trace_table(spark, "responses", path))
-        for path in paths
-    ]
+    accesses = [accesses_of_requests(distinct_accesses(spark, path)) for path in paths]
+    responses = [trace_table(spark, "responses", path) for path in paths]
+    sides = list(zip(accesses, responses, strict=True))
     rows = diff(sides[0], sides[1]).where("difference = 'access'").collect()
     assert {tuple(row)[1:] for row in rows} == expected
     assert expected

@@ -11,7 +11,7 @@ import pytest
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
-from kafka_shim.pipeline.tables import TABLES, ddl
+from kafka_shim.pipeline.tables import TABLES, spark_ddl
 from tests.docs.shown import ROOT, blocks
 from tests.pipeline.traces import made, random_acls, random_trace
 
@@ -27,7 +27,9 @@ def test_the_columns_are_those_of_the_tables() -> None:
     assert found.keys() == TABLES.keys() - INTERNAL
     for table, text in found.items():
         columns = re.findall(r"^\| `(\w+)` \| (\S+) \| \S", text, re.MULTILINE)
-        assert ", ".join(f"`{name}` {kind}" for name, kind in columns) == ddl(TABLES[table]), table
+        assert ", ".join(f"`{name}` {kind}" for name, kind in columns) == spark_ddl(
+            TABLES[table]
+        ), table
 
 
 @pytest.mark.spark

@@ -18,12 +18,16 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.acls.matches import Matcher, Signature, speaks
-from kafka_shim.pipeline.acls.removable import AclUse, acl_uses
-from kafka_shim.pipeline.acls.synthesis import least_for
-from kafka_shim.pipeline.acls.verdict import verdict, verdicts
+from kafka_shim.pipeline.acls.matches import (
+    DecisionSignature,
+    SignatureFinder,
+    decision_signature_mapper,
+)
+from kafka_shim.pipeline.acls.removable import AclUsage, find_removable_acls
+from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+from kafka_shim.pipeline.acls.verdict import decide_observed_access, decide_observed_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.api_versions import RELEASES
@@ -51,8 +55,8 @@ class Case:
         selection = Selection(release=release)
         self.batches = [
             batch
-            for split in plan([str(folder)])
-            for batch in batches("observed", split, selection)
+            for split in plan_splits([str(folder)])
+            for batch in table_batches("observed", split, selection)
         ]
         self.rows: list[dict[str, Any]] = pa.Table.from_batches(self.batches, OBSERVED).to_pylist()
 
@@ -78,9 +82,11 @@ class Case:
         found: dict[tuple[str, ...], int] = defaultdict(int)
         authorizer = self.acl_set(acls).authorizer()
         for batch in self.batches:
-            would = verdicts(authorizer, batch.select(DECISION_COLUMNS).columns).to_pylist()
+            would = decide_observed_accesses(
+                authorizer, batch.select(DECISION_COLUMNS).columns
+            ).to_pylist()
             for row, after in zip(batch.to_pylist(), would, strict=True):
-                decision = verdict(authorizer, row)
+                decision = decide_observed_access(authorizer, row)
                 assert after == {"allowed": decision.allowed, "rule": decision_rule(decision)}
                 if row["allowed"] == after["allowed"]:
                     continue
@@ -115,18 +121,23 @@ def test_what_breaks(case: Case) -> None:
     assert case.changes(case.present) == {}
 
 
-def uses_of(case: Case) -> list[AclUse]:
-    spoken = [b.to_pylist() for b in speaks(case.acl_set(case.present))(iter(case.batches))]
+def uses_of(case: Case) -> list[AclUsage]:
+    spoken = [
+        b.to_pylist()
+        for b in decision_signature_mapper(case.acl_set(case.present))(iter(case.batches))
+    ]
     seen = [
         (
-            Signature(r["is_simple"], tuple(r["allows"]), tuple(r["denies"]), tuple(r["others"])),
+            DecisionSignature(
+                r["is_simple"], tuple(r["allows"]), tuple(r["denies"]), tuple(r["others"])
+            ),
             r["requests"],
             r["last_seen"],
         )
         for rows in spoken
         for r in rows
     ]
-    return acl_uses(case.acl_set(case.present), seen, [])
+    return find_removable_acls(case.acl_set(case.present), seen, [])
 
 
 def test_unused_acls(case: Case) -> None:
@@ -171,13 +182,15 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
 
     def decisions(acls: list[Acl]) -> list[bool]:
         authorizer = case.authorizer(acls)
-        return [verdict(authorizer, row).allowed for row in rows]
+        return [decide_observed_access(authorizer, row).allowed for row in rows]
 
     before = decisions(case.present)
     present = case.acl_set(case.present)
-    matcher = Matcher(present, present.authorizer().store)
-    seen = [(matcher.signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS]
-    uses = acl_uses(present, seen, rows)
+    matcher = SignatureFinder(present, present.authorizer().store)
+    seen = [
+        (matcher.find_signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS
+    ]
+    uses = find_removable_acls(present, seen, rows)
     for use in uses:
         if use.state in ("needed", "redundant"):
             fewer = [acl for acl in case.present if acl != use.acl]
@@ -193,7 +206,11 @@ def test_least_acls(case: Case) -> None:
     by_principal: dict[str, list[dict[str, Any]]] = defaultdict(list)
     for row in case.rows:
         by_principal[row["principal"]].append(row)
-    least = [grant.acl for who, rows in by_principal.items() for grant in least_for(who, rows)]
+    least = [
+        grant.acl
+        for who, rows in by_principal.items()
+        for grant in least_grants_for_principal(who, rows)
+    ]
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
     for acl in least:  # every ACL is needed
         rest = [other for other in least if other != acl]
@@ -220,7 +237,7 @@ def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
     asked = {"principal": "User:alice", "host": HOSTS[0], "api_key": 1, "instead": []}
     row = {**asked, "operation": "READ", "resource_type": "TOPIC", "resource_name": "ab"}
     present = early.acl_set(early.present)
-    assert not verdict(present.authorizer(), row).allowed
-    matcher = Matcher(present, present.authorizer().store)
-    uses = acl_uses(present, [(matcher.signature(row), 1, BEGIN)], [row])
+    assert not decide_observed_access(present.authorizer(), row).allowed
+    matcher = SignatureFinder(present, present.authorizer().store)
+    uses = find_removable_acls(present, [(matcher.find_signature(row), 1, BEGIN)], [row])
     assert [(use.state, use.can_go) for use in uses] == [("redundant", True), ("never used", False)]

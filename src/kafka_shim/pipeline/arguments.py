@@ -4,20 +4,20 @@ import argparse
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_shim.pipeline.jobs import JOBS, job_named
-from kafka_shim.pipeline.options import add_common, add_output_formats
+from kafka_shim.pipeline.jobs import JOBS, import_job
+from kafka_shim.pipeline.options import add_common_options, add_output_formats
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Add all jobs as sub-commands."""
     commands = parser.add_subparsers(dest="job", required=True, metavar="JOB")
     for name in JOBS:
-        job = job_named(name)
+        job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
-        spark_options = add_common(command, is_stream=job.is_stream)
+        spark_options = add_common_options(command, is_stream=job.is_stream)
         spark_options.add_argument(
             "--then",
-            action=_ThenAction,
+            action=_ThenJobAction,
             help="another job with its options, run after this one in the same Spark session",
         )
         if not job.is_stream:
@@ -25,7 +25,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         job.add_options(command)
 
 
-class _ThenAction(argparse.Action):
+class _ThenJobAction(argparse.Action):
     """Parse the arguments after `--then` as another job with its options."""
 
     def __init__(self, **settings: Any) -> None:

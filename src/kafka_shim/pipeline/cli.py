@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING, TextIO
 
 from kafka_shim.pipeline.arguments import add_arguments, chained_jobs
 from kafka_shim.pipeline.errors import InputError, PipelineError
-from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.jobs import import_job
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
     from kafka_shim.pipeline.report.outcome import Outcome
 
-__all__ = ["add_arguments", "chained_jobs", "run", "show"]
+__all__ = ["add_arguments", "chained_jobs", "print_outcome", "run"]
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -28,17 +28,17 @@ def run(args: argparse.Namespace) -> int:
 
     1 after a failure, 2 for an invalid option, trace or file, 3 if a job found what --fail names.
     """
-    from kafka_shim.pipeline.spark_requirements import missing
+    from kafka_shim.pipeline.spark_requirements import missing_requirement
 
-    code, problem = 0, missing(is_remote=args.remote is not None)
+    code, problem = 0, missing_requirement(is_remote=args.remote is not None)
     if problem is None:
         from kafka_shim.pipeline.job_runner import run_jobs
 
         try:
             for number, (job, outcome) in enumerate(run_jobs(args)):
                 if number:
-                    print(f"\n{job.job}", file=_notes_to(outcome, job), flush=True)
-                code = max(code, show(outcome, job), key=_SEVERITY.index)
+                    print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
+                code = max(code, print_outcome(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
             code = EXIT_USAGE if isinstance(error, InputError) else EXIT_FAILURE
@@ -51,84 +51,85 @@ def run(args: argparse.Namespace) -> int:
     return code or EXIT_FAILURE
 
 
-def show(outcome: "Outcome", args: argparse.Namespace) -> int:
+def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     """Print the outcome in the chosen format; return the exit code.
 
     Notes go to standard error if standard output is for programs.
     """
-    notes_to = _notes_to(outcome, args)
+    notes_to = _stream_for_notes(outcome, args)
     for note in outcome.notes:
         print(note, file=notes_to)
     if args.html:
         _write_page(outcome, args)
         print(f"page written to {args.html}", file=notes_to)
     _print_rows(outcome, args)
-    if outcome.is_wrong or any(part.is_wrong for part in outcome.parts):
+    if outcome.failed_own_check or any(part.failed_own_check for part in outcome.parts):
         return EXIT_FAILURE
-    return EXIT_MISMATCH if outcome.has_broken else 0
+    return EXIT_MISMATCH if outcome.has_failing_findings else 0
 
 
-def _notes_to(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
+def _stream_for_notes(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
     is_bare = args.json or args.csv or outcome.text is not None
     return sys.stderr if is_bare else sys.stdout
 
 
 def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from kafka_shim.pipeline.report.output import json_ready, print_csv, print_json, print_table
+    from kafka_shim.pipeline.report.output import json_rows, print_csv, print_json, print_table
 
     rows = outcome.rows
     if outcome.text is not None:
         print(outcome.text, end="")
     elif args.json and outcome.parts:
         parts = [
-            {"job": part.job, **part.head, "rows": json_ready(part.rows)} for part in outcome.parts
+            {"job": part.job, **part.head, "rows": json_rows(part.rows)} for part in outcome.parts
         ]
         print_json({"job": outcome.job, **outcome.head, "parts": parts}, sys.stdout)
     elif args.json:
         head = {"job": outcome.job, **outcome.head}
-        print_json(head | {"rows": json_ready(rows)}, sys.stdout)
+        print_json(head | {"rows": json_rows(rows)}, sys.stdout)
     elif args.csv:
         print_csv(outcome.columns, rows, sys.stdout)
     elif outcome.parts and not args.html:
         for part in outcome.parts:
             print(f"\n{part.job}", *part.notes, sep="\n")
-            print_table(part.shown, part.rows, sys.stdout)
+            print_table(part.shown_columns, part.rows, sys.stdout)
     elif rows:
         print()
-        print_table(outcome.shown, rows, sys.stdout)
+        print_table(outcome.shown_columns, rows, sys.stdout)
 
 
 def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
     try:
-        Path(args.html).write_text(page_of(outcome, args.trace), encoding="utf-8")
+        Path(args.html).write_text(html_page_of_outcome(outcome, args.trace), encoding="utf-8")
     except OSError as error:
         raise PipelineError(f"--html {args.html}: {error.strerror}") from error
 
 
-def page_of(outcome: "Outcome", traces: list[str]) -> str:
+def html_page_of_outcome(outcome: "Outcome", traces: list[str]) -> str:
     """Return an HTML page with a section for each job; its heading names traces and period."""
-    from kafka_shim.pipeline.report.html_page import page
-    from kafka_shim.pipeline.report.output import cell
+    from kafka_shim.pipeline.report.html_page import html_page
+    from kafka_shim.pipeline.report.output import cell_text
 
     heading = f"Traces: {', '.join(traces)}. Times are UTC."
     if outcome.head.get("first_seen"):
         first, last = (
-            cell(datetime.fromisoformat(outcome.head[name])) for name in ("first_seen", "last_seen")
+            cell_text(datetime.fromisoformat(outcome.head[name]))
+            for name in ("first_seen", "last_seen")
         )
         heading += f" Accesses from {first} to {last}."
-    sections = [_section(part) for part in outcome.parts or [outcome]]
-    return page(f"kafka-shim pipeline {outcome.job}", heading, sections)
+    sections = [_html_section(part) for part in outcome.parts or [outcome]]
+    return html_page(f"kafka-shim pipeline {outcome.job}", heading, sections)
 
 
-def _section(outcome: "Outcome") -> "Section":
+def _html_section(outcome: "Outcome") -> "Section":
     from kafka_shim.pipeline.report.html_page import Section
 
-    job = job_named(outcome.job)
+    job = import_job(outcome.job)
     return Section(
         outcome.job,
         f"{job.summary[0].upper()}{job.summary[1:]}.",
         outcome.notes,
         job.charts(outcome) if outcome.rows else [],
-        outcome.shown,
+        outcome.shown_columns,
         outcome.rows,
     )

@@ -13,7 +13,7 @@ _STEPS = [1, 2, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1800]
 _STEPS += [hours * 3600 for hours in (1, 2, 3, 6, 12, 24, 48, 168, 720, 2160, 8760)]
 
 
-def interval_seconds(text: str) -> int:
+def parse_interval_seconds(text: str) -> int:
     """Parse `10 seconds`, `1 minute`, `2 hours` or `1 day` to seconds; PipelineError otherwise."""
     found = re.fullmatch(r"\s*(\d+)\s*(second|minute|hour|day)s?\s*", text)
     if found is None or int(found[1]) == 0:
@@ -23,21 +23,21 @@ def interval_seconds(text: str) -> int:
     return int(found[1]) * _SECONDS[found[2]]
 
 
-def interval_for(span: timedelta) -> str:
+def round_interval_for_span(span: timedelta) -> str:
     """Return a round interval that divides the span into at most about sixty parts."""
     wanted = span.total_seconds() / INTERVALS_MAX
-    return f"{step_at_least(wanted)} seconds"
+    return f"{next_round_step_seconds(wanted)} seconds"
 
 
-def observed_interval(head: dict[str, Any]) -> str:
+def interval_for_observation(head: dict[str, Any]) -> str:
     """Return an interval for the observed time span."""
     if not head["accesses"]:
-        return interval_for(timedelta())
+        return round_interval_for_span(timedelta())
     first, last = (datetime.fromisoformat(head[name]) for name in ("first_seen", "last_seen"))
-    return interval_for(last - first)
+    return round_interval_for_span(last - first)
 
 
-def step_at_least(seconds: float) -> int:
+def next_round_step_seconds(seconds: float) -> int:
     """Return the next round number of seconds; above a year, a whole number of years."""
     for step in _STEPS:
         if step >= seconds:
@@ -45,7 +45,7 @@ def step_at_least(seconds: float) -> int:
     return _STEPS[-1] * -int(-seconds // _STEPS[-1])
 
 
-def round_steps(largest: float) -> list[int]:
+def axis_steps(largest: float) -> list[int]:
     """Return about four round values from 0 to at least `largest`, such as 0, 20, 40, 60."""
     scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / 4)))
     step = next(scale * n for n in (1, 2, 5, 10) if scale * n * 4 >= largest)

@@ -12,8 +12,8 @@ from pyspark.errors import PySparkException
 from kafka_shim.pipeline.arguments import chained_jobs
 from kafka_shim.pipeline.errors import InputError, PipelineError
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.jobs import job_named
-from kafka_shim.pipeline.option_checks import check_server, reader_options
+from kafka_shim.pipeline.jobs import import_job
+from kafka_shim.pipeline.option_checks import check_spark_connect_server, reader_options
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
@@ -41,7 +41,7 @@ def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Out
     """
     ready: list[CheckedJob] = []
     for job in chained_jobs(args):
-        ready.append(_checked(job))
+        ready.append(_check_job(job))
         if job.job == "ingest":
             break
     is_delta = any(needs_package(job.args.table_format, job.args.remote) for job in ready)
@@ -49,17 +49,17 @@ def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Out
     with SparkLog() as log:
         for number, job in enumerate(chained_jobs(args)):
             if number == len(ready):
-                ready.append(_checked(job))
+                ready.append(_check_job(job))
             yield job, _run_with_retries(ready[number], log, settings)
 
 
-def _checked(args: argparse.Namespace) -> CheckedJob:
-    job = job_named(args.job)
+def _check_job(args: argparse.Namespace) -> CheckedJob:
+    job = import_job(args.job)
     try:
         options = reader_options(args, job)
     except PipelineError as error:
         raise InputError(str(error)) from error
-    check_server(args)
+    check_spark_connect_server(args)
     return CheckedJob(args, job, options)
 
 
@@ -67,18 +67,18 @@ def _run_with_retries(checked: CheckedJob, log: SparkLog, settings: Mapping[str,
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run(checked, log, settings)
+            return _run_job(checked, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
             problem = f"{failure_line(error)}; more in {log.path}"
-            log.keep(str(error))
+            log.keep_with_failure(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+def _run_job(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     args = checked.args
     with Progress("starting Spark"):
         if args.remote:

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from kafka_shim.pipeline.acls.acl_set import read_acls
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.intervals import interval_seconds
+from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.rows.batches import plan
+from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.spark.data_source import selection_of
+from kafka_shim.pipeline.spark.data_source import selection_from_options
 from kafka_shim.pipeline.spark.table_formats import check_format
-from kafka_shim.pipeline.trace_input import lake_of
+from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.foreign_files import import_command_hint
@@ -28,10 +28,10 @@ PATIENCE_S = 10
 
 def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     """Return the options for reading traces. Raise PipelineError for an invalid one."""
-    release = _known_release(args.kafka_version or RELEASES[-1])
+    release = _validated_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
     options = {name: value for name, value in given.items() if value}
-    limits = selection_of(options)
+    limits = selection_from_options(options)
     since, until = limits.since_us, limits.until_us
     if since is not None and until is not None and since >= until:
         raise PipelineError(f"--until {args.until} is not after --since {args.since}")
@@ -43,10 +43,10 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     _check_period(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
-            _known_release(getattr(args, name))
+            _validated_release(getattr(args, name))
     for name in ("interval", "every"):
         if getattr(args, name, None):
-            interval_seconds(getattr(args, name))
+            parse_interval_seconds(getattr(args, name))
     for name in ("acls", "baseline", "against"):
         if getattr(args, name, None):
             read_acls(getattr(args, name))
@@ -55,7 +55,7 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     return options
 
 
-def _known_release(release: str) -> str:
+def _validated_release(release: str) -> str:
     """Return the release. Raise PipelineError for an unknown one."""
     if release not in RELEASES:
         raise PipelineError(
@@ -74,7 +74,7 @@ def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
         raise PipelineError(f"--remote {args.remote}: expected sc://HOST:PORT")
 
 
-def check_server(args: argparse.Namespace) -> None:
+def check_spark_connect_server(args: argparse.Namespace) -> None:
     """Raise PipelineError if nothing listens at --remote; Spark would retry for minutes."""
     if args.remote is None:
         return
@@ -87,7 +87,7 @@ def check_server(args: argparse.Namespace) -> None:
 
 
 def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
-    lake = lake_of(args.trace)
+    lake = lake_at_paths(args.trace)
     if lake is not None and is_stream:
         raise PipelineError(f"`{lake}` is a lake; {args.job} needs the folder of a trace")
     is_follower = args.job == "watch" or getattr(args, "follow", False)
@@ -97,20 +97,20 @@ def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
                 raise PipelineError(f"the trace `{path}` does not exist")
         return
     for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
-        if paths and lake_of(paths) is None:
+        if paths and lake_at_paths(paths) is None:
             _check_segments(paths, even_damaged=args.job == "damage")
 
 
 def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
     """Raise PipelineError for paths without a readable trace."""
-    found = list(dict.fromkeys(split.path for split in plan(paths)))
+    found = list(dict.fromkeys(split.path for split in plan_splits(paths)))
     if not found:
         raise PipelineError(
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
-            f"{_import_hint(paths)}"
+            f"{_import_command_hint_for_any(paths)}"
         )
     if not even_damaged and not any(contains_block(Path(path)) for path in found):
-        if hint := _import_hint(paths):
+        if hint := _import_command_hint_for_any(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         raise PipelineError(
             f"`{', '.join(paths)}` contains no complete trace block;"
@@ -118,13 +118,13 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
         )
 
 
-def _import_hint(paths: list[str]) -> str:
+def _import_command_hint_for_any(paths: list[str]) -> str:
     return next((hint for path in paths if (hint := import_command_hint(Path(path)))), "")
 
 
 def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: bool) -> None:
     """Raise PipelineError if --since and --until select nothing of the traces."""
-    if is_stream or not limits.is_limited or lake_of(args.trace) is not None:
+    if is_stream or not limits.is_limited or lake_at_paths(args.trace) is not None:
         return
     periods: list[tuple[int, int]] = []
 
@@ -133,10 +133,10 @@ def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: boo
             periods.append((header.first_us, header.last_us))
         return False  # the content is not needed
 
-    for path in dict.fromkeys(split.path for split in plan(args.trace)):
+    for path in dict.fromkeys(split.path for split in plan_splits(args.trace)):
         for _ in read_segment(Path(path), selects_block=note_period):
             pass
-        if any(_overlaps(period, limits) for period in periods):
+        if any(_period_overlaps_selection(period, limits) for period in periods):
             return
     if periods:
         first, last = (
@@ -151,7 +151,7 @@ def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: boo
         )
 
 
-def _overlaps(period: tuple[int, int], limits: Selection) -> bool:
+def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bool:
     first_us, last_us = period
     is_before_end = limits.until_us is None or first_us < limits.until_us
     return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
@@ -163,10 +163,10 @@ def _check_output(args: argparse.Namespace) -> None:
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     for option, folder in (("--output", "output"), ("--parquet", "parquet")):
         if getattr(args, folder, None):
-            _check_folder(option, getattr(args, folder))
+            _check_output_folder(option, getattr(args, folder))
 
 
-def _check_folder(option: str, place: str) -> None:
+def _check_output_folder(option: str, place: str) -> None:
     """Raise PipelineError for a folder that contains a trace or cannot be written."""
     if "://" in place:  # only Spark can access it
         return

@@ -15,7 +15,7 @@ def absolute_path(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> argparse._ArgumentGroup:
+def add_common_options(job: argparse.ArgumentParser, *, is_stream: bool) -> argparse._ArgumentGroup:
     """Add the options that select what to read, the rules, and Spark; return Spark's group."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
@@ -68,7 +68,7 @@ def add_common(job: argparse.ArgumentParser, *, is_stream: bool) -> argparse._Ar
     return group
 
 
-def _table_format(text: str) -> str:
+def _parse_table_format(text: str) -> str:
     """Return the format; reject iceberg with the reason, since users look for it."""
     if text.lower() == "iceberg":
         raise argparse.ArgumentTypeError(
@@ -93,7 +93,7 @@ def add_output_formats(job: argparse.ArgumentParser) -> None:
     )
     output.add_argument(
         "--table-format",
-        type=_table_format,
+        type=_parse_table_format,
         choices=TABLE_FORMATS,
         default=TABLE_FORMATS[0],
         metavar="FORMAT",
@@ -102,19 +102,19 @@ def add_output_formats(job: argparse.ArgumentParser) -> None:
     output.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
 
 
-def add_every(job: argparse.ArgumentParser, default: str) -> None:
+def add_every_option(job: argparse.ArgumentParser, default: str) -> None:
     """Add --every, the interval at which a stream reads."""
     text = f"interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
     job.set_defaults(csv=False, parquet=None, html=None, table_format=TABLE_FORMATS[0])
 
 
-def add_fail(job: argparse.ArgumentParser) -> None:
+def add_fail_option(job: argparse.ArgumentParser) -> None:
     """Add --fail."""
     job.add_argument("--fail", action="store_true", help="exit with code 3 if anything is found")
 
 
-def add_present_acls(job: argparse.ArgumentParser, purpose: str) -> None:
+def add_present_acl_options(job: argparse.ArgumentParser, purpose: str) -> None:
     """Add the options for the present ACLs: a file, or a broker that
     `kafka-shim pipeline` reads.
     """
@@ -133,5 +133,5 @@ def check_present_acls(args: argparse.Namespace) -> None:
         raise PipelineError("--bootstrap-server works with `kafka-shim pipeline` only; use --acls")
 
 
-def no_options(_: argparse.ArgumentParser) -> None:
+def add_no_options(_: argparse.ArgumentParser) -> None:
     """Add nothing: the job has the common options only."""

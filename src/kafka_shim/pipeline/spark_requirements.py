@@ -13,7 +13,7 @@ WITHOUT_JAVA = (
 )
 
 
-def missing(*, is_remote: bool = False) -> str | None:
+def missing_requirement(*, is_remote: bool = False) -> str | None:
     """Return in one line what must be installed first; None if nothing is missing.
 
     `is_remote`: Spark runs on a server (Spark Connect), as it does if SPARK_REMOTE is set.

@@ -165,11 +165,11 @@ _DDL = {
 }
 
 
-def ddl(schema: pa.Schema) -> str:
+def spark_ddl(schema: pa.Schema) -> str:
     """Return a schema as Spark DDL: `principal string, time timestamp, ...`."""
     return ", ".join(f"`{field.name}` {_DDL[field.type]}" for field in schema)
 
 
-def pruned(schema: pa.Schema, names: list[str]) -> pa.Schema:
+def select_columns(schema: pa.Schema, names: list[str]) -> pa.Schema:
     """Return the columns with these names, in their order; KeyError for an unknown one."""
     return pa.schema([schema.field(name) for name in names])

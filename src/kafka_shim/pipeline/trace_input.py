@@ -12,16 +12,16 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNKNOWN_DECISION
-from kafka_shim.pipeline.rows.batches import plan
-from kafka_shim.pipeline.rows.trace_facts import is_derived
-from kafka_shim.pipeline.spark.data_source import selection_of, trace_table
+from kafka_shim.pipeline.rows.batches import plan_splits
+from kafka_shim.pipeline.rows.trace_facts import has_derived_accesses
+from kafka_shim.pipeline.spark.data_source import selection_from_options, trace_table
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
 from kafka_shim.pipeline.spark.observed_accesses import (
     accesses_of_requests,
     authorizer_settings,
-    count_accesses,
-    observed,
+    count_distinct_accesses,
+    distinct_accesses,
     roles_of_requests,
     sum_equal_accesses,
 )
@@ -75,7 +75,7 @@ class TraceInput(msgspec.Struct):
     _observation: Observation | None = None
 
     def lake(self) -> Path | None:
-        return lake_of(self.paths)
+        return lake_at_paths(self.paths)
 
     def table(self, name: str, *columns: str) -> "DataFrame":
         """Return a table; for a trace, only the named columns are computed."""
@@ -97,15 +97,15 @@ class TraceInput(msgspec.Struct):
         options = self._options_with_facts() | {"release": target, "present": present}
         return trace_table(self.spark, "added_needs", self.paths, options)
 
-    def observed(self) -> "DataFrame":
+    def distinct_accesses(self) -> "DataFrame":
         """Return the distinct accesses."""
         if self.lake() is not None:
-            return sum_equal_accesses(count_accesses(self.table("accesses")))
-        return observed(self.spark, self.paths, self._options_with_facts())
+            return sum_equal_accesses(count_distinct_accesses(self.table("accesses")))
+        return distinct_accesses(self.spark, self.paths, self._options_with_facts())
 
     def _options_with_facts(self) -> dict[str, str]:
         """Return the options, with names of topic ids and what existed if accesses are derived."""
-        splits = plan(self.paths)
+        splits = plan_splits(self.paths)
         return (
             self.options
             | topic_names_option(topic_id_table(self.spark, splits))
@@ -114,7 +114,7 @@ class TraceInput(msgspec.Struct):
 
     def _within_selection(self, rows: "DataFrame") -> "DataFrame":
         """Return a lake's rows within the times and for the APIs; damage has neither."""
-        selection = selection_of(self.options)
+        selection = selection_from_options(self.options)
         if "time" not in rows.columns:
             return rows
         for limit, is_kept in ((selection.since_us, True), (selection.until_us, False)):
@@ -134,11 +134,11 @@ class TraceInput(msgspec.Struct):
     def observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
-            self._observation = self._observed(args)
+            self._observation = self._read_observation(args)
         return self._observation
 
-    def _observed(self, args: argparse.Namespace) -> Observation:
-        all_accesses = self.observed().persist()
+    def _read_observation(self, args: argparse.Namespace) -> Observation:
+        all_accesses = self.distinct_accesses().persist()
         users, everyone = authorizer_settings(all_accesses)
         head = _access_totals(all_accesses) | self.damage_totals()
         head["super_users"] = list(users if args.super_user is None else args.super_user)
@@ -178,7 +178,9 @@ class TraceInput(msgspec.Struct):
     def _accesses_without_decision(self) -> list[tuple[str, str, int]]:
         """Return principal, reason and number of derived accesses without a known decision."""
         is_lake = self.lake() is not None
-        if not (is_lake or any(is_derived(split.path) for split in plan(self.paths))):
+        if not (
+            is_lake or any(has_derived_accesses(split.path) for split in plan_splits(self.paths))
+        ):
             return []
         accesses = self.table("accesses", "time", "api_key", "principal", "role", "allowed")
         counts = accesses.where("allowed is null").groupBy("principal", "role").count()
@@ -227,7 +229,7 @@ def _utc_text(time: datetime | None) -> str | None:
     return None if time is None else time.astimezone(UTC).isoformat()
 
 
-def lake_of(paths: list[str]) -> Path | None:
+def lake_at_paths(paths: list[str]) -> Path | None:
     """Return the lake if the path is one.
 
     Raise PipelineError for a lake together with other paths.

@@ -42,7 +42,7 @@ class PackedAclSet(msgspec.Struct, frozen=True):
     content: bytes
     digest: str
 
-    def unpacked(self) -> AclSet:
+    def unpack(self) -> AclSet:
         return msgspec.msgpack.decode(self.content, type=AclSet)
 
     def authorizer(self) -> StandardAuthorizer:
@@ -51,11 +51,11 @@ class PackedAclSet(msgspec.Struct, frozen=True):
         if found is None:
             if len(_AUTHORIZERS) >= _AUTHORIZERS_MAX:
                 _AUTHORIZERS.clear()
-            found = _AUTHORIZERS[self.digest] = self.unpacked().authorizer()
+            found = _AUTHORIZERS[self.digest] = self.unpack().authorizer()
         return found
 
 
-def packed(acl_set: AclSet) -> PackedAclSet:
+def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
     """Return the set as bytes with its identity."""
     content = msgspec.msgpack.encode(acl_set)
     return PackedAclSet(content, hashlib.sha256(content).hexdigest())

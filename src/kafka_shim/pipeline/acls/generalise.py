@@ -8,11 +8,11 @@ import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
-from kafka_shim.pipeline.acls.grants import Grant, What
+from kafka_shim.pipeline.acls.grants import Grant, OperationOnResource
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 PREFIX_CHARACTERS_MIN = 3
-Known = Mapping[ResourceType, frozenset[str]]
+NamesByResourceType = Mapping[ResourceType, frozenset[str]]
 """All names that anybody was seen to use."""
 
 _BOUNDARY = re.compile(r"[.\-_]")
@@ -25,8 +25,11 @@ _Key = tuple[ResourceType, str, Operation]
 """What stays the same when names are joined: the type, the host and the operation."""
 
 
-def generalise(
-    grants: list[Grant], known: Known, budget: int, denied: Iterable[What]
+def join_names_into_prefixes(
+    grants: list[Grant],
+    known: NamesByResourceType,
+    budget: int,
+    denied: Iterable[OperationOnResource],
 ) -> list[Grant]:
     """Return the grants with as many literal names as possible joined into prefixes.
 
@@ -41,65 +44,77 @@ def generalise(
     refused = list(denied)
     found: list[Grant] = []
     for key, group in by_key.items():
-        joined, budget = _joined(key, group, known, budget, refused)
+        joined, budget = _join_within_budget(key, group, known, budget, refused)
         found += joined
     return found
 
 
-def made_up(acls: Iterable[Acl]) -> dict[tuple[ResourceType, str], int]:
+def count_generated_name_prefixes(acls: Iterable[Acl]) -> dict[tuple[ResourceType, str], int]:
     """Return prefixes of literal names that look generated for one run, with their numbers of
     names.
     """
     found: dict[tuple[ResourceType, str], set[str]] = defaultdict(set)
     for acl in acls:
-        prefix = _before_generated(acl.resource_name)
+        prefix = _prefix_before_generated_part(acl.resource_name)
         if prefix and acl.pattern_type is PatternType.LITERAL:
             found[acl.resource_type, prefix].add(acl.resource_name)
     return {key: len(names) for key, names in sorted(found.items())}
 
 
-def _before_generated(name: str) -> str | None:
+def _prefix_before_generated_part(name: str) -> str | None:
     generated = _GENERATED.search(name)
     if generated is None or generated.start() < PREFIX_CHARACTERS_MIN:
         return None
     return name[: generated.start()]
 
 
-def _joined(
-    key: _Key, group: list[Grant], known: Known, budget: int, denied: list[What]
+def _join_within_budget(
+    key: _Key,
+    group: list[Grant],
+    known: NamesByResourceType,
+    budget: int,
+    denied: list[OperationOnResource],
 ) -> tuple[list[Grant], int]:
     kind, _, operation = key
     rest = {grant.acl.resource_name: grant for grant in group}
     names = known.get(kind, frozenset())
     taken: list[Grant] = []
-    for prefix in sorted(_prefixes(rest), key=lambda prefix: (len(prefix), prefix)):
+    for prefix in sorted(_candidate_prefixes(rest), key=lambda prefix: (len(prefix), prefix)):
         covered = [name for name in rest if name.startswith(prefix)]
-        if len(covered) < 2 and not any(_is_generated(name, prefix) for name in covered):
+        if len(covered) < 2 and not any(
+            _is_generated_after_prefix(name, prefix) for name in covered
+        ):
             continue
         over = sorted(name for name in names if name.startswith(prefix) and name not in rest)
-        if not covered or len(over) > budget or _is_denied(kind, operation, prefix, denied):
+        if (
+            not covered
+            or len(over) > budget
+            or _would_allow_denied_access(kind, operation, prefix, denied)
+        ):
             continue
         budget -= len(over)
-        taken.append(_prefixed([rest.pop(name) for name in covered], prefix, tuple(over)))
+        taken.append(_prefix_grant([rest.pop(name) for name in covered], prefix, tuple(over)))
     return [*taken, *rest.values()], budget
 
 
-def _prefixes(names: Iterable[str]) -> set[str]:
+def _candidate_prefixes(names: Iterable[str]) -> set[str]:
     found = set()
     for name in names:
         ends = [match.end() for match in _BOUNDARY.finditer(name)]
         found |= {name[:end] for end in ends if PREFIX_CHARACTERS_MIN <= end < len(name)}
-        generated = _before_generated(name)
+        generated = _prefix_before_generated_part(name)
         if generated:
             found.add(generated)
     return {prefix for prefix in found if not prefix.startswith(WILDCARD)}
 
 
-def _is_generated(name: str, prefix: str) -> bool:
+def _is_generated_after_prefix(name: str, prefix: str) -> bool:
     return _GENERATED.fullmatch(name, len(prefix)) is not None
 
 
-def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: list[What]) -> bool:
+def _would_allow_denied_access(
+    kind: ResourceType, operation: Operation, prefix: str, denied: list[OperationOnResource]
+) -> bool:
     return any(
         of is kind
         and name.startswith(prefix)
@@ -108,7 +123,7 @@ def _is_denied(kind: ResourceType, operation: Operation, prefix: str, denied: li
     )
 
 
-def _prefixed(covered: list[Grant], prefix: str, over: tuple[str, ...]) -> Grant:
+def _prefix_grant(covered: list[Grant], prefix: str, over: tuple[str, ...]) -> Grant:
     first = covered[0]
     acl: Acl = msgspec.structs.replace(
         first.acl, resource_name=prefix, pattern_type=PatternType.PREFIXED

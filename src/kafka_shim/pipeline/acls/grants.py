@@ -6,10 +6,10 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.rows.access_roles import access_parts
+from kafka_shim.pipeline.rows.access_roles import split_access_text
 from kafka_shim.protocol.enums import Operation, ResourceType
 
-What = tuple[Operation, ResourceType, str]
+OperationOnResource = tuple[Operation, ResourceType, str]
 """An operation on a named resource."""
 
 
@@ -21,12 +21,12 @@ class Grant(msgspec.Struct, frozen=True):
     over_grants: tuple[str, ...] = ()
 
 
-def what_of(row: Mapping[str, Any]) -> What:
+def operation_on_resource(row: Mapping[str, Any]) -> OperationOnResource:
     """Return the operation and resource of a row of `observed`."""
     return Operation[row["operation"]], ResourceType[row["resource_type"]], row["resource_name"]
 
 
-def parse_what(text: str) -> What:
+def parse_alternative(text: str) -> OperationOnResource:
     """Parse an entry of the column `instead`."""
-    operation, kind, name = access_parts(text)
+    operation, kind, name = split_access_text(text)
     return Operation[operation], ResourceType[kind], name

@@ -16,9 +16,9 @@ from kafka_shim.authorizer.operations import (
 )
 from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
-from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.grants import parse_what, what_of
-from kafka_shim.pipeline.acls.verdict import is_about_any
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.grants import operation_on_resource, parse_alternative
+from kafka_shim.pipeline.acls.verdict import row_is_about_any_resource
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
@@ -39,7 +39,7 @@ SPOKEN_DDL = (
 )
 
 
-class Signature(msgspec.Struct, frozen=True):
+class DecisionSignature(msgspec.Struct, frozen=True):
     """The ACLs that a decision depends on, by their positions in the set.
 
     `others` are ACLs on the same resource that do not apply to the access; they matter if resources
@@ -53,7 +53,7 @@ class Signature(msgspec.Struct, frozen=True):
     denies: tuple[int, ...]
     others: tuple[int, ...]
 
-    def outcome(self, gone: set[int], *, allow_everyone: bool) -> bool:
+    def is_allowed_without(self, gone: set[int], *, allow_everyone: bool) -> bool:
         """Return the decision without the ACLs in `gone`; only for a simple signature."""
         if any(at not in gone for at in self.denies):
             return False
@@ -63,27 +63,29 @@ class Signature(msgspec.Struct, frozen=True):
         return allow_everyone and all(at in gone for at in rest)
 
 
-def speaks(acl_set: AclSet) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def decision_signature_mapper(
+    acl_set: AclSet,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for mapInArrow from batches of `observed` to
     `SPOKEN`, without super users.
     """
-    present = packed(acl_set)
+    present = pack_acl_set(acl_set)
 
     def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        acl_set = present.unpacked()
-        matcher = Matcher(acl_set, present.authorizer().store)
+        acl_set = present.unpack()
+        matcher = SignatureFinder(acl_set, present.authorizer().store)
         for batch in batches:
             rows = []
             for row in batch.to_pylist():
                 if row["principal"] not in acl_set.super_users:
-                    found = msgspec.structs.asdict(matcher.signature(row))
+                    found = msgspec.structs.asdict(matcher.find_signature(row))
                     rows.append({**found, **{k: row[k] for k in ("requests", "last_seen")}})
             yield pa.RecordBatch.from_pylist(rows, SPOKEN)
 
     return spoken
 
 
-class Matcher:
+class SignatureFinder:
     """Finds signatures, and caches the ACLs of each resource and actor."""
 
     def __init__(self, acl_set: AclSet, store: AclStore) -> None:
@@ -94,32 +96,37 @@ class Matcher:
         self._starred = rules.wildcard_covers_starred_names
         self._is_plain = not rules.prefix_search_stops_early
 
-    def signature(self, row: dict[str, Any]) -> Signature:
+    def find_signature(self, row: dict[str, Any]) -> DecisionSignature:
         """Return the signature of a row of `observed`."""
         actor = Actor(row["principal"], row["host"])
-        is_any = is_about_any(row)
+        is_any = row_is_about_any_resource(row)
         found: dict[str, set[int]] = {"allows": set(), "denies": set(), "others": set()}
-        for operation, kind, name in (what_of(row), *map(parse_what, row["instead"])):
+        for operation, kind, name in (
+            operation_on_resource(row),
+            *map(parse_alternative, row["instead"]),
+        ):
             action = Action(operation, kind, name)
-            for acl in self._entries(actor, action, whole_type=is_any or name == WILDCARD):
-                found[self._bearing(acl, actor, action)].add(self._positions[acl])
+            for acl in self._applicable_acls(actor, action, whole_type=is_any or name == WILDCARD):
+                found[self._effect_on_action(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "others"))
-        return Signature(self._is_plain and not is_any and not row["instead"], *parts)
+        return DecisionSignature(self._is_plain and not is_any and not row["instead"], *parts)
 
-    def _entries(self, actor: Actor, action: Action, *, whole_type: bool) -> Iterator[Acl]:
+    def _applicable_acls(self, actor: Actor, action: Action, *, whole_type: bool) -> Iterator[Acl]:
         if not whole_type or action.resource_type is not ResourceType.TOPIC:
-            yield from self._on(action.resource_type, action.resource_name, actor)
+            yield from self._acls_on_resource(action.resource_type, action.resource_name, actor)
             return
         for subject in self._store.subjects_including(actor):
             for pattern in self._store.patterns_of_subject(action.resource_type, subject):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._on(action.resource_type, PROBED_NAME, actor)
+            yield from self._acls_on_resource(action.resource_type, PROBED_NAME, actor)
 
-    def _on(self, resource_type: ResourceType, name: str, actor: Actor) -> Iterator[Acl]:
+    def _acls_on_resource(
+        self, resource_type: ResourceType, name: str, actor: Actor
+    ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""
         for pattern in self._store.patterns_matching_name(resource_type, name):
-            if not self._starred and _is_passed_over(pattern, name):
+            if not self._starred and _is_overlooked_wildcard(pattern, name):
                 continue
             if self._with_others:
                 for subject, grant in pattern.subject_grants():
@@ -128,7 +135,7 @@ class Matcher:
             for subject in self._store.subjects_including(actor):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
 
-    def _bearing(self, acl: Acl, actor: Actor, action: Action) -> str:
+    def _effect_on_action(self, acl: Acl, actor: Actor, action: Action) -> str:
         allows = acl.permission is Permission.ALLOW
         operations = (
             operations_whose_allow_includes if allows else operations_whose_deny_includes
@@ -142,7 +149,7 @@ class Matcher:
         return "allows" if allows else "denies"
 
 
-def _is_passed_over(pattern: Pattern, name: str) -> bool:
+def _is_overlooked_wildcard(pattern: Pattern, name: str) -> bool:
     """Return whether the pattern is `*` and does not cover the name, since that begins with `*`."""
     is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
     return is_wildcard and name != WILDCARD and name[:1] == WILDCARD

@@ -14,8 +14,12 @@ from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rul
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Action, Actor, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.pipeline.acls.grants import What, parse_what, what_of
-from kafka_shim.pipeline.acls.verdict import may_be_any
+from kafka_shim.pipeline.acls.grants import (
+    OperationOnResource,
+    operation_on_resource,
+    parse_alternative,
+)
+from kafka_shim.pipeline.acls.verdict import may_mean_any_resource
 
 QUESTIONS = ("principal", "operation", "resource_type", "resource_name", "asked")
 """The columns that a remedy depends on; `asked` are structures of `host`, `api_key`, `instead` and
@@ -34,7 +38,7 @@ class Remedy(msgspec.Struct, frozen=True):
     not_known: str = ""
 
 
-def remedies(
+def remedy_texts(
     authorizer: StandardAuthorizer | None, questions: Sequence[pa.Array]
 ) -> pa.StructArray:
     """Return texts for rows of `QUESTIONS`; complete if there is an authorizer with the ACLs."""
@@ -44,28 +48,32 @@ def remedies(
     for row in rows:
         *what, asked = row
         denied = [{**dict(zip(QUESTIONS[:-1], what, strict=True)), **each} for each in asked]
-        found = observed_remedy(denied) if authorizer is None else remedy(authorizer, denied)
+        found = (
+            remedy_from_recorded_rules(denied)
+            if authorizer is None
+            else missing_steps(authorizer, denied)
+        )
         texts.append("; ".join(map(_step_text, found.steps)) or NOT_NEEDED)
         gaps.append(found.not_known)
     return pa.StructArray.from_arrays([pa.array(texts), pa.array(gaps)], fields=list(REMEDY))
 
 
-def remedy(authorizer: StandardAuthorizer, denied: Iterable[Mapping[str, Any]]) -> Remedy:
+def missing_steps(authorizer: StandardAuthorizer, denied: Iterable[Mapping[str, Any]]) -> Remedy:
     """Return the steps after which all ACLs together allow these rows; none if they already do.
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(steps_to_allow(authorizer, map(_required_access, denied)))
+    return Remedy(steps_to_allow(authorizer, map(_required_access_of_row, denied)))
 
 
-def observed_remedy(denied: Sequence[dict[str, Any]]) -> Remedy:
+def remedy_from_recorded_rules(denied: Sequence[dict[str, Any]]) -> Remedy:
     """Return the steps that follow from the rules in the trace; complete only for `DefaultDeny`."""
     rules = dict.fromkeys(row["rule"] for row in denied)
     named = [acl for rule in rules if (acl := parse_acl_rule(rule)) is not None]
     steps = [Step(is_addition=False, acl=acl) for acl in named]
     without = next((row for row in denied if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
-        access = _required_access(without)
+        access = _required_access_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
@@ -74,17 +82,17 @@ def observed_remedy(denied: Sequence[dict[str, Any]]) -> Remedy:
     return Remedy(tuple(steps), "" if set(rules) == {_DEFAULT_DENY} else _WITHOUT_RULE)
 
 
-def _required_access(row: Mapping[str, Any]) -> RequiredAccess:
+def _required_access_of_row(row: Mapping[str, Any]) -> RequiredAccess:
     """Return the access of a row: its own, or all of those that are in `instead`."""
-    own = (_checked_action(row, what_of(row)),)
-    instead = tuple(_checked_action(row, parse_what(text)) for text in row["instead"])
+    own = (_checked_action_of_row(row, operation_on_resource(row)),)
+    instead = tuple(_checked_action_of_row(row, parse_alternative(text)) for text in row["instead"])
     return RequiredAccess(
         Actor(row["principal"], row["host"]), (own, instead) if instead else (own,)
     )
 
 
-def _checked_action(row: Mapping[str, Any], what: What) -> CheckedAction:
-    return CheckedAction(Action(*what), any_name=may_be_any(row["api_key"], what))
+def _checked_action_of_row(row: Mapping[str, Any], what: OperationOnResource) -> CheckedAction:
+    return CheckedAction(Action(*what), any_name=may_mean_any_resource(row["api_key"], what))
 
 
 def _step_text(step: Step) -> str:

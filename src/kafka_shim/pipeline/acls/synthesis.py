@@ -11,20 +11,25 @@ from typing import Any
 
 from kafka_shim.authorizer.least_acls import Cell, smallest_entries
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.pipeline.acls.generalise import Known, generalise
-from kafka_shim.pipeline.acls.grants import Grant, What, parse_what, what_of
-from kafka_shim.pipeline.acls.verdict import is_about_any
+from kafka_shim.pipeline.acls.generalise import NamesByResourceType, join_names_into_prefixes
+from kafka_shim.pipeline.acls.grants import (
+    Grant,
+    OperationOnResource,
+    operation_on_resource,
+    parse_alternative,
+)
+from kafka_shim.pipeline.acls.verdict import row_is_about_any_resource
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
-_Cells = dict[What, dict[str, int]]
+_Cells = dict[OperationOnResource, dict[str, int]]
 """The requests for each thing that was done, by host."""
 
 
-def least_for(
+def least_grants_for_principal(
     principal: str,
     rows: Iterable[dict[str, Any]],
     *,
-    known: Known | None = None,
+    known: NamesByResourceType | None = None,
     over_grants: int = 0,
 ) -> list[Grant]:
     """Return the grants for one principal's rows of `observed`.
@@ -33,22 +38,22 @@ def least_for(
     allow at most `over_grants` known names that this principal never used. Accesses of super users
     need no grants. If a decision changed over time, the latest counts.
     """
-    latest = _latest(rows)
-    needs = _needs(latest)
-    denied = _denied(latest, needs)
-    grants = list(_grants(principal, needs, denied))
+    latest = _latest_decisions(rows)
+    needs = _needed_cells(latest)
+    denied = _denied_cells(latest, needs)
+    grants = list(_fewest_grants(principal, needs, denied))
     if known is None:
         return grants
     allows = [grant for grant in grants if grant.acl.permission is Permission.ALLOW]
-    refused = [what_of(row) for row in latest if not row["allowed"]]
+    refused = [operation_on_resource(row) for row in latest if not row["allowed"]]
     denies = grants[len(allows) :]
-    return [*generalise(allows, known, over_grants, refused), *denies]
+    return [*join_names_into_prefixes(allows, known, over_grants, refused), *denies]
 
 
-def _latest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _latest_decisions(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the latest decision about their access, without those of super users."""
     asked = [
-        ((row["host"], *what_of(row), is_about_any(row)), row)
+        ((row["host"], *operation_on_resource(row), row_is_about_any_resource(row)), row)
         for row in rows
         if row["rule"] != "SuperUser"
     ]
@@ -59,35 +64,37 @@ def _latest(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for question, row in asked if latest[question][1] == row["allowed"]]
 
 
-def _needs(rows: list[dict[str, Any]]) -> _Cells:
+def _needed_cells(rows: list[dict[str, Any]]) -> _Cells:
     needs: _Cells = defaultdict(lambda: defaultdict(int))
     flexible = []
     for row in rows:
-        if row["allowed"] and (is_about_any(row) or _is_any_instead(row)):
+        if row["allowed"] and (
+            row_is_about_any_resource(row) or _has_any_resource_alternative(row)
+        ):
             flexible.append(row)
         elif row["allowed"]:
-            for what in _chosen(row):
+            for what in _accesses_to_grant(row):
                 needs[what][row["host"]] += row["requests"]
     for row in flexible:  # last, since grants for other rows may be sufficient
-        _add_flexible(needs, row)
+        _add_idempotent_write_need(needs, row)
     return needs
 
 
-def _denied(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
+def _denied_cells(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
     """Return the accesses that were denied by name and are not needed."""
     denied: _Cells = defaultdict(lambda: defaultdict(int))
     for row in rows:
-        what = what_of(row)
+        what = operation_on_resource(row)
         is_needed = row["host"] in needs.get(what, ())
-        if not (row["allowed"] or is_about_any(row) or is_needed):
+        if not (row["allowed"] or row_is_about_any_resource(row) or is_needed):
             denied[what][row["host"]] += row["requests"]
     return denied
 
 
-def _grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
+def _fewest_grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
     """Yield the fewest ACLs for each resource, DENY ACLs last."""
     resources = sorted({(kind, name) for _, kind, name in needs})
-    allowed_on, denied_on = _by_resource(needs), _by_resource(denied)
+    allowed_on, denied_on = _cells_by_resource(needs), _cells_by_resource(denied)
     found = [
         (kind, name, entry)
         for kind, name in resources
@@ -98,7 +105,7 @@ def _grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
         yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.requests)
 
 
-def _by_resource(cells: _Cells) -> dict[tuple[ResourceType, str], dict[Cell, int]]:
+def _cells_by_resource(cells: _Cells) -> dict[tuple[ResourceType, str], dict[Cell, int]]:
     found: dict[tuple[ResourceType, str], dict[Cell, int]] = defaultdict(dict)
     for (operation, kind, name), hosts in cells.items():
         for host, requests in hosts.items():
@@ -106,25 +113,25 @@ def _by_resource(cells: _Cells) -> dict[tuple[ResourceType, str], dict[Cell, int
     return found
 
 
-def _is_any_instead(row: dict[str, Any]) -> bool:
+def _has_any_resource_alternative(row: dict[str, Any]) -> bool:
     return any(text.endswith("|" + WILDCARD) for text in row["instead"])
 
 
-def _chosen(row: dict[str, Any]) -> list[What]:
+def _accesses_to_grant(row: dict[str, Any]) -> list[OperationOnResource]:
     """Return what to grant for an allowed access: named topics rather than the cluster."""
-    others = [parse_what(text) for text in row["instead"]]
+    others = [parse_alternative(text) for text in row["instead"]]
     if (
         row["resource_type"] == ResourceType.CLUSTER.name
         and others
         and all(kind is ResourceType.TOPIC for _, kind, _ in others)
     ):
         return others
-    return [what_of(row)]
+    return [operation_on_resource(row)]
 
 
-def _add_flexible(needs: _Cells, row: dict[str, Any]) -> None:
+def _add_idempotent_write_need(needs: _Cells, row: dict[str, Any]) -> None:
     """Add WRITE on a topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing else."""
-    ways = [what_of(row), *(parse_what(text) for text in row["instead"])]
+    ways = [operation_on_resource(row), *(parse_alternative(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]
     for operation, kind, name in ways:
         if name == WILDCARD and any(

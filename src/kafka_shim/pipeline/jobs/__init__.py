@@ -27,7 +27,7 @@ MODULES = (
 JOBS = tuple(module.replace("_", "-") for module in MODULES)
 
 
-def job_named(name: str) -> Job:
+def import_job(name: str) -> Job:
     """Import and return a job."""
     job: Job = import_module(f"{__name__}.{name.replace('-', '_')}").JOB
     return job

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import no_options
-from kafka_shim.pipeline.report.charts import Chart, bars, totals
+from kafka_shim.pipeline.options import add_no_options
+from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
@@ -40,13 +40,13 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    software = totals(outcome.rows, "software_name", "software_version")
+    software = sum_by_columns(outcome.rows, "software_name", "software_version")
     return [
-        bars("Requests by client software", "requests", software),
-        bars("Requests by principal", "requests", totals(outcome.rows, "principal")),
+        bar_chart("Requests by client software", "requests", software),
+        bar_chart("Requests by principal", "requests", sum_by_columns(outcome.rows, "principal")),
     ]
 
 
 JOB = Job(
-    "list client software and the versions of each API that it uses", no_options, _run, _charts
+    "list client software and the versions of each API that it uses", add_no_options, _run, _charts
 )

@@ -4,7 +4,7 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.options import add_fail
+from kafka_shim.pipeline.options import add_fail_option
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
@@ -19,4 +19,4 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     )
 
 
-JOB = Job("list the parts of a trace that cannot be read, with the reason", add_fail, _run)
+JOB = Job("list the parts of a trace that cannot be read, with the reason", add_fail_option, _run)

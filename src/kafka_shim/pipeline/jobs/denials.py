@@ -3,13 +3,19 @@
 import argparse
 from typing import TYPE_CHECKING
 
-from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.intervals import interval_seconds, observed_interval
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.intervals import interval_for_observation, parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
-from kafka_shim.pipeline.options import add_present_acls, check_present_acls
-from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bars, columns, totals
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.options import add_present_acl_options, check_present_acls
+from kafka_shim.pipeline.report.charts import (
+    RESOURCE,
+    Chart,
+    bar_chart,
+    stacked_column_chart,
+    sum_by_columns,
+)
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -53,12 +59,12 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
 def _remedy_column(present: AclSet | None) -> "Column":
     from pyspark.sql.pandas.functions import arrow_udf
 
-    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedies
+    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedy_texts
 
-    known = None if present is None else packed(present)
+    known = None if present is None else pack_acl_set(present)
 
     def remedies_of(*questions: pa.Array) -> pa.Array:
-        return remedies(None if known is None else known.authorizer(), questions)
+        return remedy_texts(None if known is None else known.authorizer(), questions)
 
     remedy_of = arrow_udf(remedies_of, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     column: Column = remedy_of.asNondeterministic()(*QUESTIONS)
@@ -83,30 +89,36 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 def _add_options(job: argparse.ArgumentParser) -> None:
     text = "count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
-    add_present_acls(job, "to suggest complete fixes")
+    add_present_acl_options(job, "to suggest complete fixes")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.observation(args)
     present = observation.read_acl_set(args.acls) if args.acls else None
     rows = (
-        _trend(args, trace_input, args.interval)
+        _denial_trend_of_trace(args, trace_input, args.interval)
         if args.interval
         else denials(observation.accesses, present)
     )
-    with cached(rows) as frame:
+    with cached_in_spark(rows) as frame:
         outcome = access_outcome(
             args, observation, frame, _TREND_SHOWN if args.interval else _SHOWN
         )
         outcome.notes.append(f"{frame.count()} findings")
         if args.html:
-            outcome.interval = args.interval or observed_interval(observation.head)
-            trend = frame if args.interval else _trend(args, trace_input, outcome.interval)
+            outcome.interval = args.interval or interval_for_observation(observation.head)
+            trend = (
+                frame
+                if args.interval
+                else _denial_trend_of_trace(args, trace_input, outcome.interval)
+            )
             outcome.trend = [row.asDict() for row in trend.collect()]
     return outcome
 
 
-def _trend(args: argparse.Namespace, trace_input: "TraceInput", interval: str) -> "DataFrame":
+def _denial_trend_of_trace(
+    args: argparse.Namespace, trace_input: "TraceInput", interval: str
+) -> "DataFrame":
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
     rows = trace_input.table("accesses", *_TREND_COLUMNS)
@@ -115,11 +127,13 @@ def _trend(args: argparse.Namespace, trace_input: "TraceInput", interval: str) -
 
 def _charts(outcome: Outcome) -> list[Chart]:
     points = [(row["time"], row["principal"], row["requests"]) for row in outcome.trend]
-    step = interval_seconds(outcome.interval)
+    step = parse_interval_seconds(outcome.interval)
     return [
-        columns(f"Denials in each {outcome.interval}, by principal", "denials", points, step),
-        bars("Denials by principal", "denials", totals(outcome.rows, "principal")),
-        bars("Denials by resource", "denials", totals(outcome.rows, *RESOURCE)),
+        stacked_column_chart(
+            f"Denials in each {outcome.interval}, by principal", "denials", points, step
+        ),
+        bar_chart("Denials by principal", "denials", sum_by_columns(outcome.rows, "principal")),
+        bar_chart("Denials by resource", "denials", sum_by_columns(outcome.rows, *RESOURCE)),
     ]
 
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path, add_fail
-from kafka_shim.pipeline.report.charts import Chart, bars, totals
-from kafka_shim.pipeline.report.outcome import Outcome, left_out_notes, table_outcome
+from kafka_shim.pipeline.options import absolute_path, add_fail_option
+from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
+from kafka_shim.pipeline.report.outcome import Outcome, left_out_access_notes, table_outcome
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -68,7 +68,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--with", dest="other", required=True, metavar="TRACE", type=absolute_path, help=text
     )
-    add_fail(job)
+    add_fail_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -81,14 +81,14 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     outcome = table_outcome(args, trace_input, diff(side(trace_input), side(other)), _SHOWN)
     for trace in (trace_input, other):
         head = trace.observation(args).head
-        outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_notes(head)]
+        outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_access_notes(head)]
     other.unpersist()
     return outcome
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    kinds = totals(outcome.rows, "difference", "principal", value="")
-    return [bars("Differences by kind and principal", "differences", kinds)]
+    kinds = sum_by_columns(outcome.rows, "difference", "principal", value="")
+    return [bar_chart("Differences by kind and principal", "differences", kinds)]
 
 
 JOB = Job(

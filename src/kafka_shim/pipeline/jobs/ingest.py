@@ -16,7 +16,7 @@ import msgspec
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path, add_every
+from kafka_shim.pipeline.options import absolute_path, add_every_option
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.lake import Lake
 
@@ -30,7 +30,7 @@ INGESTED = ("requests", "responses", "accesses", "damage")
 """Tables with a row for each entry; `clients` is counted from them, in each micro-batch."""
 
 
-class Ingested(msgspec.Struct):
+class IngestTotals(msgspec.Struct):
     """What was ingested: segments with new data (counted in each micro-batch), bytes, files."""
 
     segments: int = 0
@@ -46,8 +46,8 @@ def ingest(
     release: str,
     *,
     every: str | None = None,
-    on_progress: Callable[[Ingested], None] | None = None,
-) -> Ingested:
+    on_progress: Callable[[IngestTotals], None] | None = None,
+) -> IngestTotals:
     """Add new data of traces to a lake; with `every`, continue until interrupted.
 
     `on_progress` is called after each micro-batch with the totals so far.
@@ -58,7 +58,7 @@ def ingest(
     from kafka_shim.pipeline.spark.run_stream import run_stream
 
     lake = Lake(folder)
-    totals = Ingested()
+    totals = IngestTotals()
 
     def ingest_batch(pieces: "DataFrame", number: int) -> None:
         splits = [Split(*row) for row in pieces.collect()]
@@ -66,13 +66,13 @@ def ingest(
             number
         ):  # the lake has it if Spark ended before it recorded that
             return
-        options = {"release": release} | _facts(spark, lake, splits)
+        options = {"release": release} | _stage_trace_facts(spark, lake, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
-            _write_staged(rows, lake.staged / table)
+            _write_staged_rows(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _write_staged(client_counts(requests, "date"), lake.staged / "clients")
+        _write_staged_rows(client_counts(requests, "date"), lake.staged / "clients")
         totals.files += lake.commit(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
@@ -91,7 +91,7 @@ def ingest(
     return totals
 
 
-def _facts(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
+def _stage_trace_facts(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
     """Stage new names of topic ids; return reader options with all names and what existed."""
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.trace_facts_options import (
@@ -104,12 +104,12 @@ def _facts(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str
     if new is None:
         return topic_names_option(None)
     topic_ids = new.persist()
-    _write_staged(topic_ids, lake.staged / "topic_ids")
+    _write_staged_rows(topic_ids, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
     return topic_names_option(before.unionByName(topic_ids)) | existence_option(spark, splits)
 
 
-def _write_staged(rows: "DataFrame", target: Path) -> None:
+def _write_staged_rows(rows: "DataFrame", target: Path) -> None:
     dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
     writer = dated.write.mode("overwrite")
     if "date" in dated.columns:
@@ -130,14 +130,14 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--follow", action="store_true", help="keep reading new entries until interrupted"
     )
-    add_every(job, "1 minute")
+    add_every_option(job, "1 minute")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.spark.progress import Progress
 
-    def on_progress(totals: "Ingested") -> None:
-        print(_note(totals, args.output), file=sys.stderr, flush=True)
+    def on_progress(totals: "IngestTotals") -> None:
+        print(_totals_note(totals, args.output), file=sys.stderr, flush=True)
 
     with nullcontext() if args.follow else Progress("ingest", trace_input.spark):
         totals = ingest(
@@ -149,11 +149,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
             on_progress=on_progress if args.follow else None,
         )
     notes = ["finished an earlier, interrupted run first"] if totals.recovered else []
-    notes.append(_note(totals, args.output))
+    notes.append(_totals_note(totals, args.output))
     return Outcome("ingest", [], [], [], msgspec.structs.asdict(totals), notes)
 
 
-def _note(totals: "Ingested", folder: str) -> str:
+def _totals_note(totals: "IngestTotals", folder: str) -> str:
     note = f"read {totals.read_bytes} new bytes from {totals.segments} segments,"
     return f"{note} wrote {totals.files} files to {folder}"
 

@@ -14,22 +14,22 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, acls_by_principal, bars
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.report.charts import Chart, bar_chart, count_acls_by_principal
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ResourceType
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.acls.generalise import Known
+    from kafka_shim.pipeline.acls.generalise import NamesByResourceType
     from kafka_shim.pipeline.trace_input import Observation, TraceInput
 
 _DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
 """`over_grants` are further known names that the ACL allows."""
 
 
-def _schema() -> "pa.Schema":
+def _arrow_schema() -> "pa.Schema":
     """Return `_DDL` as an Arrow schema."""
     return pa.schema(
         [
@@ -51,13 +51,15 @@ def least_acls(
     each principal at most that many known names (names that any principal used) that it never used.
     A prefix also allows names that nobody has used yet.
     """
-    from kafka_shim.pipeline.acls.synthesis import least_for
+    from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
 
-    known = None if over_grants is None else _known(accesses)
+    known = None if over_grants is None else _known_names(accesses)
 
     def least(table: pa.Table) -> pa.Table:
         principal = table["principal"][0].as_py()
-        grants = least_for(principal, table.to_pylist(), known=known, over_grants=over_grants or 0)
+        grants = least_grants_for_principal(
+            principal, table.to_pylist(), known=known, over_grants=over_grants or 0
+        )
         rows = [
             {
                 "principal": principal,
@@ -68,20 +70,20 @@ def least_acls(
             }
             for grant in grants
         ]
-        return pa.Table.from_pylist(rows, _schema())
+        return pa.Table.from_pylist(rows, _arrow_schema())
 
     others = accesses.where(~f.col("principal").isin(list(super_users)))
-    return _questions(others).groupBy("principal").applyInArrow(least, _DDL)
+    return _accesses_without_api_version(others).groupBy("principal").applyInArrow(least, _DDL)
 
 
-def _questions(accesses: "DataFrame") -> "DataFrame":
+def _accesses_without_api_version(accesses: "DataFrame") -> "DataFrame":
     """Return accesses with decisions, without API versions; a worker gets a whole principal."""
     return accesses.groupBy(*DECISION_COLUMNS, "allowed", "rule").agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
 
 
-def collected(least: "DataFrame") -> list[Acl]:
+def collect_acls(least: "DataFrame") -> list[Acl]:
     """Collect the ACLs of a result in a stable order."""
     texts = sorted(row["acl"] for row in least.select("acl").collect())
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
@@ -102,7 +104,7 @@ def likely_super_users(accesses: "DataFrame") -> list[str]:
     return sorted(row["principal"] for row in found.collect())
 
 
-def _known(accesses: "DataFrame") -> "Known":
+def _known_names(accesses: "DataFrame") -> "NamesByResourceType":
     rows = accesses.groupBy("resource_type").agg(f.collect_set("resource_name").alias("names"))
     return {ResourceType[row["resource_type"]]: frozenset(row["names"]) for row in rows.collect()}
 
@@ -115,7 +117,7 @@ NOTED = 10
 def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--over-grant",
-        type=_count,
+        type=_parse_count,
         metavar="N",
         help="join names under prefixes that allow each principal at most N known names that it"
         " never used (default: no prefixes)",
@@ -130,13 +132,13 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _count(text: str) -> int:
+def _parse_count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"invalid number `{text}`; expected 0 or more")
     return int(text)
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check_options(args: argparse.Namespace) -> None:
     if args.format and (args.json or args.csv):
         raise PipelineError("--format cannot be combined with --json or --csv")
 
@@ -144,19 +146,21 @@ def _check(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.observation(args)
     least = least_acls(observation.accesses, args.over_grant, observation.head["super_users"])
-    with cached(least.orderBy("acl")) as frame:
+    with cached_in_spark(least.orderBy("acl")) as frame:
         outcome = access_outcome(args, observation, frame, _SHOWN)
-        acls = collected(frame)
-    _note_check(acls, observation, outcome)
+        acls = collect_acls(frame)
+    _note_whether_result_allows_observed(acls, observation, outcome)
     outcome.notes += [*_super_user_notes(observation), *_prefix_notes(acls)]
     if args.against:
-        outcome.notes += _difference(read_acls(args.against), acls)
+        outcome.notes += _acl_difference_lines(read_acls(args.against), acls)
     if args.format:
-        outcome.text = _written(acls, args.format)
+        outcome.text = _format_acls(acls, args.format)
     return outcome
 
 
-def _note_check(acls: list[Acl], observation: "Observation", outcome: Outcome) -> None:
+def _note_whether_result_allows_observed(
+    acls: list[Acl], observation: "Observation", outcome: Outcome
+) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 
@@ -169,7 +173,7 @@ def _note_check(acls: list[Acl], observation: "Observation", outcome: Outcome) -
             f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
         )
         outcome.notes.append(f"check: {row['change']}: {what}")
-    outcome.is_wrong = any(row["change"] == DENIED for row in wrong)
+    outcome.failed_own_check = any(row["change"] == DENIED for row in wrong)
     considered = observation.head["considered"]
     if not considered:
         result = "nothing was checked, since no access was judged"
@@ -193,25 +197,25 @@ def _super_user_notes(observation: "Observation") -> list[str]:
 
 def _prefix_notes(acls: list[Acl]) -> list[str]:
     """Return notes that propose prefixes for names that differ in each run."""
-    from kafka_shim.pipeline.acls.generalise import made_up
+    from kafka_shim.pipeline.acls.generalise import count_generated_name_prefixes
 
     found = [
         f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"
         f" --over-grant 0 makes them the prefix `{prefix}`"
-        for (kind, prefix), count in made_up(acls).items()
+        for (kind, prefix), count in count_generated_name_prefixes(acls).items()
     ]
     more = len(found) - NOTED
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
-def _written(acls: list[Acl], form: str) -> str:
+def _format_acls(acls: list[Acl], form: str) -> str:
     try:
         return write(acls, form)
     except AclTextError as error:
         raise PipelineError(f"--format {form}: {error}") from error
 
 
-def _difference(present: list[Acl], wanted: list[Acl]) -> list[str]:
+def _acl_difference_lines(present: list[Acl], wanted: list[Acl]) -> list[str]:
     removed = [acl for acl in present if acl not in set(wanted)]
     added = [acl for acl in wanted if acl not in set(present)]
     return [
@@ -222,7 +226,7 @@ def _difference(present: list[Acl], wanted: list[Acl]) -> list[str]:
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    return [bars("ACLs needed, by principal", "ACLs", acls_by_principal(outcome.rows))]
+    return [bar_chart("ACLs needed, by principal", "ACLs", count_acls_by_principal(outcome.rows))]
 
 
 JOB = Job(
@@ -230,5 +234,5 @@ JOB = Job(
     _add_options,
     _run,
     _charts,
-    _check,
+    _check_options,
 )

@@ -15,8 +15,8 @@ from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import add_fail, add_present_acls, check_present_acls
-from kafka_shim.pipeline.report.charts import Chart, bars, totals
+from kafka_shim.pipeline.options import add_fail_option, add_present_acl_options, check_present_acls
+from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
@@ -47,7 +47,7 @@ def readiness(
     rows = dropped.withColumn("finding", f.lit(DROPPED))
     if decided_needs is not None:
         denied = decided_needs.where("not allowed").withColumns(
-            {"finding": f.lit(DENIED), "detail": _detail(target)}
+            {"finding": f.lit(DENIED), "detail": _added_need_detail(target)}
         )
         rows = rows.unionByName(denied.select(*rows.columns))
     grouped = rows.groupBy(*_KEYS).agg(
@@ -88,7 +88,7 @@ def decide_added_needs(
     return known.withColumn("allowed", verdict).drop("was_denied")
 
 
-def reason_of_drop(api_key: int, version: int, target: str) -> str | None:
+def dropped_version_reason(api_key: int, version: int, target: str) -> str | None:
     """Return why requests of this version fail with the target; None if they are supported.
 
     Every broker answers any version of ApiVersions with its supported versions.
@@ -112,14 +112,15 @@ def _dropped_versions(
     found = [
         (row["api_key"], row["api_version"], reason)
         for row in used
-        if (reason := reason_of_drop(row["api_key"], row["api_version"], target)) is not None
+        if (reason := dropped_version_reason(row["api_key"], row["api_version"], target))
+        is not None
         and (latest.get(row["api_key"]) == row["api_version"]) is are_latest
     ]
     known = clients.sparkSession.createDataFrame(found, _SCHEMA)
     return clients.join(f.broadcast(known), ["api_key", "api_version"])
 
 
-def _detail(target: str) -> "Column":
+def _added_need_detail(target: str) -> "Column":
     return f.concat_ws(
         " ",
         f.col("requirement"),
@@ -142,8 +143,8 @@ def _add_options(job: argparse.ArgumentParser) -> None:
         "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
     )
     job.add_argument("--to-release", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
-    add_present_acls(job, "to use instead of the observed decisions")
-    add_fail(job)
+    add_present_acl_options(job, "to use instead of the observed decisions")
+    add_fail_option(job)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -178,10 +179,14 @@ def _decided_needs(args: argparse.Namespace, trace_input: "TraceInput") -> "Data
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    apis = totals(outcome.rows, "finding", "api", "api_version")
+    apis = sum_by_columns(outcome.rows, "finding", "api", "api_version")
     return [
-        bars("Requests concerned, by API and version", "requests", apis),
-        bars("Requests concerned, by principal", "requests", totals(outcome.rows, "principal")),
+        bar_chart("Requests concerned, by API and version", "requests", apis),
+        bar_chart(
+            "Requests concerned, by principal",
+            "requests",
+            sum_by_columns(outcome.rows, "principal"),
+        ),
     ]
 
 

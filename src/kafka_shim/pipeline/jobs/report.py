@@ -4,9 +4,9 @@ import argparse
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.intervals import observed_interval
+from kafka_shim.pipeline.intervals import interval_for_observation
 from kafka_shim.pipeline.job import Job
-from kafka_shim.pipeline.jobs import job_named
+from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.options import ACL_FORMATS, TABLE_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
 
@@ -34,7 +34,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _check(args: argparse.Namespace) -> None:
+def _check_options(args: argparse.Namespace) -> None:
     if args.csv or args.parquet:
         raise PipelineError(
             "report has several tables, so --csv and --table do not work; use --html FILE or --json"
@@ -44,12 +44,13 @@ def _check(args: argparse.Namespace) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     head = trace_input.observation(args).head
     parts = [
-        job_named(part.job).run(part, trace_input) for part in _parts(args, observed_interval(head))
+        import_job(part.job).run(part, trace_input)
+        for part in _jobs_of_report(args, interval_for_observation(head))
     ]
     return Outcome("report", [], [], [], head, [], parts=parts)
 
 
-def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
+def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     """Return the jobs of the report with their options; some need --acls, or both releases."""
     jobs: dict[str, dict[str, object]] = {
         "timeline": {"interval": interval},
@@ -66,4 +67,9 @@ def _parts(args: argparse.Namespace, interval: str) -> list[argparse.Namespace]:
     return [argparse.Namespace(**(given | options | {"job": job})) for job, options in jobs.items()]
 
 
-JOB = Job("run the main jobs and write one HTML page with charts", _add_options, _run, check=_check)
+JOB = Job(
+    "run the main jobs and write one HTML page with charts",
+    _add_options,
+    _run,
+    check=_check_options,
+)

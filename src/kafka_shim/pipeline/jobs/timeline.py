@@ -3,10 +3,10 @@
 import argparse
 from typing import TYPE_CHECKING, Any
 
-from kafka_shim.pipeline.intervals import interval_seconds
+from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.report.charts import Chart, columns, lines
+from kafka_shim.pipeline.report.charts import Chart, line_chart, stacked_column_chart
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
 RESPONSE_COLUMNS = (*_REQUEST, *_RESPONSE)
 
 
-def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
+def responses_and_unanswered_requests(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
     """Add the requests without a response (acks=0, or in flight at the end) to the responses.
 
     Both are tables of that name; a request without a response counts at its own time.
@@ -38,9 +38,10 @@ def exchanges(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
 def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
-    `responses` is the table `responses`, or the result of `exchanges`. Latencies are microseconds
-    between request and response as the recorder saw them. Latency and client id are null if
-    the request was in another piece of the trace. `errors` counts responses that contain an error.
+    `responses` is the table `responses`, or the result of `responses_and_unanswered_requests`.
+    Latencies are microseconds between request and response at the recorder. Latency and client id
+    are null if the request was in another piece of the trace. `errors` counts responses that
+    contain an error.
     """
     keys = (f.window("time", interval).start.alias("time"), *_KEYS)
     rows = responses.groupBy(*keys).agg(
@@ -69,25 +70,27 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    intervals = timeline(exchanges(requests, responses), args.interval)
+    intervals = timeline(responses_and_unanswered_requests(requests, responses), args.interval)
     outcome = table_outcome(args, trace_input, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    step, every = interval_seconds(outcome.interval), f"in each {outcome.interval}"
+    step, every = parse_interval_seconds(outcome.interval), f"in each {outcome.interval}"
 
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
         return [(row["time"], str(row[series] or "unknown"), row[value]) for row in outcome.rows]
 
     charts = [
-        columns(f"Requests {every}, by {words}", "requests", points(series, "requests"), step)
+        stacked_column_chart(
+            f"Requests {every}, by {words}", "requests", points(series, "requests"), step
+        )
         for series, words in (("principal", "principal"), ("client_id", "client"), ("api", "API"))
     ]
     if any(row["errors"] for row in outcome.rows):
         title = f"Responses with errors {every}, by API"
-        charts.append(columns(title, "responses", points("api", "errors"), step))
+        charts.append(stacked_column_chart(title, "responses", points("api", "errors"), step))
     slowest: dict[tuple[Any, str], float] = {}
     for row in outcome.rows:
         if row["latency_us_99"] is not None:
@@ -95,7 +98,7 @@ def _charts(outcome: Outcome) -> list[Chart]:
             slowest[key] = max(slowest.get(key, 0), row["latency_us_99"] / 1000)
     latencies = [(time, api, value) for (time, api), value in slowest.items()]
     title = f"Latency {every}: 99th percentile of the slowest client, by API"
-    return [*charts, lines(title, "milliseconds", latencies, step)] if latencies else charts
+    return [*charts, line_chart(title, "milliseconds", latencies, step)] if latencies else charts
 
 
 JOB = Job(

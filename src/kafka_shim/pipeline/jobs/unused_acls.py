@@ -13,9 +13,14 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, acls_by_principal, bars, totals
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
-from kafka_shim.pipeline.rows.access_roles import any_name_keys
+from kafka_shim.pipeline.report.charts import (
+    Chart,
+    bar_chart,
+    count_acls_by_principal,
+    sum_by_columns,
+)
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
+from kafka_shim.pipeline.rows.access_roles import any_resource_access_keys
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
@@ -23,7 +28,7 @@ from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
-    from kafka_shim.pipeline.acls.removable import Seen
+    from kafka_shim.pipeline.acls.removable import CountedSignature
     from kafka_shim.pipeline.trace_input import Observation, TraceInput
 
 SCHEMA = (
@@ -42,16 +47,16 @@ def unused_acls(
     each ACL whose use the observation cannot show; see `acls_without_evidence`. An ACL
     may be needed by requests that were not observed, so the observation must be long enough.
     """
-    from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, speaks
-    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, acl_uses
+    from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, decision_signature_mapper
+    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, find_removable_acls
 
     reasons = not_observable or {}
-    signatures = accesses.mapInArrow(speaks(present), SPOKEN_DDL)
+    signatures = accesses.mapInArrow(decision_signature_mapper(present), SPOKEN_DDL)
     keys = ("is_simple", "allows", "denies", "others")
     grouped = signatures.groupBy(*keys).agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
-    signature_counts = [_signature_count(row) for row in grouped.collect()]
+    signature_counts = [_counted_signature(row) for row in grouped.collect()]
     for_authorizer = [
         row.asDict() for row in _accesses_for_authorizer(accesses, present.release).collect()
     ]
@@ -66,7 +71,9 @@ def unused_acls(
             reasons.get(use.acl) if use.state == NOT_KNOWN else None,
             command("--remove --force", use.acl) if use.can_go else None,
         )
-        for use in acl_uses(present, signature_counts, for_authorizer, frozenset(reasons))
+        for use in find_removable_acls(
+            present, signature_counts, for_authorizer, frozenset(reasons)
+        )
     ]
     return accesses.sparkSession.createDataFrame(rows, SCHEMA)
 
@@ -81,7 +88,7 @@ def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame"
     if acl_rules_of_release(release).prefix_search_stops_early:
         return questions
     about_any = f.lit(0).cast("boolean")
-    for api_key, operation, resource_type in any_name_keys():
+    for api_key, operation, resource_type in any_resource_access_keys():
         about_any = about_any | (
             (f.col("api_key") == int(api_key))
             & (f.col("operation") == Operation(operation).name)
@@ -91,10 +98,10 @@ def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame"
     return questions.where((f.size("instead") > 0) | about_any)
 
 
-def _signature_count(row: "Row") -> "Seen":
-    from kafka_shim.pipeline.acls.matches import Signature
+def _counted_signature(row: "Row") -> "CountedSignature":
+    from kafka_shim.pipeline.acls.matches import DecisionSignature
 
-    signature = Signature(
+    signature = DecisionSignature(
         row["is_simple"], tuple(row["allows"]), tuple(row["denies"]), tuple(row["others"])
     )
     return signature, row["requests"], row["last_seen"]
@@ -167,8 +174,8 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.observation(args).with_lists()
     present = observation.read_acl_set(args.acls)
-    reasons = _reasons(trace_input, observation, present)
-    with cached(unused_acls(observation.accesses, present, reasons)) as frame:
+    reasons = _reasons_without_evidence(trace_input, observation, present)
+    with cached_in_spark(unused_acls(observation.accesses, present, reasons)) as frame:
         outcome = access_outcome(args, observation, frame, _SHOWN)
         _note_removals(observation, present, frame, outcome)
     return outcome
@@ -191,20 +198,22 @@ def acls_of_undecided_accesses(
         and any(
             acl.principal in (ANY_USER, principal)
             and acl.operation in operations_whose_allow_includes(operation)
-            and _may_match(acl, name)
+            and _may_cover_name(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
         )
     )
 
 
-def _may_match(acl: Acl, name: str) -> bool:
+def _may_cover_name(acl: Acl, name: str) -> bool:
     if not name or acl.resource_name == WILDCARD:
         return True
     is_prefix = acl.pattern_type is PatternType.PREFIXED
     return name.startswith(acl.resource_name) if is_prefix else name == acl.resource_name
 
 
-def _undecided(trace_input: "TraceInput") -> set[tuple[str, Operation, ResourceType, str]]:
+def _accesses_without_decision(
+    trace_input: "TraceInput",
+) -> set[tuple[str, Operation, ResourceType, str]]:
     """Return the distinct derived accesses without a known decision."""
     columns = ("principal", "operation", "resource_type", "resource_name")
     accesses = trace_input.table("accesses", "time", "api_key", "allowed", *columns)
@@ -215,7 +224,7 @@ def _undecided(trace_input: "TraceInput") -> set[tuple[str, Operation, ResourceT
     }
 
 
-def _reasons(
+def _reasons_without_evidence(
     trace_input: "TraceInput", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
@@ -229,7 +238,9 @@ def _reasons(
     log_has_allowed = AUDIT in sources and not logged.isEmpty()
     reasons = acls_without_evidence(present.acls, sources, listing, log_has_allowed=log_has_allowed)
     if DERIVED in sources:
-        maybe_used = acls_of_undecided_accesses(present.acls, _undecided(trace_input))
+        maybe_used = acls_of_undecided_accesses(
+            present.acls, _accesses_without_decision(trace_input)
+        )
         reasons |= dict.fromkeys(maybe_used, "messages do not show the decisions of some requests")
     return reasons
 
@@ -247,7 +258,7 @@ def _note_removals(
     changes = what_breaks(
         observation.accesses, observation.acl_set(remaining), baseline=present
     ).count()
-    outcome.is_wrong = changes > 0
+    outcome.failed_own_check = changes > 0
     outcome.notes.append(
         f"{len(removable)} of {len(present.acls)} ACLs can be removed together: in"
         f" {head['considered']} accesses from {head['first_seen']} to {head['last_seen']}"
@@ -271,12 +282,12 @@ def _sources_text(sources: Sequence[str]) -> str:
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
-    states = totals(outcome.rows, "state", value="")
+    states = sum_by_columns(outcome.rows, "state", value="")
     removable = [row for row in outcome.rows if row["can_go"]]
-    charts = [bars("ACLs by state", "ACLs", states)]
+    charts = [bar_chart("ACLs by state", "ACLs", states)]
     if removable:
-        by_principal = acls_by_principal(removable)
-        charts.append(bars("ACLs that can be removed, by principal", "ACLs", by_principal))
+        by_principal = count_acls_by_principal(removable)
+        charts.append(bar_chart("ACLs that can be removed, by principal", "ACLs", by_principal))
     return charts
 
 

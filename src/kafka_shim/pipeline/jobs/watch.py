@@ -11,9 +11,9 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import ACL_FORMATS, add_every
+from kafka_shim.pipeline.options import ACL_FORMATS, add_every_option
 from kafka_shim.pipeline.report.outcome import Outcome
-from kafka_shim.pipeline.report.output import cell, json_ready
+from kafka_shim.pipeline.report.output import cell_text, json_rows
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -24,26 +24,26 @@ _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _REPORTED_MAX = 1_000_000
 
 
-class Watcher:
+class NewDenialFinder:
     """Finds new denials in each micro-batch; keeps reported denials, and super users."""
 
     def __init__(
         self,
         acls: list[Acl] | None,
         release: str,
-        super_super_users: list[str] | None,
+        super_users: list[str] | None,
         *,
         lists: bool,
     ) -> None:
         self._acls = acls
         self._release = release
-        self._super_users = set(super_super_users or ())
-        self._has_super_users_option = super_super_users is not None
+        self._super_users = set(super_users or ())
+        self._has_super_users_option = super_users is not None
         self._allow_everyone = False
         self._lists = lists
         self._reported: set[tuple[str, ...]] = set()
 
-    def new_denials(self, counts: "DataFrame") -> list[dict[str, Any]]:
+    def find_new_denials(self, counts: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
         from kafka_shim.pipeline.spark.observed_accesses import (
             accesses_of_requests,
@@ -59,10 +59,10 @@ class Watcher:
         finally:
             accesses.unpersist()
         rows = [row.asDict() for row in found]
-        new_rows = [row for row in rows if _key(row) not in self._reported]
+        new_rows = [row for row in rows if _denial_key(row) not in self._reported]
         if len(self._reported) > _REPORTED_MAX:
             self._reported.clear()
-        self._reported.update(map(_key, new_rows))
+        self._reported.update(map(_denial_key, new_rows))
         return new_rows
 
     def _denials(self, accesses: "DataFrame") -> "DataFrame":
@@ -73,11 +73,11 @@ class Watcher:
         return what_breaks(accesses, candidate).where(f.col("change") == DENIED)
 
 
-def watch(
+def report_new_denials(
     spark: "SparkSession",
     paths: list[str],
     options: dict[str, str],
-    watcher: Watcher,
+    watcher: NewDenialFinder,
     on_denials: Callable[[list[dict[str, Any]]], None],
     every: str | None,
 ) -> None:
@@ -91,26 +91,26 @@ def watch(
     counts = reader.option("paths", json.dumps(paths)).load()
 
     def take(batch: "DataFrame", _: int) -> None:
-        rows = watcher.new_denials(batch)
+        rows = watcher.find_new_denials(batch)
         if rows:
             on_denials(rows)
 
     run_stream(counts, take, every=every)
 
 
-def _key(row: dict[str, Any]) -> tuple[str, ...]:
+def _denial_key(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(row[name] for name in _KEYS)
 
 
-def watch_line(row: dict[str, Any], *, as_json: bool) -> str:
+def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     """Return a finding as one line of text or JSON."""
     if as_json:
-        return json.dumps(json_ready([row])[0], ensure_ascii=False)
+        return json.dumps(json_rows([row])[0], ensure_ascii=False)
     what = f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
     is_change = "change" in row
     why = row["would_be_rule"] if is_change else row["rule"]
     head = row["change"] if is_change else "denied"
-    return f"{cell(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
+    return f"{cell_text(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
 
 
 def _add_options(job: argparse.ArgumentParser) -> None:
@@ -120,25 +120,25 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     job.add_argument("--from-start", action="store_true", help=text)
     job.add_argument("--once", action="store_true", help="stop after the existing entries")
     job.add_argument("--json", action="store_true", help="print one JSON object per line")
-    add_every(job, "2 seconds")
+    add_every_option(job, "2 seconds")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
     options = trace_input.options
     acls = None if args.acls is None else read_acls(args.acls)
-    watcher = Watcher(acls, options["release"], args.super_user, lists=args.lists)
+    watcher = NewDenialFinder(acls, options["release"], args.super_user, lists=args.lists)
     reported = 0
 
     def on_denials(rows: list[dict[str, Any]]) -> None:
         nonlocal reported
         reported += len(rows)
         for row in rows:
-            print(watch_line(row, as_json=args.json), flush=True)
+            print(denial_line(row, as_json=args.json), flush=True)
 
     if not (args.from_start or args.once):
         options = options | {"startingOffsets": "latest"}
-    watch(
+    report_new_denials(
         trace_input.spark,
         args.trace,
         options,

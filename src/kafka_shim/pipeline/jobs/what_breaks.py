@@ -7,8 +7,8 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bars, totals
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached
+from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bar_chart, sum_by_columns
+from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
 from kafka_shim.pipeline.rows.access_roles import LISTED
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
@@ -44,10 +44,10 @@ def what_breaks(
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
     decisions, or with those of `baseline` if it is given.
     """
-    return changes(doubtful(accesses, candidate, baseline))
+    return changed_decisions(possibly_changed_accesses(accesses, candidate, baseline))
 
 
-def doubtful(
+def possibly_changed_accesses(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """Return the decided accesses except those, usually most, that were and stay allowed."""
@@ -56,7 +56,7 @@ def doubtful(
     return with_decisions(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
-def changes(decided: "DataFrame") -> "DataFrame":
+def changed_decisions(decided: "DataFrame") -> "DataFrame":
     """Return the differences in decided accesses, by principal, operation and resource."""
     change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
     rows = decided.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
@@ -79,17 +79,17 @@ def sort_changes(found: "DataFrame") -> "DataFrame":
     return found.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def with_requests(
+def with_request_counts(
     changes: "DataFrame", doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
 ) -> "DataFrame":
     """Return the rows of `what_breaks` with numbers of requests.
 
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
     the causes; `requests_changed_of_principal` counts those of the principal with any cause.
-    `doubtful` are the accesses in which changes were found; `rows` are single accesses from
+    `doubtful` are the accesses with possible changes; `rows` are single accesses from
     `accesses_of_requests`.
     """
-    requests = _changed(doubtful, rows, by_baseline=by_baseline)
+    requests = _changed_requests(doubtful, rows, by_baseline=by_baseline)
     of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
         "change", "principal", "cause.*"
     )
@@ -103,7 +103,7 @@ def with_requests(
     return sort_changes(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
 
 
-def by_principal(rows: "DataFrame") -> "DataFrame":
+def sum_changes_by_principal(rows: "DataFrame") -> "DataFrame":
     """Sum accesses and requests by change and principal, most requests first."""
     principals = rows.groupBy("change", "principal").agg(
         f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
@@ -111,7 +111,9 @@ def by_principal(rows: "DataFrame") -> "DataFrame":
     return principals.orderBy(f.desc("requests"), "principal")
 
 
-def _changed(doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool) -> "DataFrame":
+def _changed_requests(
+    doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
+) -> "DataFrame":
     """Return one row per request whose result changes, with the accesses that change.
 
     A request fails when a required access is denied and its alternatives are not allowed either.
@@ -167,7 +169,7 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     observation = trace_input.observation(args)
     lists = [] if args.lists else _list_changes(args, observation)
-    with cached(_changes(args, trace_input, observation)) as frame:
+    with cached_in_spark(_changes_of_trace(args, trace_input, observation)) as frame:
         outcome = access_outcome(args, observation, frame, _SHOWN)
         _note_totals(args, frame, outcome)
     outcome.head["lists"] = lists
@@ -175,20 +177,22 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _changes(
+def _changes_of_trace(
     args: argparse.Namespace, trace_input: "TraceInput", observation: "Observation"
 ) -> "DataFrame":
     """Return the changes; the affected requests are searched only if there are changes."""
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
     baseline = observation.read_acl_set(args.baseline) if args.baseline else None
-    decided = doubtful(
+    decided = possibly_changed_accesses(
         observation.accesses, observation.read_acl_set(args.acls), baseline
     ).persist()
     rows = accesses_of_requests(trace_input.table("accesses", *COLUMNS), with_lists=args.lists)
     if decided.where("allowed != would_be_allowed").isEmpty():
         rows = rows.limit(0)
-    return with_requests(changes(decided), decided, rows, by_baseline=baseline is not None)
+    return with_request_counts(
+        changed_decisions(decided), decided, rows, by_baseline=baseline is not None
+    )
 
 
 def _list_changes(args: argparse.Namespace, observation: "Observation") -> list[dict[str, Any]]:
@@ -209,7 +213,7 @@ def _list_note(change: dict[str, Any]) -> str:
 
 def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
-    found = [row.asDict() for row in by_principal(frame).collect()]
+    found = [row.asDict() for row in sum_changes_by_principal(frame).collect()]
     denied, allowed = (
         [row for row in found if row["change"] == change] for change in (DENIED, ALLOWED)
     )
@@ -232,7 +236,7 @@ def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome)
         outcome.notes += lines[:PRINCIPALS_NOTED]
         if len(lines) > PRINCIPALS_NOTED:
             outcome.notes.append(f"  and of {len(lines) - PRINCIPALS_NOTED} more; --json has all")
-    outcome.has_broken = bool(args.fail and denied)
+    outcome.has_failing_findings = bool(args.fail and denied)
 
 
 def _charts(outcome: Outcome) -> list[Chart]:
@@ -240,13 +244,17 @@ def _charts(outcome: Outcome) -> list[Chart]:
     for change in dict.fromkeys(row["change"] for row in outcome.rows):
         rows = [row for row in outcome.rows if row["change"] == change]
         head = f"Accesses {change}"
-        charts.append(bars(f"{head}, by principal", "accesses", totals(rows, "principal")))
-        charts.append(bars(f"{head}, by resource", "accesses", totals(rows, *RESOURCE)))
+        charts.append(
+            bar_chart(f"{head}, by principal", "accesses", sum_by_columns(rows, "principal"))
+        )
+        charts.append(
+            bar_chart(f"{head}, by resource", "accesses", sum_by_columns(rows, *RESOURCE))
+        )
         # a request may have several causes, so a principal's total is not the sum of its rows
         principals = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
         verb = {"newly denied": "fail", "newly allowed": "succeed"}[change]
         title = f"Requests that would newly {verb}, by principal"
-        charts.append(bars(title, "requests", [*principals.items()]))
+        charts.append(bar_chart(title, "requests", [*principals.items()]))
     return charts
 
 

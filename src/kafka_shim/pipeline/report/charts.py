@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
-from kafka_shim.pipeline.intervals import round_steps, step_at_least
+from kafka_shim.pipeline.intervals import axis_steps, next_round_step_seconds
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
 BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36
@@ -40,7 +40,7 @@ class Chart(msgspec.Struct, frozen=True):
     values: Sequence[tuple[str, ...]]
 
 
-def figure(chart: Chart) -> str:
+def chart_html(chart: Chart) -> str:
     """Return the chart as HTML; the ids of its parts are unique on the page."""
     name = f"chart-{next(_NUMBERS)}"
     heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in chart.heads)
@@ -64,7 +64,7 @@ def figure(chart: Chart) -> str:
     )
 
 
-def bars(title: str, unit: str, values: Sequence[Bar]) -> Chart:
+def bar_chart(title: str, unit: str, values: Sequence[Bar]) -> Chart:
     """Return horizontal bars, the longest first; bars after the fifteenth are summed as others."""
     ordered = sorted(values, key=lambda bar: (-bar[1], bar[0]))
     rest = ordered[BARS_MAX:]
@@ -77,94 +77,104 @@ def bars(title: str, unit: str, values: Sequence[Bar]) -> Chart:
     for at, (name, value) in enumerate(shown):
         y, length = at * BAR_HEIGHT, room * value / largest
         parts.append(
-            f'<text x="{NAME_WIDTH - 8}" y="{y + 16}" class="end">{escape(_short(name))}</text>'
+            f'<text x="{NAME_WIDTH - 8}" y="{y + 16}" class="end">'
+            f"{escape(_shorten_in_middle(name))}</text>"
             f'<rect x="{NAME_WIDTH}" y="{y + 4}" width="{length:.1f}" height="{BAR_HEIGHT - 8}"'
-            f' class="s0"><title>{escape(name)}: {number(value)} {unit}</title></rect>'
-            f'<text x="{NAME_WIDTH + length + 6:.1f}" y="{y + 16}">{number(value)}</text>'
+            f' class="s0"><title>{escape(name)}: {format_number(value)} {unit}</title></rect>'
+            f'<text x="{NAME_WIDTH + length + 6:.1f}" y="{y + 16}">{format_number(value)}</text>'
         )
     heads = ("", unit)
-    table = [(name, number(value)) for name, value in ordered]
-    summary = _summary([f"{name} {number(value)}" for name, value in shown], unit)
+    table = [(name, format_number(value)) for name, value in ordered]
+    summary = _series_summary([f"{name} {format_number(value)}" for name, value in shown], unit)
     return Chart(title, summary, "".join(parts), len(shown) * BAR_HEIGHT + 4, heads, table)
 
 
-def columns(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
+def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
     """Return stacked columns over time, each as wide as the step."""
-    series, by_time = _by_time(points)
+    series, by_time = _values_by_time(points)
     stacks = [(when, sum(values.values())) for when, values in by_time.items()]
-    plot = _Plot(list(by_time), timedelta(seconds=step_s), max((v for _, v in stacks), default=0))
-    parts = [plot.axes(unit)]
-    width = max(1.0, plot.x(plot.first + plot.step) - plot.x(plot.first) - 1)
+    plot = _PlotArea(
+        list(by_time), timedelta(seconds=step_s), max((v for _, v in stacks), default=0)
+    )
+    parts = [plot.axes_svg(unit)]
+    width = max(1.0, plot.x_position(plot.first + plot.step) - plot.x_position(plot.first) - 1)
     for when, values in by_time.items():
         below = 0.0
         for at, name in enumerate(series):
             if value := values.get(name, 0):
-                y, height = plot.y(below + value), plot.y(below) - plot.y(below + value)
+                y, height = (
+                    plot.y_position(below + value),
+                    plot.y_position(below) - plot.y_position(below + value),
+                )
                 below += value
                 parts.append(
-                    f'<rect x="{plot.x(when):.1f}" y="{y:.1f}" width="{width:.1f}"'
+                    f'<rect x="{plot.x_position(when):.1f}" y="{y:.1f}" width="{width:.1f}"'
                     f' height="{height:.1f}" class="s{at}">'
-                    f"<title>{_when(when)}, {escape(name)}: {number(value)} {unit}</title></rect>"
+                    f"<title>{_format_time(when)}, {escape(name)}: {format_number(value)} {unit}"
+                    "</title></rect>"
                 )
-    return _over_time(title, unit, series, by_time, parts, summed=True)
+    return _chart_over_time(title, unit, series, by_time, parts, summed=True)
 
 
-def lines(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
+def line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
     """Return a line with markers for each series over time."""
-    series, by_time = _by_time(points, summed=False)
+    series, by_time = _values_by_time(points, summed=False)
     largest = max((value for values in by_time.values() for value in values.values()), default=0)
-    plot = _Plot(list(by_time), timedelta(seconds=step_s), largest)
-    parts = [plot.axes(unit)]
+    plot = _PlotArea(list(by_time), timedelta(seconds=step_s), largest)
+    parts = [plot.axes_svg(unit)]
     for at, name in enumerate(series):
         mine = [(when, values[name]) for when, values in by_time.items() if name in values]
-        middle = [(plot.x(when + plot.step / 2), plot.y(value)) for when, value in mine]
+        middle = [
+            (plot.x_position(when + plot.step / 2), plot.y_position(value)) for when, value in mine
+        ]
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in middle)
         parts.append(
             f'<polyline points="{path}" class="line l{at}" stroke-dasharray="{_DASHES[at]}"/>'
             + "".join(
                 f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3" class="s{at}">'
-                f"<title>{_when(when)}, {escape(name)}: {number(value)} {unit}</title></circle>"
+                f"<title>{_format_time(when)}, {escape(name)}: {format_number(value)} {unit}"
+                "</title></circle>"
                 for (x, y), (when, value) in zip(middle, mine, strict=True)
             )
         )
-    return _over_time(title, unit, series, by_time, parts, summed=False)
+    return _chart_over_time(title, unit, series, by_time, parts, summed=False)
 
 
-class _Plot:
+class _PlotArea:
     """Maps times and values to positions in the image."""
 
     def __init__(self, times: list[datetime], step: timedelta, largest: float) -> None:
         self.step = step
         self.first = min(times, default=datetime(1970, 1, 1, tzinfo=UTC))
         self._span = max(times, default=self.first) + step - self.first
-        self._ticks = round_steps(largest)
+        self._ticks = axis_steps(largest)
 
-    def x(self, when: datetime) -> float:
+    def x_position(self, when: datetime) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * ((when - self.first) / self._span)
 
-    def y(self, value: float) -> float:
+    def y_position(self, value: float) -> float:
         return TOP + PLOT_HEIGHT * (1 - value / self._ticks[-1])
 
-    def axes(self, unit: str) -> str:
+    def axes_svg(self, unit: str) -> str:
         parts = []
         for value in self._ticks:
-            y = self.y(value)
+            y = self.y_position(value)
             parts.append(
                 f'<line x1="{LEFT}" x2="{WIDTH - RIGHT}" y1="{y:.1f}" y2="{y:.1f}" class="grid"/>'
-                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{number(value)}</text>'
+                f'<text x="{LEFT - 8}" y="{y + 4:.1f}" class="end">{format_number(value)}</text>'
             )
-        every = timedelta(seconds=step_at_least(self._span.total_seconds() / 6))
+        every = timedelta(seconds=next_round_step_seconds(self._span.total_seconds() / 6))
         when = datetime.fromtimestamp(
             self.first.timestamp() // every.total_seconds() * every.total_seconds(), UTC
         )
         while when <= self.first + self._span:
             if when >= self.first:
-                x = self.x(when)
+                x = self.x_position(when)
                 parts.append(
                     f'<line x1="{x:.1f}" x2="{x:.1f}" y1="{TOP + PLOT_HEIGHT}"'
                     f' y2="{TOP + PLOT_HEIGHT + 5}" class="tick"/>'
                     f'<text x="{x:.1f}" y="{TOP + PLOT_HEIGHT + 19}" class="middle">'
-                    f"{_tick(when, every)}</text>"
+                    f"{_tick_label(when, every)}</text>"
                 )
             when += every
         day = f"{self.first:%Y-%m-%d} UTC"
@@ -173,7 +183,7 @@ class _Plot:
         )
 
 
-def _over_time(
+def _chart_over_time(
     title: str,
     unit: str,
     series: list[str],
@@ -188,22 +198,27 @@ def _over_time(
         x = LEFT + (at % 3) * 225
         row = y + (at // 3) * 20
         parts.append(
-            _key(at, x, row, is_line=not summed)
-            + f'<text x="{x + 32}" y="{row}">{escape(_short(name, 22))}</text>'
+            _legend_entry(at, x, row, is_line=not summed)
+            + f'<text x="{x + 32}" y="{row}">{escape(_shorten_in_middle(name, 22))}</text>'
         )
     table = [
-        (_when(when), *(number(values[name]) if name in values else "" for name in series))
+        (
+            _format_time(when),
+            *(format_number(values[name]) if name in values else "" for name in series),
+        )
         for when, values in by_time.items()
     ]
     said = []
     for name in series:
         mine = [values[name] for values in by_time.values() if name in values]
-        said.append(f"{name} {number(sum(mine))}" if summed else f"{name} up to {max(mine)}")
+        said.append(f"{name} {format_number(sum(mine))}" if summed else f"{name} up to {max(mine)}")
     height = y + (max(0, len(series) - 1) // 3) * 20 + 12
-    return Chart(title, _summary(said, unit), "".join(parts), height, ("time", *series), table)
+    return Chart(
+        title, _series_summary(said, unit), "".join(parts), height, ("time", *series), table
+    )
 
 
-def _key(at: int, x: int, y: int, *, is_line: bool) -> str:
+def _legend_entry(at: int, x: int, y: int, *, is_line: bool) -> str:
     """Return a legend entry: the look of a series."""
     if is_line:
         return (
@@ -213,7 +228,7 @@ def _key(at: int, x: int, y: int, *, is_line: bool) -> str:
     return f'<rect x="{x + 10}" y="{y - 10}" width="14" height="12" class="s{at}"/>'
 
 
-def _by_time(
+def _values_by_time(
     points: Sequence[Point], *, summed: bool = True
 ) -> tuple[list[str], dict[datetime, dict[str, float]]]:
     """Return the series, largest first, with their values by time.
@@ -235,16 +250,16 @@ def _by_time(
     return kept + [OTHERS] * (summed and len(ordered) > SERIES_MAX), found
 
 
-def number(value: float) -> str:
+def format_number(value: float) -> str:
     """Format a number: `1234567` as `1 234 567`, with at most three decimals."""
     return f"{round(value, 3):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def _summary(said: Sequence[str], unit: str) -> str:
+def _series_summary(said: Sequence[str], unit: str) -> str:
     return f"{unit}: {', '.join(said)}" if said else "nothing"
 
 
-def _short(text: str, longest: int = NAME_CHARACTERS) -> str:
+def _shorten_in_middle(text: str, longest: int = NAME_CHARACTERS) -> str:
     """Shorten a name in its middle, since long names often differ only at the end."""
     if len(text) <= longest:
         return text
@@ -252,17 +267,19 @@ def _short(text: str, longest: int = NAME_CHARACTERS) -> str:
     return f"{text[: longest - end - 1]}\N{HORIZONTAL ELLIPSIS}{text[-end:]}"
 
 
-def _when(when: datetime) -> str:
+def _format_time(when: datetime) -> str:
     return f"{when:%Y-%m-%d %H:%M:%S}"
 
 
-def _tick(when: datetime, every: timedelta) -> str:
+def _tick_label(when: datetime, every: timedelta) -> str:
     if every >= timedelta(days=1):
         return f"{when:%m-%d}" if every < timedelta(days=360) else f"{when:%Y-%m}"
     return f"{when:%H:%M}" if every >= timedelta(minutes=1) else f"{when:%H:%M:%S}"
 
 
-def totals(rows: Iterable[dict[str, Any]], *names: str, value: str = "requests") -> list[Bar]:
+def sum_by_columns(
+    rows: Iterable[dict[str, Any]], *names: str, value: str = "requests"
+) -> list[Bar]:
     """Sum the column `value` by the values of the columns `names`;
     count rows if `value` is empty.
     """
@@ -273,7 +290,7 @@ def totals(rows: Iterable[dict[str, Any]], *names: str, value: str = "requests")
     return list(sums.items())
 
 
-def acls_by_principal(rows: Iterable[dict[str, Any]]) -> list[Bar]:
+def count_acls_by_principal(rows: Iterable[dict[str, Any]]) -> list[Bar]:
     """Count the ACLs in the column `acl` by their principal."""
     principals = [acl.principal for row in rows if (acl := parse_acl_rule(row["acl"])) is not None]
     return [(name, principals.count(name)) for name in dict.fromkeys(principals)]

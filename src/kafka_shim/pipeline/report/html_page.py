@@ -11,8 +11,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.pipeline.report.charts import Chart, figure
-from kafka_shim.pipeline.report.output import cell
+from kafka_shim.pipeline.report.charts import Chart, chart_html
+from kafka_shim.pipeline.report.output import cell_text
 
 ROWS_MAX = 500
 ROWS_OPEN = 25
@@ -40,14 +40,14 @@ class Section(msgspec.Struct):
     rows: Sequence[dict[str, Any]]
 
 
-def page(title: str, about: str, sections: Sequence[Section]) -> str:
+def html_page(title: str, about: str, sections: Sequence[Section]) -> str:
     """Return the page as HTML."""
     links = "".join(
         f'<li><a href="#section-{n}">{escape(section.title)}</a></li>'
         for n, section in enumerate(sections, start=1)
     )
     contents = f'<nav aria-label="Contents"><ol>{links}</ol></nav>' if len(sections) > 1 else ""
-    body = "".join(_section(n, section) for n, section in enumerate(sections, start=1))
+    body = "".join(_section_html(n, section) for n, section in enumerate(sections, start=1))
     colours = "".join(
         f".s{n} {{ fill: {f'url(#hatch-{n})' if stripes else 'var(--c0)'}; }}\n"
         f".l{n} {{ stroke: var(--c{n}); }}\n"
@@ -59,14 +59,14 @@ def page(title: str, about: str, sections: Sequence[Section]) -> str:
         f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
         '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
         f"<title>{escape(title)}</title>\n<style>{_STYLE.read_text()}{colours}</style>\n</head>\n<body>\n"
-        f"{_hatches()}"
+        f"{_hatch_patterns_svg()}"
         '<a class="skip" href="#main">Skip to the findings</a>\n'
         f"<header><h1>{escape(title)}</h1><p>{escape(about)}</p>{contents}</header>\n"
         f'<main id="main" tabindex="-1">{body}</main>\n</body>\n</html>\n'
     )
 
 
-def _hatches() -> str:
+def _hatch_patterns_svg() -> str:
     patterns = "".join(
         f'<pattern id="hatch-{n}" width="6" height="6" patternUnits="userSpaceOnUse">'
         f'<rect width="6" height="6" fill="var(--c{n})"/>'
@@ -77,26 +77,29 @@ def _hatches() -> str:
     return f'<svg class="hatches" aria-hidden="true"><defs>{patterns}</defs></svg>\n'
 
 
-def _section(number: int, section: Section) -> str:
+def _section_html(number: int, section: Section) -> str:
     notes = "".join(f"<li>{escape(note.strip())}</li>" for note in section.notes)
     name = f"section-{number}"
     return (
         f'<section id="{name}" aria-labelledby="{name}-title">'
         f'<h2 id="{name}-title">{escape(section.title)}</h2><p>{escape(section.explanation)}</p>'
         + (f"<ul>{notes}</ul>" if notes else "")
-        + "".join(figure(chart) for chart in section.charts)
-        + _table(section)
+        + "".join(chart_html(chart) for chart in section.charts)
+        + _table_html(section)
         + "</section>\n"
     )
 
 
-def _table(section: Section) -> str:
+def _table_html(section: Section) -> str:
     if not section.rows:
         return "<p>No rows.</p>"
     shown = section.rows[:ROWS_MAX]
-    heads = "".join(f'<th scope="col">{escape(_words(name))}</th>' for name in section.columns)
+    heads = "".join(
+        f'<th scope="col">{escape(_column_words(name))}</th>' for name in section.columns
+    )
     rows = "".join(
-        "<tr>" + "".join(_cell(row[name]) for name in section.columns) + "</tr>\n" for row in shown
+        "<tr>" + "".join(_cell_html(row[name]) for name in section.columns) + "</tr>\n"
+        for row in shown
     )
     size = f"{len(section.rows)} rows"
     if len(shown) < len(section.rows):
@@ -110,9 +113,9 @@ def _table(section: Section) -> str:
     )
 
 
-def _cell(value: object) -> str:
+def _cell_html(value: object) -> str:
     """Return a table cell: numbers are right-aligned, ACLs in a fixed-width font."""
-    text = escape(cell(value))
+    text = escape(cell_text(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
         return f'<td class="end">{text}</td>'
     if isinstance(value, datetime):
@@ -120,5 +123,5 @@ def _cell(value: object) -> str:
     return f"<td><code>{text}</code></td>" if "|" in text else f"<td>{text}</td>"
 
 
-def _words(name: str) -> str:
+def _column_words(name: str) -> str:
     return name.replace("_", " ")

@@ -22,26 +22,27 @@ PRINCIPALS_NOTED = 3
 class Outcome(msgspec.Struct):
     """The result of a job.
 
-    `shown` are the columns of the printed table; `text`, if set, is printed instead. `trend` has
-    counts over time for a chart, `interval` apart. `has_broken`: `--fail` was given and there
-    were findings. `is_wrong`: the result failed its own check. `parts`: the outcomes in a report.
+    `shown_columns` are those of the printed table; `text`, if set, is printed instead. `trend` has
+    counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail` was given and
+    there were findings. `failed_own_check`: the result does not do what it promises. `parts`: the
+    outcomes in a report.
     """
 
     job: str
     columns: list[str]
-    shown: list[str]
+    shown_columns: list[str]
     rows: list[dict[str, Any]]
     head: dict[str, Any]
     notes: list[str]
     text: str | None = None
     trend: list[dict[str, Any]] = []
     interval: str = ""
-    has_broken: bool = False
-    is_wrong: bool = False
+    has_failing_findings: bool = False
+    failed_own_check: bool = False
     parts: list["Outcome"] = []
 
 
-def seen_note(head: dict[str, Any]) -> str:
+def observed_period_note(head: dict[str, Any]) -> str:
     """Return the first line with the observed period, on which
     findings about unused ACLs depend.
     """
@@ -53,14 +54,14 @@ def seen_note(head: dict[str, Any]) -> str:
     return text
 
 
-def left_out_notes(head: dict[str, Any]) -> list[str]:
+def left_out_access_notes(head: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
-        f"left out: {total['accesses']} accesses of {_principals(total)}: {total['reason']}"
+        f"left out: {total['accesses']} accesses of {_top_principals(total)}: {total['reason']}"
         for total in head["left_out"]
     ]
     notes += [
-        f"{total['accesses']} accesses of {_principals(total)} are from a log that names no"
+        f"{total['accesses']} accesses of {_top_principals(total)} are from a log that names no"
         " requests: a denial among them may only have left a name out of a list"
         for total in head["unattributed"]
     ]
@@ -69,7 +70,7 @@ def left_out_notes(head: dict[str, Any]) -> list[str]:
     return notes
 
 
-def _principals(total: dict[str, Any]) -> str:
+def _top_principals(total: dict[str, Any]) -> str:
     """Return the principals with the most accesses, and the number of the others."""
     names = sorted(total["principals"], key=lambda name: (-total["principals"][name], name))
     more = len(names) - PRINCIPALS_NOTED
@@ -86,7 +87,7 @@ def damage_notes(head: dict[str, Any]) -> list[str]:
 
 
 @contextmanager
-def cached(frame: "DataFrame") -> "Iterator[DataFrame]":
+def cached_in_spark(frame: "DataFrame") -> "Iterator[DataFrame]":
     """Cache the DataFrame inside the `with` block."""
     frame.persist()
     try:
@@ -101,12 +102,12 @@ def access_outcome(
     """Return the outcome of a job about accesses: its rows, and the
     observed accesses and period.
     """
-    outcome = _collected(args, frame, shown)
+    outcome = _collect_outcome(args, frame, shown)
     outcome.head = dict(observation.head)
     outcome.notes = [
-        seen_note(observation.head),
+        observed_period_note(observation.head),
         *damage_notes(observation.head),
-        *left_out_notes(observation.head),
+        *left_out_access_notes(observation.head),
         *outcome.notes,
     ]
     return outcome
@@ -116,16 +117,18 @@ def table_outcome(
     args: argparse.Namespace, source: "TraceInput", frame: "DataFrame", shown: tuple[str, ...]
 ) -> Outcome:
     """Return the outcome of a job about clients, times or damage: its rows and their number."""
-    with cached(frame):
-        outcome = _collected(args, frame, shown)
+    with cached_in_spark(frame):
+        outcome = _collect_outcome(args, frame, shown)
         found = frame.count()
     outcome.head = source.damage_totals()
     outcome.notes = [f"{found} rows", *damage_notes(outcome.head), *outcome.notes]
-    outcome.has_broken = bool(getattr(args, "fail", False) and found)
+    outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome
 
 
-def _collected(args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]) -> Outcome:
+def _collect_outcome(
+    args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]
+) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""
     outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
     if args.parquet:

@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 CELL_MAX = 44
 
 
-def plain(value: Any) -> Any:
+def json_value(value: Any) -> Any:
     """Return a value for JSON and CSV; times become ISO text in UTC (Spark returns local times)."""
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
 
-def cell(value: Any) -> str:
+def cell_text(value: Any) -> str:
     """Return a value as the text of a table cell."""
     if value is None:
         return ""
@@ -34,7 +34,7 @@ def cell(value: Any) -> str:
 def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO) -> None:
     """Print aligned columns; long cells are shortened on a terminal only."""
     longest = CELL_MAX if stream.isatty() else sys.maxsize
-    cells = [[_cut(cell(row[name]), longest) for name in columns] for row in rows]
+    cells = [[_truncate(cell_text(row[name]), longest) for name in columns] for row in rows]
     heads = [name.replace("_", " ") for name in columns]
     widths = [max(map(len, column)) for column in zip(heads, *cells, strict=True)]
     for line in (heads, ["-" * width for width in widths], *cells):
@@ -42,12 +42,12 @@ def print_table(columns: Sequence[str], rows: list[dict[str, Any]], stream: Text
         print(text.rstrip(), file=stream)
 
 
-def _cut(text: str, longest: int) -> str:
+def _truncate(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def json_ready(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: plain(value) for name, value in row.items()} for row in rows]
+def json_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: json_value(value) for name, value in row.items()} for row in rows]
 
 
 def print_json(content: dict[str, Any], stream: TextIO) -> None:
@@ -62,7 +62,7 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
     for row in rows:
         values = [row[name] for name in columns]
         writer.writerow(
-            " ".join(map(str, value)) if isinstance(value, list) else plain(value)
+            " ".join(map(str, value)) if isinstance(value, list) else json_value(value)
             for value in values
         )
 

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import TABLE, bind
-from kafka_shim.pipeline.rows.access_row import known_type
+from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
 
@@ -70,7 +70,7 @@ class Alternative(msgspec.Struct, frozen=True):
 
 
 @cache
-def any_name_keys() -> frozenset[Key]:
+def any_resource_access_keys() -> frozenset[Key]:
     """Return the accesses to any resource of a type, which a trace records with the name `*`."""
     return frozenset(
         (row.api, need.operation, need.resource_type)
@@ -92,16 +92,16 @@ def _list_effects_by_access() -> dict[Key, set[bool]]:
 
 
 @cache
-def apis_by_name(release: str) -> frozenset[int]:
+def apis_with_roles_by_name(release: str) -> frozenset[int]:
     """Return the APIs for which roles depend on the names in the request."""
     listing = {
         key[0] for key, leaves_out in _list_effects_by_access().items() if len(leaves_out) > 1
     }
-    return frozenset(listing | {key for key, _, _ in alternatives(release)})
+    return frozenset(listing | {key for key, _, _ in alternatives_by_access(release)})
 
 
 @cache
-def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
+def alternatives_by_access(release: str) -> dict[Key, frozenset[Alternative]]:
     """Return by access its alternatives in this release."""
     found: dict[Key, frozenset[Alternative]] = {}
     for row, bound in bind(release).items():
@@ -112,13 +112,13 @@ def alternatives(release: str) -> dict[Key, frozenset[Alternative]]:
     return found
 
 
-def is_probe(access: Access) -> bool:
+def is_any_resource_probe(access: Access) -> bool:
     """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)
-    return access.resource_name == PROBE_NAME and key in any_name_keys()
+    return access.resource_name == PROBE_NAME and key in any_resource_access_keys()
 
 
-def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
+def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
     """Return the role of each access of a request; accesses are in the order of the checks.
 
     `topics` are the names in the request; Metadata without names lists all topics.
@@ -126,15 +126,15 @@ def roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> li
     found: list[str] = []
     while len(found) < len(accesses):
         at = len(found)
-        run = _authorized_operations_run(accesses, at)
+        run = _count_authorized_operations_accesses(accesses, at)
         if run:
             found += [PROBE] * run
         else:
-            found.append(_role(accesses, at, topics, release))
+            found.append(_access_role(accesses, at, topics, release))
     return found
 
 
-def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: str) -> str:
+def _access_role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: str) -> str:
     access = accesses[at]
     key = (access.api_key, access.operation, access.resource_type)
     leaves_out = _list_effects_by_access().get(key)
@@ -144,7 +144,7 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
         return PROBE
     if leaves_out == {True} or (len(leaves_out) > 1 and not topics):
         return LISTED
-    others = alternatives(release).get(key)
+    others = alternatives_by_access(release).get(key)
     if not others:
         return REQUIRED
     later = {(follower.operation, follower.resource_type) for follower in accesses[at + 1 :]}
@@ -152,13 +152,13 @@ def _role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: s
     return TRIED if asked_on and not access.allowed else EITHER
 
 
-def _authorized_operations_run(accesses: Sequence[Access], at: int) -> int:
+def _count_authorized_operations_accesses(accesses: Sequence[Access], at: int) -> int:
     """Return the number of accesses from here for a resource's authorized operations; 0: none."""
     first = accesses[at]
     if first.api_key not in _LISTING:
         return 0
     for rules in _RULES:
-        wanted = supported_operations(known_type(first.resource_type), rules)
+        wanted = supported_operations(resource_type_or_unknown(first.resource_type), rules)
         run = accesses[at : at + len(wanted)]
         if len(wanted) > 1 and tuple(access.operation for access in run) == wanted:
             same = (first.resource_type, first.resource_name)
@@ -175,7 +175,7 @@ def alternatives_of(access: Access, topics: Sequence[str], release: str) -> list
     """
     key = (access.api_key, access.operation, access.resource_type)
     found: set[str] = set()
-    for other in alternatives(release).get(key, ()):
+    for other in alternatives_by_access(release).get(key, ()):
         names: Sequence[str] = ()
         if other.resource_type is ResourceType.CLUSTER:
             names = (CLUSTER_NAME,)
@@ -192,7 +192,7 @@ def access_text(operation: Operation, resource_type: ResourceType, name: str) ->
     return f"{operation.name}|{resource_type.name}|{name}"
 
 
-def access_parts(text: str) -> tuple[str, str, str]:
+def split_access_text(text: str) -> tuple[str, str, str]:
     """Return the names of operation and type, and the resource's name, in an `access_text`."""
     operation, resource_type, name = text.split("|", 2)
     return operation, resource_type, name

@@ -9,12 +9,17 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     TRIED,
+    access_roles,
     alternatives_of,
-    apis_by_name,
-    is_probe,
-    roles,
+    apis_with_roles_by_name,
+    is_any_resource_probe,
 )
-from kafka_shim.pipeline.rows.access_row import AccessRow, api_name, operation_name, type_name
+from kafka_shim.pipeline.rows.access_row import (
+    AccessRow,
+    api_name,
+    operation_name,
+    resource_type_name,
+)
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
@@ -24,7 +29,7 @@ from kafka_shim.pipeline.rows.columns import (
     connections_in,
 )
 from kafka_shim.pipeline.rows.derived_accesses import (
-    Context,
+    DerivationContext,
     allowed_rows_without_response,
     derived_rows,
     plan_request,
@@ -50,30 +55,34 @@ _Group = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
 
 
-def access_rows(
+def add_access_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
 ) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = connections_in(block)
-    add = _adder(columns, open_)
+    add = _row_adder(columns, open_)
     groups: dict[_Group, list[Access]] = {}
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
         if connection is None:
             continue
         if isinstance(entry, Access):
-            if selection.wants(entry.time_us, entry.api_key):
-                groups.setdefault(_group(entry, connection), []).append(entry)
+            if selection.selects_entry(entry.time_us, entry.api_key):
+                groups.setdefault(_request_key(entry, connection), []).append(entry)
         elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
-            context = _context(selection, open_, broker_of(connection))
-            add(person, _derived(entry, key, person, selection, open_, context))
-        elif isinstance(entry, Request) and entry.api_key in apis_by_name(selection.release):
+            context = _derivation_context(selection, open_, broker_of(connection))
+            add(person, _derived_rows_after_response(entry, key, person, selection, open_, context))
+        elif isinstance(entry, Request) and entry.api_key in apis_with_roles_by_name(
+            selection.release
+        ):
             open_.frames[connection.writer_connection, entry.sequence] = entry.frame
     for (number, _, _), accesses in groups.items():
         connection, person = who[number]
         frame = open_.frames.pop((connection.writer_connection, accesses[0].sequence), None)
-        found = _recorded(accesses, _topics(frame), selection.release, connection.access_source)
+        found = _recorded_rows(
+            accesses, _topics_in_request(frame), selection.release, connection.access_source
+        )
         add(person, found)
 
 
@@ -81,14 +90,16 @@ def add_requests_without_response(
     columns: ColumnBuilder, selection: Selection, open_: PendingRequests
 ) -> None:
     """Add rows of requests whose response is not in this split."""
-    add = _adder(columns, open_)
+    add = _row_adder(columns, open_)
     for waiting in (open_.planned, *open_.silent.values()):
         for person, planned in waiting.values():
-            add(person, derived_rows(planned, None, _context(selection, open_)))
+            add(person, derived_rows(planned, None, _derivation_context(selection, open_)))
         waiting.clear()
 
 
-def topic_id_rows(columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequests) -> None:
+def add_topic_id_rows(
+    columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequests
+) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
     who = connections_in(block)
     for entry in block.body.entries:
@@ -98,33 +109,35 @@ def topic_id_rows(columns: ColumnBuilder, block: Block, _: Selection, __: Pendin
         if connection is not None and connection.access_source == DERIVED:
             response = read_response_or_none(entry)
             for topic_id, name in topic_ids_with_names(response) if response is not None else ():
-                columns.add(
+                columns.add_row(
                     {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us}, person
                 )
 
 
-def _group(access: Access, connection: Connection) -> _Group:
+def _request_key(access: Access, connection: Connection) -> _Group:
     if connection.access_source == AUDIT:
         return access.connection, access.time_us, access.api_key
     return access.connection, access.sequence, access.api_key
 
 
-def _context(selection: Selection, open_: PendingRequests, place: str = "") -> Context:
+def _derivation_context(
+    selection: Selection, open_: PendingRequests, place: str = ""
+) -> DerivationContext:
     existence = selection.existence or EMPTY_EXISTENCE
-    return Context(selection.release, selection.names, existence, place, open_.sessions)
+    return DerivationContext(selection.release, selection.names, existence, place, open_.sessions)
 
 
-def _derived(
+def _derived_rows_after_response(
     entry: Entry,
     key: tuple[int, int],
     person: ConnectionValues,
     selection: Selection,
     open_: PendingRequests,
-    context: Context,
+    context: DerivationContext,
 ) -> list[AccessRow]:
     """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
-    if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
+    if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
         planned = plan_request(entry, context)
         if planned is not None and planned.is_unanswered:
             open_.silent.setdefault(key[0], {})[key] = (person, planned)
@@ -140,11 +153,13 @@ def _derived(
     return found
 
 
-def _recorded(
+def _recorded_rows(
     accesses: list[Access], topics: list[str], release: str, source: str
 ) -> Iterator[AccessRow]:
-    for access, role in zip(accesses, roles(accesses, topics, release), strict=True):
-        if source == AUDIT and is_probe(access):  # its denial does not decide the request
+    for access, role in zip(accesses, access_roles(accesses, topics, release), strict=True):
+        if source == AUDIT and is_any_resource_probe(
+            access
+        ):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
             role = role if access.allowed else TRIED  # noqa: PLW2901
         yield AccessRow(
@@ -164,16 +179,16 @@ def _recorded(
         )
 
 
-def _adder(
+def _row_adder(
     columns: ColumnBuilder, open_: PendingRequests
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
-    if columns.wants("requests"):
-        return partial(_count, open_.counts)
-    return partial(_add, columns)
+    if columns.needs_any_column("requests"):
+        return partial(_count_rows, open_.counts)
+    return partial(_add_rows, columns)
 
 
-def _count(counts: Counts, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
+def _count_rows(counts: Counts, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
     """Add accesses to the counts, which is much faster than a row for each, as most are repeated.
 
     Accesses with an unknown decision are only in the table `accesses`.
@@ -201,13 +216,13 @@ def add_counted_rows(columns: ColumnBuilder, open_: PendingRequests) -> None:
     for key, (requests, first, last, example) in open_.counts.items():
         principal, host, api_key, version, operation, kind, name, *rest = key
         role, instead, source, allowed, rule = rest
-        columns.add(
+        columns.add_row(
             {
                 "api": api_name(api_key),
                 "api_key": api_key,
                 "api_version": version,
                 "operation": operation_name(operation),
-                "resource_type": type_name(kind),
+                "resource_type": resource_type_name(kind),
                 "resource_name": name,
                 "role": role,
                 "instead": list(instead),
@@ -224,9 +239,9 @@ def add_counted_rows(columns: ColumnBuilder, open_: PendingRequests) -> None:
     open_.counts.clear()
 
 
-def _add(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
+def _add_rows(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
     for access in found:
-        columns.add(
+        columns.add_row(
             {
                 "sequence": access.sequence,
                 "time": access.time_us,
@@ -234,7 +249,7 @@ def _add(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[Acces
                 "api_key": access.api_key,
                 "api_version": access.api_version,
                 "operation": operation_name(access.operation),
-                "resource_type": type_name(access.resource_type),
+                "resource_type": resource_type_name(access.resource_type),
                 "resource_name": access.resource_name,
                 "role": access.role,
                 "instead": list(access.instead),
@@ -247,7 +262,7 @@ def _add(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[Acces
         )
 
 
-def _topics(frame: bytes | None) -> list[str]:
+def _topics_in_request(frame: bytes | None) -> list[str]:
     if frame is None:
         return []
     try:

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import Effect
 from kafka_shim.authorizer.requirements import rows_by_id
 from kafka_shim.pipeline.rows.access_roles import access_text
-from kafka_shim.pipeline.rows.access_row import api_name, operation_name, type_name
+from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequests,
@@ -25,24 +25,26 @@ _HARMLESS = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
 """A denial of these refuses nothing."""
 
 
-def added_need_rows(
+def add_added_need_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
 ) -> None:
     """Add a row for each need that a request has in `selection.release` but not in `present`."""
     who = connections_in(block)
     for entry in block.body.entries:
-        if isinstance(entry, Request) and selection.wants(entry.time_us, entry.api_key):
-            for header, need in added(entry.frame, selection):
+        if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
+            for header, need in newly_needed_accesses(entry.frame, selection):
                 chosen = need.narrowest
-                columns.add(
+                columns.add_row(
                     {
                         "api": api_name(header.api_key),
                         "api_key": header.api_key,
                         "api_version": header.api_version,
                         "operation": operation_name(chosen.operation),
-                        "resource_type": type_name(chosen.resource_type),
+                        "resource_type": resource_type_name(chosen.resource_type),
                         "resource_name": chosen.resource_name,
-                        "instead": [_text(way) for way in need.actions if way != chosen],
+                        "instead": [
+                            _alternative_text(way) for way in need.actions if way != chosen
+                        ],
                         "requirement": need.requirement,
                         "client_id": header.client_id,
                         "requests": 1,
@@ -53,7 +55,9 @@ def added_need_rows(
                 )
 
 
-def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, AnyOf]]:
+def newly_needed_accesses(
+    frame: bytes, selection: Selection
+) -> Iterator[tuple[RequestHeader, AnyOf]]:
     """Yield new needs whose denial is visible to clients and that no present need includes."""
     try:
         header, at = read_request_header(frame)
@@ -64,19 +68,19 @@ def added(frame: bytes, selection: Selection) -> Iterator[tuple[RequestHeader, A
     before = access_plan(*asked, selection.present, selection.names).needs
     for need in access_plan(*asked, selection.release, selection.names).needs:
         effect = rows_by_id(selection.release)[need.requirement].effect(header.api_version)
-        if effect not in _HARMLESS and not any(_includes(met, need) for met in before):
+        if effect not in _HARMLESS and not any(_is_included(met, need) for met in before):
             yield header, need
 
 
-def _includes(met: AnyOf, need: AnyOf) -> bool:
+def _is_included(met: AnyOf, need: AnyOf) -> bool:
     """Return whether each way to meet `met` also meets `need`."""
-    return all(any(_allows(way, other) for other in need.actions) for way in met.actions)
+    return all(any(_implies_action(way, other) for other in need.actions) for way in met.actions)
 
 
-def _allows(way: Action, other: Action) -> bool:
+def _implies_action(way: Action, other: Action) -> bool:
     same = (way.resource_type, way.resource_name) == (other.resource_type, other.resource_name)
     return same and way.operation in operations_whose_allow_includes(other.operation)
 
 
-def _text(way: Action) -> str:
+def _alternative_text(way: Action) -> str:
     return access_text(way.operation, way.resource_type, way.resource_name)

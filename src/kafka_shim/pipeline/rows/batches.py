@@ -14,17 +14,24 @@ import pyarrow.compute as pc
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_rows import (
-    access_rows,
+    add_access_rows,
     add_counted_rows,
     add_requests_without_response,
-    topic_id_rows,
+    add_topic_id_rows,
 )
-from kafka_shim.pipeline.rows.added_needs import added_need_rows
+from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
 from kafka_shim.pipeline.rows.columns import ColumnBuilder, PendingRequests, Selection
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
-from kafka_shim.pipeline.rows.entity_rows import entity_rows
-from kafka_shim.pipeline.rows.frame_rows import request_rows, response_rows
-from kafka_shim.pipeline.tables import ADDED_NEEDS, CLIENTS, OBSERVED, SIGHTINGS, TABLES, pruned
+from kafka_shim.pipeline.rows.entity_rows import add_entity_rows
+from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_rows
+from kafka_shim.pipeline.tables import (
+    ADDED_NEEDS,
+    CLIENTS,
+    OBSERVED,
+    SIGHTINGS,
+    TABLES,
+    select_columns,
+)
 from kafka_shim.protocol.trace.blocks import BlockHeader
 from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
 
@@ -36,14 +43,14 @@ DISTINCT_ROWS = 200_000
 """Distinct rows that are kept before they are handed on; more are counted again by Spark."""
 
 _ROWS: dict[str, Callable[[ColumnBuilder, Block, Selection, PendingRequests], None]] = {
-    "requests": request_rows,
-    "clients": request_rows,
-    "responses": response_rows,
-    "accesses": access_rows,
-    "observed": access_rows,
-    "topic_ids": topic_id_rows,
-    "sightings": entity_rows,
-    "added_needs": added_need_rows,
+    "requests": add_request_rows,
+    "clients": add_request_rows,
+    "responses": add_response_rows,
+    "accesses": add_access_rows,
+    "observed": add_access_rows,
+    "topic_ids": add_topic_id_rows,
+    "sightings": add_entity_rows,
+    "added_needs": add_added_need_rows,
 }
 _GROUPED = {
     "clients": CLIENTS,
@@ -65,14 +72,14 @@ class Split(msgspec.Struct, frozen=True):
     at_block: bool = False
 
 
-def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
+def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
     """Return the splits of traces, each a folder or one segment.
 
     A segment of the usual size is one split. A last piece of less than half a split is added to the
     one before. Raise PipelineError if a trace is missing.
     """
     found: list[Split] = []
-    for name in _expanded(paths):
+    for name in _expand_wildcards(paths):
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
@@ -88,7 +95,7 @@ def plan(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]:
     return found
 
 
-def _expanded(paths: list[str]) -> Iterator[str]:
+def _expand_wildcards(paths: list[str]) -> Iterator[str]:
     """Yield paths; for one with wildcards, those that match. Raise PipelineError if none does."""
     for path in paths:
         if not has_magic(path) or Path(path).exists():
@@ -100,7 +107,9 @@ def _expanded(paths: list[str]) -> Iterator[str]:
         yield from matches
 
 
-def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple[Split, ...]]:
+def group_splits_into_tasks(
+    splits: Iterable[Split], task_bytes: int = SPLIT_BYTES
+) -> list[tuple[Split, ...]]:
     """Group splits into tasks: many small ones together, large ones alone."""
     found: list[list[Split]] = []
     taken = task_bytes
@@ -114,27 +123,27 @@ def packed(splits: Iterable[Split], task_bytes: int = SPLIT_BYTES) -> list[tuple
     return [tuple(part) for part in found]
 
 
-def batches(
+def table_batches(
     table: str, split: Split, selection: Selection, columns: list[str] | None = None
 ) -> Iterator[pa.RecordBatch]:
     """Yield a split as batches of a table; `columns` in the wanted order, None for all."""
     schema = TABLES[table]
-    wanted = schema if columns is None else pruned(schema, columns)
+    wanted = schema if columns is None else select_columns(schema, columns)
     if table in ("damage", "pieces"):
-        damage = (block for block in _blocks(split) if isinstance(block, Damage))
+        damage = (block for block in _blocks_of_split(split) if isinstance(block, Damage))
         found = [split] if table == "pieces" else damage
         rows = [msgspec.structs.asdict(place) for place in found]
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
         return
-    source = _source(table, split, selection, wanted.names)
+    source = _unsummed_table_batches(table, split, selection, wanted.names)
     if table in _GROUPED:
-        source = _grouped(source)
+        source = _sum_equal_batches(source)
     for batch in source:
         yield batch.select(wanted.names)
 
 
-def _blocks(
+def _blocks_of_split(
     split: Split, wants: Callable[[BlockHeader], bool] | None = None
 ) -> Iterator[Block | Damage]:
     path = Path(split.path)
@@ -145,28 +154,30 @@ def _blocks(
     yield from read_segment(path, split.start, split.end, wants)
 
 
-def _source(
+def _unsummed_table_batches(
     table: str, split: Split, selection: Selection, names: list[str]
 ) -> Iterator[pa.RecordBatch]:
     """Yield batches of rows; damaged parts are only in the table `damage`."""
     grouped = _GROUPED.get(table)
-    columns = ColumnBuilder(grouped or pruned(TABLES[table], names))
+    columns = ColumnBuilder(grouped or select_columns(TABLES[table], names))
     pending = PendingRequests()
-    for block in _blocks(split, selection.overlaps if selection.is_limited else None):
+    for block in _blocks_of_split(
+        split, selection.overlaps_block if selection.is_limited else None
+    ):
         if isinstance(block, Damage):
             continue
         _ROWS[table](columns, block, selection, pending)
         if len(pending.counts) >= DISTINCT_ROWS:
             add_counted_rows(columns, pending)
         if len(columns) >= BATCH_ROWS:
-            yield columns.batch()
+            yield columns.take_batch()
     add_requests_without_response(columns, selection, pending)
     add_counted_rows(columns, pending)
     if len(columns):
-        yield columns.batch()
+        yield columns.take_batch()
 
 
-def _grouped(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _sum_equal_batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum equal rows; yield them when there are too many distinct ones to keep."""
     kept: pa.Table | None = None
     for batch in source:

@@ -64,12 +64,12 @@ class Selection(msgspec.Struct, frozen=True):
         """Return whether every entry is wanted."""
         return not (self.is_limited or self.apis)
 
-    def overlaps(self, header: BlockHeader) -> bool:
+    def overlaps_block(self, header: BlockHeader) -> bool:
         return (self.since_us is None or header.last_us >= self.since_us) and (
             self.until_us is None or header.first_us < self.until_us
         )
 
-    def wants(self, time_us: int, api_key: int) -> bool:
+    def selects_entry(self, time_us: int, api_key: int) -> bool:
         return (
             (not self.apis or api_key in self.apis)
             and (self.since_us is None or time_us >= self.since_us)
@@ -114,34 +114,34 @@ class ColumnBuilder:
     def __len__(self) -> int:
         return len(self._who)
 
-    def wants(self, *names: str) -> bool:
+    def needs_any_column(self, *names: str) -> bool:
         """Return whether one of these columns is wanted; some are expensive to compute."""
         return any(name in self._own for name in names)
 
-    def add(self, values: Mapping[str, object], person: ConnectionValues) -> None:
+    def add_row(self, values: Mapping[str, object], person: ConnectionValues) -> None:
         """Add a row; columns that are in neither mapping are null."""
-        self._who.append(self._number(person))
+        self._who.append(self._connection_index(person))
         for name, append in self._appends:
             append(values.get(name))
 
-    def add_all(
+    def add_rows(
         self, values: Mapping[str, Iterable[object]], persons: Sequence[ConnectionValues]
     ) -> None:
         """Add a row for each person; only the wanted columns of `values` are read."""
-        self._who += map(self._number, persons)
+        self._who += map(self._connection_index, persons)
         for name, column in self._own.items():
             column.extend(values.get(name) or repeat(None, len(persons)))
 
-    def _number(self, person: ConnectionValues) -> int:
+    def _connection_index(self, person: ConnectionValues) -> int:
         known = self._people.get(id(person))
         if known is None:  # the person is kept, so that its id() is not reused
             known = self._people[id(person)] = (len(self._people), person)
         return known[0]
 
-    def batch(self) -> pa.RecordBatch:
+    def take_batch(self) -> pa.RecordBatch:
         """Return the rows as a batch, and empty the columns."""
         rows, who = len(self), pa.array(self._who, pa.int32())
-        arrays = [self._array(field, who) for field in self._schema]
+        arrays = [self._column_array(field, who) for field in self._schema]
         for values in (*self._own.values(), self._who):
             values.clear()
         self._people.clear()
@@ -149,7 +149,7 @@ class ColumnBuilder:
             return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _array(self, field: pa.Field, who: pa.Array) -> pa.Array:
+    def _column_array(self, field: pa.Field, who: pa.Array) -> pa.Array:
         if field.name in self._own:
             return pa.array(self._own[field.name], field.type)
         values = [person.get(field.name) for _, person in self._people.values()]

@@ -6,7 +6,7 @@ from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_bloc
 from kafka_shim.protocol.trace.segments import Damage, is_newest_segment_of_writer, read_segment
 
 
-def complete_bytes(path: Path, start: int) -> int:
+def end_of_complete_blocks(path: Path, start: int) -> int:
     """Return the end of the last complete block, from a position where a block begins.
 
     An incomplete block at the end of a writer's newest segment may still be completed; other damage
@@ -20,14 +20,14 @@ def complete_bytes(path: Path, start: int) -> int:
             try:
                 header = read_block_header(file.read(HEADER_BYTES))
             except BlockError:
-                return _past_damage(path, at, size)
+                return _position_after_damage(path, at, size)
             if at + header.block_bytes > size:
-                return _past_damage(path, at, size)
+                return _position_after_damage(path, at, size)
             at += header.block_bytes
     return at
 
 
-def _past_damage(path: Path, at: int, size: int) -> int:
+def _position_after_damage(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
     if not found:  # the reader searches the first intact header; there is none
         return at if is_newest_segment_of_writer(path) else size

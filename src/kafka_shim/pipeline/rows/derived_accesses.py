@@ -50,7 +50,7 @@ class PlannedRequest(msgspec.Struct, frozen=True):
     fetch: SessionRequest | None = None
 
 
-class Context(msgspec.Struct, frozen=True):
+class DerivationContext(msgspec.Struct, frozen=True):
     """What is known besides a request and its response: the broker's release, names by topic id.
 
     `lives` says what existed, `place` identifies the broker as far as the trace shows it, and
@@ -64,7 +64,7 @@ class Context(msgspec.Struct, frozen=True):
     sessions: FetchSessions
 
 
-def plan_request(request: Request, context: Context) -> PlannedRequest | None:
+def plan_request(request: Request, context: DerivationContext) -> PlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
@@ -73,11 +73,11 @@ def plan_request(request: Request, context: Context) -> PlannedRequest | None:
         return None
     fetch = None
     if header.api_key in SESSION_APIS:
-        fetch = context.sessions.asked(context.place, message)
+        fetch = context.sessions.on_request(context.place, message)
         message = fetch.request
     plan = access_plan(header.api_key, header.api_version, message, context.release, context.names)
     if fetch is not None and not fetch.is_whole:
-        plan = _with_unknown(plan, f"{ApiKey(header.api_key).wire_name}.topic")
+        plan = _plan_with_unknown_requirement(plan, f"{ApiKey(header.api_key).wire_name}.topic")
     if not (plan.needs or plan.possible or plan.unknown):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
@@ -85,23 +85,23 @@ def plan_request(request: Request, context: Context) -> PlannedRequest | None:
 
 
 def derived_rows(
-    planned: PlannedRequest, response: Response | None, context: Context
+    planned: PlannedRequest, response: Response | None, context: DerivationContext
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
     content = None if response is None else read_response_or_none(response)
     if response is None or content is None:
-        return _rows(planned, context.release, lambda _: None)
+        return _rows_of_plan(planned, context.release, lambda _: None)
     header, release = planned.header, context.release
     during = (planned.request.time_us, response.time_us)
     if planned.fetch is not None:
-        context.sessions.responded(context.place, planned.fetch, content)
+        context.sessions.on_response(context.place, planned.fetch, content)
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, content),
         release=release,
         known=Known(context.names, partial(context.existence.topic_exists, context.place, during)),
     )
-    found = _rows(planned, release, responded.decision)
-    found += _listed(planned, responded, context, during)
+    found = _rows_of_plan(planned, release, responded.decision)
+    found += _list_rows(planned, responded, context, during)
     found += [
         _row(planned, action, PROBE, allowed=allowed)
         for action, allowed in probed(header.api_key, content, release)
@@ -109,8 +109,8 @@ def derived_rows(
     return found
 
 
-def _listed(
-    planned: PlannedRequest, responded: ResponseEvidence, context: Context, during: Time
+def _list_rows(
+    planned: PlannedRequest, responded: ResponseEvidence, context: DerivationContext, during: Time
 ) -> Iterator[AccessRow]:
     """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
@@ -126,7 +126,7 @@ def _listed(
                 yield _access_row(planned, need, allowed=allowed, release=release)
 
 
-def _with_unknown(plan: Plan, requirement: str) -> Plan:
+def _plan_with_unknown_requirement(plan: Plan, requirement: str) -> Plan:
     return msgspec.structs.replace(plan, unknown=(*plan.unknown, requirement))
 
 
@@ -135,16 +135,16 @@ def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list
 
     They were allowed, since a broker closes the connection after a denial.
     """
-    return _rows(planned, release, lambda _: True)
+    return _rows_of_plan(planned, release, lambda _: True)
 
 
-def _rows(
+def _rows_of_plan(
     planned: PlannedRequest, release: str, decision: Callable[[AnyOf], bool | None]
 ) -> list[AccessRow]:
     plan = planned.plan
     found = [_access_row(planned, need, decision(need), release) for need in plan.needs]
     found += [_access_row(planned, need, None, release, POSSIBLE) for need in plan.possible]
-    return found + [_unnamed(planned, row, release) for row in plan.unknown]
+    return found + [_row_without_name(planned, row, release) for row in plan.unknown]
 
 
 def _access_row(
@@ -184,7 +184,7 @@ def _row(
     )
 
 
-def _unnamed(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
+def _row_without_name(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
     need = rows_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _row(planned, action, UNNAMED, allowed=None)

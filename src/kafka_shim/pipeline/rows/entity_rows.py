@@ -40,7 +40,9 @@ _NO_ID: Final = bytes(16)
 _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
-def entity_rows(columns: ColumnBuilder, block: Block, _: Selection, open_: PendingRequests) -> None:
+def add_entity_rows(
+    columns: ColumnBuilder, block: Block, _: Selection, open_: PendingRequests
+) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
     who = connections_in(block)
     for entry in block.body.entries:
@@ -50,14 +52,14 @@ def entity_rows(columns: ColumnBuilder, block: Block, _: Selection, open_: Pendi
         key = (connection.writer_connection, entry.sequence)
         if isinstance(entry, Request):
             first = last = entry.time_us
-            found = list(_asked(entry, key, open_))
+            found = list(_entities_to_delete_and_note_named(entry, key, open_))
         elif isinstance(entry, Response) and key in open_.asked:
             first, (last, named) = entry.time_us, open_.asked.pop(key)
-            found = list(_shown(entry, named))
+            found = list(_entities_shown_by_response(entry, named))
         else:
             continue
         for sighting in found:
-            columns.add(
+            columns.add_row(
                 {
                     "place": broker_of(connection),
                     **sighting._asdict(),
@@ -70,7 +72,7 @@ def entity_rows(columns: ColumnBuilder, block: Block, _: Selection, open_: Pendi
             )
 
 
-def _asked(
+def _entities_to_delete_and_note_named(
     entry: Request, key: tuple[int, int], open_: PendingRequests
 ) -> Iterator[ObservedEntity]:
     """Yield what a request deletes, and keep the names that its response may show."""
@@ -94,28 +96,30 @@ def _asked(
     open_.asked[key] = entry.time_us, named
 
 
-def _shown(entry: Response, named: list[ObservedEntity]) -> Iterator[ObservedEntity]:
+def _entities_shown_by_response(
+    entry: Response, named: list[ObservedEntity]
+) -> Iterator[ObservedEntity]:
     response = read_response_or_none(entry)
     if response is None:
         return
     if entry.api_key in _SHOWN:
         yield from dict.fromkeys(_SHOWN[ApiKey(entry.api_key)](response))
-    elif _is_done(response):
+    elif _has_no_error(response):
         yield from named
 
 
-def _is_done(response: Any) -> bool:
+def _has_no_error(response: Any) -> bool:
     """Return whether the response has no error, so that the request's names exist."""
     return not set().union(*error_codes_by_name(response).values())
 
 
-def _topics(response: Any) -> Iterator[ObservedEntity]:
+def _existing_topics(response: Any) -> Iterator[ObservedEntity]:
     for topic in response.topics:
         if topic.name and topic.topic_id != _NO_ID and topic.error_code in _IN_USE:
             yield ObservedEntity(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
 
 
-def _served(response: Any) -> Iterator[ObservedEntity]:
+def _topics_without_error(response: Any) -> Iterator[ObservedEntity]:
     """Yield topics without an error, by name or id, depending on the version."""
     for key, codes in error_codes_by_name(response).items():
         if isinstance(key, bytes) and not codes:
@@ -124,7 +128,7 @@ def _served(response: Any) -> Iterator[ObservedEntity]:
             yield ObservedEntity(TOPIC, str(key))
 
 
-def _groups(response: Any) -> Iterator[ObservedEntity]:
+def _existing_groups(response: Any) -> Iterator[ObservedEntity]:
     for group in response.groups:
         if not getattr(group, "error_code", 0) and getattr(group, "group_state", "") != "Dead":
             yield ObservedEntity(GROUP, group.group_id)
@@ -132,13 +136,13 @@ def _groups(response: Any) -> Iterator[ObservedEntity]:
                 yield ObservedEntity(CONSUMER_GROUP, group.group_id)
 
 
-def _transactions(response: Any) -> Iterator[ObservedEntity]:
+def _existing_transactions(response: Any) -> Iterator[ObservedEntity]:
     for state in response.transaction_states:
         if not getattr(state, "error_code", 0):
             yield ObservedEntity(TRANSACTION, state.transactional_id)
 
 
-def _offsets(response: Any) -> Iterator[ObservedEntity]:
+def _existing_offsets(response: Any) -> Iterator[ObservedEntity]:
     for group in response.groups:
         for topic in group.topics:
             if topic.name and any(part.committed_offset >= 0 for part in topic.partitions):
@@ -158,19 +162,19 @@ def _deleted_groups(response: Any) -> Iterator[ObservedEntity]:
 
 
 _SHOWN: Final[dict[int, Callable[[Any], Iterator[ObservedEntity]]]] = {
-    ApiKey.PRODUCE: _served,
-    ApiKey.FETCH: _served,
-    ApiKey.LIST_OFFSETS: _served,
-    ApiKey.METADATA: _topics,
-    ApiKey.DESCRIBE_TOPIC_PARTITIONS: _topics,
+    ApiKey.PRODUCE: _topics_without_error,
+    ApiKey.FETCH: _topics_without_error,
+    ApiKey.LIST_OFFSETS: _topics_without_error,
+    ApiKey.METADATA: _existing_topics,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: _existing_topics,
     ApiKey.DELETE_TOPICS: _deleted_topics,
-    ApiKey.LIST_GROUPS: _groups,
-    ApiKey.DESCRIBE_GROUPS: _groups,
-    ApiKey.CONSUMER_GROUP_DESCRIBE: _groups,
+    ApiKey.LIST_GROUPS: _existing_groups,
+    ApiKey.DESCRIBE_GROUPS: _existing_groups,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: _existing_groups,
     ApiKey.DELETE_GROUPS: _deleted_groups,
-    ApiKey.LIST_TRANSACTIONS: _transactions,
-    ApiKey.DESCRIBE_TRANSACTIONS: _transactions,
-    ApiKey.OFFSET_FETCH: _offsets,
+    ApiKey.LIST_TRANSACTIONS: _existing_transactions,
+    ApiKey.DESCRIBE_TRANSACTIONS: _existing_transactions,
+    ApiKey.OFFSET_FETCH: _existing_offsets,
 }
 """APIs whose responses name what is there, or was until it was deleted."""
 _NAMED: Final = {
@@ -188,25 +192,25 @@ _NAMED: Final = {
 """APIs whose requests name it: it is there if they succeed."""
 
 
-def _end_of_topics(message: Any) -> Iterator[ObservedEntity]:
+def _topics_to_delete(message: Any) -> Iterator[ObservedEntity]:
     for topic in message.topics:
         yield ObservedEntity(TOPIC, topic.name or "", life=bytes(topic.topic_id).hex())
     yield from (ObservedEntity(TOPIC, name) for name in message.topic_names)
 
 
-def _end_of_groups(message: Any) -> Iterator[ObservedEntity]:
+def _groups_to_delete(message: Any) -> Iterator[ObservedEntity]:
     for group in message.groups_names:
         yield from (ObservedEntity(kind, group) for kind in _CONSUMING)
         yield ObservedEntity(OFFSETS, "", owner=group)
 
 
-def _end_of_offsets(message: Any) -> Iterator[ObservedEntity]:
+def _offsets_to_delete(message: Any) -> Iterator[ObservedEntity]:
     yield ObservedEntity(OFFSETS, "", owner=message.group_id)
 
 
 _ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[ObservedEntity]]]] = {
-    ApiKey.DELETE_TOPICS: _end_of_topics,
-    ApiKey.DELETE_GROUPS: _end_of_groups,
-    ApiKey.OFFSET_DELETE: _end_of_offsets,
+    ApiKey.DELETE_TOPICS: _topics_to_delete,
+    ApiKey.DELETE_GROUPS: _groups_to_delete,
+    ApiKey.OFFSET_DELETE: _offsets_to_delete,
 }
 """What requests delete, whether or not they may."""

@@ -18,7 +18,7 @@ from kafka_shim.pipeline.rows.entity import (
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 Time = tuple[int, int]
 """From when to when, in microseconds."""
-_Of = tuple[str, str]
+_DeletionTarget = tuple[str, str]
 """A kind, and which of that kind: its name, its id or whose it is."""
 
 
@@ -47,16 +47,19 @@ class ExistenceIndex:
     """The lives of everything that responses show."""
 
     def __init__(self, rows: Iterable[ExistenceRecord] = ()) -> None:
-        deleted_at: dict[_Of, Time] = {}
+        deleted_at: dict[_DeletionTarget, Time] = {}
         shown = []
-        for row in _named(rows):
+        for row in _records_with_topic_names(rows):
             if row.is_end:
-                deleted_at[_of(row.kind, row.name, row.owner, row.life)] = row.first_us, row.last_us
+                deleted_at[_deletion_target(row.kind, row.name, row.owner, row.life)] = (
+                    row.first_us,
+                    row.last_us,
+                )
             elif row.name:
                 shown.append(row)
-        self._periods: dict[tuple[str, *_Of], dict[str, list[_Existence]]] = {}
+        self._periods: dict[tuple[str, *_DeletionTarget], dict[str, list[_Existence]]] = {}
         for row in shown:
-            keys = (_of(row.kind, row.name, row.owner), (row.kind, row.life))
+            keys = (_deletion_target(row.kind, row.name, row.owner), (row.kind, row.life))
             deletions = tuple(deleted_at[key] for key in keys if key in deleted_at)
             names = self._periods.setdefault((row.place, row.kind, row.owner), {})
             life = _Existence(row.first_us, row.last_us, deletions, is_unique=bool(row.life))
@@ -69,7 +72,7 @@ class ExistenceIndex:
         """Return the names of things seen both before and after, without deletion in between."""
         for name, existence in self._periods.get((place, kind, owner), {}).items():
             if any(
-                _covers(life, during)
+                _exists_throughout(life, during)
                 and (life.is_unique or _is_not_deleted_before(life, life.last_us))
                 for life in existence
             ):
@@ -79,7 +82,7 @@ class ExistenceIndex:
         """Return whether a topic was seen before, and after or no request deleted it since."""
         existence = self._periods.get((place, TOPIC, ""), {}).get(name, ())
         return any(
-            _covers(life, during)
+            _exists_throughout(life, during)
             or (life.first_us <= during[0] and _is_not_deleted_before(life, during[1]))
             for life in existence
         )
@@ -93,7 +96,7 @@ class ExistenceIndex:
                 yield from self.existing_names(place, kind, during, owner)
 
 
-def _named(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
+def _records_with_topic_names(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
     """Return sightings; topics that some responses show only by id get their names."""
     kept = list(rows)
     names = {row.life: row.name for row in kept if row.life and row.name}
@@ -130,25 +133,25 @@ def merge_records(rows: Iterable[ExistenceRecord]) -> list[ExistenceRecord]:
 def existence_records(rows: Iterable[Mapping[str, Any]]) -> Iterator[ExistenceRecord]:
     """Return rows of the table `sightings` as structs."""
     for row in rows:
-        first_us, last_us = (_us(row[at]) for at in ("first_seen", "last_seen"))
+        first_us, last_us = (_microseconds(row[at]) for at in ("first_seen", "last_seen"))
         place, kind, name = row["place"], row["kind"], row["name"]
         about = (place, kind, name, row["owner"], row["life"], row["is_end"])
         yield ExistenceRecord(*about, first_us, last_us)
 
 
-def _us(time: datetime) -> int:
+def _microseconds(time: datetime) -> int:
     return (time.replace(tzinfo=UTC) - _EPOCH) // timedelta(microseconds=1)
 
 
 EMPTY_EXISTENCE: Final = ExistenceIndex()
 
 
-def _of(kind: str, name: str, owner: str, life: str = "") -> _Of:
+def _deletion_target(kind: str, name: str, owner: str, life: str = "") -> _DeletionTarget:
     """Return what a deletion ends: all offsets of a group, or the thing with this name or id."""
     return kind, owner if kind == OFFSETS else name or life
 
 
-def _covers(life: _Existence, during: Time) -> bool:
+def _exists_throughout(life: _Existence, during: Time) -> bool:
     return life.first_us <= during[0] and during[1] <= life.last_us
 
 
@@ -157,20 +160,20 @@ def _is_not_deleted_before(life: _Existence, until_us: int) -> bool:
     return not any(life.first_us <= last and first < until_us for first, last in life.deletions)
 
 
-_Whole = Iterator[tuple[str, str]]
+_CompleteLists = Iterator[tuple[str, str]]
 """Kinds, with owners, of which a response shows all that the caller may see."""
 
 
-def _all_topics(request: Any, response: Any) -> _Whole:  # noqa: ARG001 - one of several
+def _all_topics(request: Any, response: Any) -> _CompleteLists:  # noqa: ARG001 - one of several
     yield TOPIC, ""
 
 
-def _all_pages(request: Any, response: Any) -> _Whole:
+def _all_pages(request: Any, response: Any) -> _CompleteLists:
     if request.cursor is None and response.next_cursor is None:
         yield TOPIC, ""
 
 
-def _all_groups(request: Any, response: Any) -> _Whole:
+def _all_groups(request: Any, response: Any) -> _CompleteLists:
     if response.error_code or request.states_filter:
         return
     if not request.types_filter:
@@ -179,7 +182,7 @@ def _all_groups(request: Any, response: Any) -> _Whole:
         yield CONSUMER_GROUP, ""
 
 
-def _all_transactions(request: Any, response: Any) -> _Whole:
+def _all_transactions(request: Any, response: Any) -> _CompleteLists:
     is_limited = (
         request.state_filters
         or request.producer_id_filters
@@ -190,14 +193,14 @@ def _all_transactions(request: Any, response: Any) -> _Whole:
         yield TRANSACTION, ""
 
 
-def _groups_with_all_topics(request: Any, response: Any) -> _Whole:
+def _groups_with_all_topics(request: Any, response: Any) -> _CompleteLists:
     wanted = {group.group_id for group in request.groups if group.topics is None}
     for group in response.groups:
         if group.group_id in wanted and not group.error_code:
             yield OFFSETS, group.group_id
 
 
-_LISTS: Final[dict[str, Callable[[Any, Any], _Whole]]] = {
+_LISTS: Final[dict[str, Callable[[Any, Any], _CompleteLists]]] = {
     "Metadata.all_topics": _all_topics,
     "DescribeTopicPartitions.all_topics": _all_pages,
     "ListGroups.group": _all_groups,

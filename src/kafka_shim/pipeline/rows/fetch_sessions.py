@@ -44,25 +44,27 @@ class FetchSessions:
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}
 
-    def asked(self, place: Hashable, request: Any) -> SessionRequest:
+    def on_request(self, place: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
-        named = _topics(request.topics)
-        known = self._open.get((place, *_session(request)))
-        if _epoch(request) in (_BEGINS, _ENDS) or known is None:
-            return SessionRequest(request, named, is_whole=_epoch(request) in (_BEGINS, _ENDS))
+        named = _topics_with_partitions(request.topics)
+        known = self._open.get((place, *_session_key(request)))
+        if _session_epoch(request) in (_BEGINS, _ENDS) or known is None:
+            return SessionRequest(
+                request, named, is_whole=_session_epoch(request) in (_BEGINS, _ENDS)
+            )
         for topic, partitions in named.items():
             known.setdefault(topic, set()).update(partitions)
-        for topic, partitions in _topics(request.forgotten_topics_data).items():
+        for topic, partitions in _topics_with_partitions(request.forgotten_topics_data).items():
             known.get(topic, set()).difference_update(partitions)
             if not known.get(topic):
                 known.pop(topic, None)
         request = msgspec.structs.replace(request, topics=list(known))
         return SessionRequest(request, dict(known), is_whole=True)
 
-    def responded(self, place: Hashable, asked: SessionRequest, response: Any) -> None:
+    def on_response(self, place: Hashable, asked: SessionRequest, response: Any) -> None:
         """Process a response, which may create or end a session."""
-        key = (place, *_session(asked.request))
-        epoch = _epoch(asked.request)
+        key = (place, *_session_key(asked.request))
+        epoch = _session_epoch(asked.request)
         if response.error_code or epoch == _ENDS:
             self._open.pop(key, None)
         elif epoch == _BEGINS:
@@ -72,28 +74,28 @@ class FetchSessions:
                 self._open[key] = asked.topics
 
 
-def _session(request: Any) -> tuple[Hashable, ...]:
+def _session_key(request: Any) -> tuple[Hashable, ...]:
     if hasattr(request, "session_id"):
         return (request.session_id,)
     return request.group_id, request.member_id
 
 
-def _epoch(request: Any) -> int:
+def _session_epoch(request: Any) -> int:
     if hasattr(request, "session_id"):
         return int(request.session_epoch)
     return int(request.share_session_epoch)
 
 
-def _topics(topics: Iterable[Any]) -> _Topics:
+def _topics_with_partitions(topics: Iterable[Any]) -> _Topics:
     """Return the topics of a request, or those that it forgets, with their partitions."""
     found: _Topics = {}
     for topic in topics:
         name = Topic(getattr(topic, "topic", ""), bytes(topic.topic_id))
-        found.setdefault(name, set()).update(map(_number, topic.partitions))
+        found.setdefault(name, set()).update(map(_partition_index, topic.partitions))
     return found
 
 
-def _number(partition: Any) -> int:
+def _partition_index(partition: Any) -> int:
     if isinstance(partition, int):
         return partition
     return int(getattr(partition, "partition", getattr(partition, "partition_index", -1)))

@@ -20,22 +20,24 @@ from kafka_shim.protocol.trace.segments import Block
 _NO_NAMES = ResourceNames()
 
 
-def request_rows(
+def add_request_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
 ) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
     who = connections_in(block)
-    skim = columns.wants("topics", "groups", "transactional_ids", "undecoded")
+    skim = columns.needs_any_column("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
     if not selection.is_all:
         requests = [
-            request for request in requests if selection.wants(request.time_us, request.api_key)
+            request
+            for request in requests
+            if selection.selects_entry(request.time_us, request.api_key)
         ]
-    read = [_read(request, skim=skim) for request in requests]
+    read = [_read_header_and_names(request, skim=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
-    columns.add_all(
+    columns.add_rows(
         {
             "sequence": (request.sequence for request in requests),
             "time": times,
@@ -58,25 +60,30 @@ def request_rows(
     )
 
 
-def response_rows(
+def add_response_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
 ) -> None:
     """Add a row for each response, with its latency if the request is in the same split."""
     who = connections_in(block)
-    read, has_client = columns.wants("error_codes", "undecoded"), columns.wants("client_id")
+    read, has_client = (
+        columns.needs_any_column("error_codes", "undecoded"),
+        columns.needs_any_column("client_id"),
+    )
     for entry in block.body.entries:
         connection, person = who.get(entry.connection, (None, {}))
         key = (connection.writer_connection if connection else -1, entry.sequence)
         if isinstance(entry, Request):
-            client_id = _read(entry, skim=False)[0].client_id if has_client else None
+            client_id = (
+                _read_header_and_names(entry, skim=False)[0].client_id if has_client else None
+            )
             open_.sent[key] = entry.time_us, client_id
         if not isinstance(entry, Response):
             continue
         requested_us, client_id = open_.sent.pop(key, (None, None))
-        if not selection.wants(entry.time_us, entry.api_key):
+        if not selection.selects_entry(entry.time_us, entry.api_key):
             continue
-        codes, undecoded = _codes(entry) if read else ([], None)
-        columns.add(
+        codes, undecoded = _error_codes_or_reason(entry) if read else ([], None)
+        columns.add_row(
             {
                 "sequence": entry.sequence,
                 "time": entry.time_us,
@@ -93,7 +100,9 @@ def response_rows(
         )
 
 
-def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames, str | None]:
+def _read_header_and_names(
+    request: Request, *, skim: bool
+) -> tuple[RequestHeader, ResourceNames, str | None]:
     try:
         header, at = read_request_header(request.frame)
     except ProtocolError as error:
@@ -110,7 +119,7 @@ def _read(request: Request, *, skim: bool) -> tuple[RequestHeader, ResourceNames
         return header, _NO_NAMES, str(error)
 
 
-def _codes(entry: Response) -> tuple[list[int], str | None]:
+def _error_codes_or_reason(entry: Response) -> tuple[list[int], str | None]:
     """Return the distinct error codes in a response, or why it cannot be read."""
     try:
         response, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)

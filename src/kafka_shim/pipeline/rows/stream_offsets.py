@@ -6,8 +6,8 @@ A position is always the end of a block, so the data between two offsets can be 
 import itertools
 from pathlib import Path
 
-from kafka_shim.pipeline.rows.batches import Split, plan
-from kafka_shim.pipeline.rows.complete_blocks import complete_bytes
+from kafka_shim.pipeline.rows.batches import Split, plan_splits
+from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_blocks
 
 Offset = dict[str, int]
 
@@ -17,8 +17,8 @@ def written_offsets(paths: list[str], start: Offset) -> Offset:
 
     Deleted segments are dropped. Only the data after `start` is read.
     """
-    names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan(paths))
-    now = {name: complete_bytes(Path(name), start.get(name, 0)) for name in names}
+    names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan_splits(paths))
+    now = {name: end_of_complete_blocks(Path(name), start.get(name, 0)) for name in names}
     return {name: at for name, at in start.items() if Path(name).exists()} | now
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.pipeline.rows.batches import Split, batches
+from kafka_shim.pipeline.rows.batches import Split, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import (
     ExistenceIndex,
@@ -25,7 +25,7 @@ TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "added_needs"})
 """Tables whose rows depend on it."""
 
 
-def is_derived(path: str) -> bool:
+def has_derived_accesses(path: str) -> bool:
     """Return whether a segment's accesses are derived; its first block shows it."""
     with Path(path).open("rb") as file:
         try:
@@ -42,18 +42,20 @@ class TraceFacts(msgspec.Struct, frozen=True):
     """Names by topic id, and what existed when."""
 
     names: dict[bytes, str] = {}
-    seen: list[ExistenceRecord] = []
+    existence: list[ExistenceRecord] = []
 
-    def added_to(self, selection: Selection) -> Selection:
+    def add_to_selection(self, selection: Selection) -> Selection:
         """Return the selection with these facts."""
         return msgspec.structs.replace(
-            selection, names=self.names, existence=ExistenceIndex(self.seen)
+            selection, names=self.names, existence=ExistenceIndex(self.existence)
         )
 
-    def with_splits(self, splits: Iterable[Split]) -> "TraceFacts":
+    def add_splits(self, splits: Iterable[Split]) -> "TraceFacts":
         """Return these facts with those of further splits."""
         more = read_trace_facts(splits)
-        return TraceFacts(self.names | more.names, merge_records([*self.seen, *more.seen]))
+        return TraceFacts(
+            self.names | more.names, merge_records([*self.existence, *more.existence])
+        )
 
 
 def read_trace_facts(splits: Iterable[Split]) -> TraceFacts:
@@ -61,10 +63,10 @@ def read_trace_facts(splits: Iterable[Split]) -> TraceFacts:
     names: dict[bytes, str] = {}
     seen: list[ExistenceRecord] = []
     for split in splits:
-        if is_derived(split.path):
-            for batch in batches("topic_ids", split, Selection(), ["topic_id", "name"]):
+        if has_derived_accesses(split.path):
+            for batch in table_batches("topic_ids", split, Selection(), ["topic_id", "name"]):
                 ids, called = (column.to_pylist() for column in batch.columns)
                 names.update(zip(map(bytes.fromhex, ids), called, strict=True))
-            for batch in batches("sightings", split, Selection()):
+            for batch in table_batches("sightings", split, Selection()):
                 seen += existence_records(batch.to_pylist())
     return TraceFacts(names, merge_records(seen))

@@ -22,13 +22,13 @@ from pyspark.sql.datasource import DataSource, DataSourceReader, DataSourceStrea
 from pyspark.sql.types import StructType
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan
+from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, plan_splits
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, ExistenceRecord
 from kafka_shim.pipeline.rows.trace_facts import TABLES_FROM_TRACE_FACTS, read_trace_facts
 from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.spark.trace_stream_reader import TraceStreamReader
-from kafka_shim.pipeline.tables import TABLES, ddl, pruned
+from kafka_shim.pipeline.tables import TABLES, select_columns, spark_ddl
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 
@@ -59,20 +59,20 @@ class KafkaTraceSource(DataSource):
         return FORMAT
 
     def schema(self) -> str:
-        return ddl(TABLES[self._table()])
+        return spark_ddl(TABLES[self._table()])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        splits = _splits(self.options)
+        splits = _splits_from_options(self.options)
         split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
-        selection = selection_of(self.options)
+        selection = selection_from_options(self.options)
         if self._needs_trace_facts():
-            selection = read_trace_facts(splits).added_to(selection)
+            selection = read_trace_facts(splits).add_to_selection(selection)
         return TraceReader(self._table(), splits, selection, schema.names, split_bytes)
 
     def streamReader(self, schema: StructType) -> DataSourceStreamReader:  # noqa: N802 - Spark's name
         return TraceStreamReader(
-            _paths(self.options),
-            TraceReader(self._table(), [], selection_of(self.options), schema.names),
+            _paths_from_options(self.options),
+            TraceReader(self._table(), [], selection_from_options(self.options), schema.names),
             int(self.options.get("splitBytes", SPLIT_BYTES)),
             int(self.options.get("maxBytesPerTrigger", MAX_BYTES_PER_TRIGGER)),
             from_now=self.options.get("startingOffsets", "earliest") == "latest",
@@ -112,11 +112,11 @@ def trace_table(
     """
     reader = spark.read.format(FORMAT).option("table", table).option("paths", json.dumps(paths))
     if columns:
-        reader = reader.schema(ddl(pruned(TABLES[table], list(columns))))
+        reader = reader.schema(spark_ddl(select_columns(TABLES[table], list(columns))))
     return reader.options(**(options or {})).load()
 
 
-def selection_of(options: Mapping[str, str]) -> Selection:
+def selection_from_options(options: Mapping[str, str]) -> Selection:
     """Return the selection in the options. Raise PipelineError for an invalid one."""
     apis = [name.strip() for name in options.get("apis", "").split(",") if name.strip()]
     known = {key.wire_name: int(key) for key in ApiKey}
@@ -129,8 +129,8 @@ def selection_of(options: Mapping[str, str]) -> Selection:
         msgspec.json.decode(options.get(SIGHTINGS, "[]"), type=list[ExistenceRecord])
     )
     return Selection(
-        _time_us(options, "since"),
-        _time_us(options, "until"),
+        _time_option_us(options, "since"),
+        _time_option_us(options, "until"),
         frozenset(known[name] for name in apis),
         release,
         {bytes.fromhex(topic_id): name for topic_id, name in names.items()},
@@ -139,7 +139,7 @@ def selection_of(options: Mapping[str, str]) -> Selection:
     )
 
 
-def _time_us(options: Mapping[str, str], name: str) -> int | None:
+def _time_option_us(options: Mapping[str, str], name: str) -> int | None:
     text = options.get(name)
     if text is None:
         return None
@@ -154,14 +154,14 @@ def _time_us(options: Mapping[str, str], name: str) -> int | None:
     return round(when.timestamp() * 1_000_000)
 
 
-def _splits(options: Mapping[str, str]) -> list[Split]:
+def _splits_from_options(options: Mapping[str, str]) -> list[Split]:
     """Return the given splits, or all splits of the traces."""
     if "splits" in options:
         return [Split(*fields) for fields in json.loads(options["splits"])]
-    return plan(_paths(options), int(options.get("splitBytes", SPLIT_BYTES)))
+    return plan_splits(_paths_from_options(options), int(options.get("splitBytes", SPLIT_BYTES)))
 
 
-def _paths(options: Mapping[str, str]) -> list[str]:
+def _paths_from_options(options: Mapping[str, str]) -> list[str]:
     if "paths" in options:
         return list(json.loads(options["paths"]))
     if "path" in options:

@@ -6,8 +6,8 @@ import pyarrow as pa
 from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
-from kafka_shim.pipeline.acls.acl_set import AclSet, packed
-from kafka_shim.pipeline.acls.verdict import verdicts
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
+from kafka_shim.pipeline.acls.verdict import decide_observed_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
 if TYPE_CHECKING:
@@ -22,21 +22,21 @@ def with_decisions(
     With a baseline, `allowed` and `rule` are its decisions in place of the recorded ones. Only
     columns that decisions depend on are sent to the workers' Python.
     """
-    rows = accesses.withColumn("would_be", _verdict(candidate))
+    rows = accesses.withColumn("would_be", _decision_column(candidate))
     if baseline is not None:
-        rows = rows.withColumn("was", _verdict(baseline)).withColumns(
+        rows = rows.withColumn("was", _decision_column(baseline)).withColumns(
             {"allowed": f.col("was.allowed"), "rule": f.col("was.rule")}
         )
     would_be = {f"would_be_{name}": f.col(f"would_be.{name}") for name in ("allowed", "rule")}
     return rows.withColumns(would_be).drop("would_be", "was")
 
 
-def _verdict(acl_set: AclSet) -> "Column":
+def _decision_column(acl_set: AclSet) -> "Column":
     """Return the decision on each row: a struct of `allowed` and `rule`."""
-    present = packed(acl_set)
+    present = pack_acl_set(acl_set)
 
     def verdict(*questions: pa.Array) -> pa.Array:
-        return verdicts(present.authorizer(), questions)
+        return decide_observed_accesses(present.authorizer(), questions)
 
     judge = arrow_udf(verdict, "allowed boolean, rule string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     # otherwise the optimiser computes it twice: for a filter on it, and for its value

@@ -38,12 +38,12 @@ _ADVICE = (
 
 def worker_started_late(error: BaseException) -> bool:
     """Return whether Spark failed because a Python worker took too long to start."""
-    return WORKER_WAS_LATE in _text(error)
+    return WORKER_WAS_LATE in _exception_text(error)
 
 
 def failure_line(error: BaseException) -> str:
     """Return the reason and, if known, what to do."""
-    text = _text(error)
+    text = _exception_text(error)
     tracebacks = _LAST_OF_TRACEBACK.findall(text)
     line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
     if _OWN.match(line):
@@ -64,7 +64,7 @@ def advice_for(text: str) -> str | None:
     return next((advice for words, advice in _ADVICE if words in text), None)
 
 
-def _text(error: BaseException) -> str:
+def _exception_text(error: BaseException) -> str:
     if isinstance(error, Py4JJavaError):  # its own text begins with the call in Java
         try:
             return str(error.java_exception)

@@ -22,7 +22,7 @@ STAGED = "_staged"
 CHECKPOINT = "_checkpoint"
 
 
-class Run(msgspec.Struct):
+class IngestRun(msgspec.Struct):
     """One run: `moves` are (staged, final) paths in the lake."""
 
     moves: list[tuple[str, str]]
@@ -57,7 +57,7 @@ class Lake:
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))
         for note in pending:
-            self._finish(note)
+            self._finish_run(note)
         if list(self._runs.glob("[0-9]*.json")) and not self.checkpoint.is_dir():
             raise PipelineError(
                 f"{self.checkpoint} is missing, so it is unknown what {self.folder} has read;"
@@ -78,13 +78,13 @@ class Lake:
             final = Path(*staged.parts[1:-1], f"{number:08d}-{path.name}")
             moves.append((str(staged), str(final)))
         note = self._runs / f"{number:08d}.pending.json"
-        _write(note, msgspec.json.encode(Run(moves)))
-        self._finish(note)
+        _write_atomically(note, msgspec.json.encode(IngestRun(moves)))
+        self._finish_run(note)
         shutil.rmtree(self.staged, ignore_errors=True)
         return len(moves)
 
-    def _finish(self, note: Path) -> None:
-        run = msgspec.json.decode(note.read_bytes(), type=Run)
+    def _finish_run(self, note: Path) -> None:
+        run = msgspec.json.decode(note.read_bytes(), type=IngestRun)
         for staged, final in run.moves:
             target = self.folder / final
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -93,7 +93,7 @@ class Lake:
         os.replace(note, str(note).replace(".pending", ""))  # noqa: PTH105
 
 
-def _write(path: Path, content: bytes) -> None:
+def _write_atomically(path: Path, content: bytes) -> None:
     """Write a file completely or not at all."""
     new = path.with_suffix(".new")
     with new.open("wb") as file:

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from pyspark.sql import functions as f
 
-from kafka_shim.pipeline.tables import CLIENTS, TABLES, ddl
+from kafka_shim.pipeline.tables import CLIENTS, TABLES, spark_ddl
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -15,7 +15,7 @@ _CLIENT_MEASURES = ("requests", "first_seen", "last_seen")
 
 def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
     """Return a table of a lake; empty if the lake has no files of it."""
-    schema = ddl(TABLES[table])
+    schema = spark_ddl(TABLES[table])
     if {"time", "first_seen"} & set(TABLES[table].names):
         schema += ", date date"
     if not (folder / table).is_dir():

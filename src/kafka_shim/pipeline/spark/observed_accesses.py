@@ -15,14 +15,14 @@ if TYPE_CHECKING:
 _MEASURES = ("requests", "first_seen", "last_seen", "example")
 
 
-def observed(
+def distinct_accesses(
     spark: "SparkSession", paths: list[str], options: Mapping[str, str] | None = None
 ) -> "DataFrame":
     """Return the distinct accesses of traces; the reader counts first, so Spark shuffles little."""
     return sum_equal_accesses(trace_table(spark, "observed", paths, options))
 
 
-def count_accesses(accesses: "DataFrame") -> "DataFrame":
+def count_distinct_accesses(accesses: "DataFrame") -> "DataFrame":
     """Turn rows of `accesses` into rows of `observed`, each for one request.
 
     Accesses with an unknown decision are left out, as by the reader of traces.

@@ -21,7 +21,7 @@ class Progress:
         # a Spark Connect server does not report its tasks
         self._spark = None if "SPARK_REMOTE" in os.environ else spark
         self._done = threading.Event()
-        self._thread = threading.Thread(target=self._watch, daemon=True)
+        self._thread = threading.Thread(target=self._show_until_done, daemon=True)
 
     def __enter__(self) -> "Progress":
         if sys.stderr.isatty():
@@ -39,12 +39,12 @@ class Progress:
             self._thread.join()
             sys.stderr.write("\r\x1b[K")
 
-    def _watch(self) -> None:
+    def _show_until_done(self) -> None:
         while not self._done.wait(INTERVAL_S):
-            sys.stderr.write(f"\r\x1b[K{bar(self._what, *self._tasks())}")
+            sys.stderr.write(f"\r\x1b[K{progress_bar(self._what, *self._count_tasks())}")
             sys.stderr.flush()
 
-    def _tasks(self) -> tuple[int, int]:
+    def _count_tasks(self) -> tuple[int, int]:
         if self._spark is None:
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()
@@ -54,7 +54,7 @@ class Progress:
         return done, sum(stage.numTasks for stage in known)
 
 
-def bar(what: str, done: int, of: int) -> str:
+def progress_bar(what: str, done: int, of: int) -> str:
     """Return `reading [#######-------] 3/6 tasks`; no bar if the number of tasks is unknown."""
     if of == 0:
         return f"{what} ..."

@@ -45,10 +45,10 @@ def run_stream(
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(processingTime=every) if every else writer.trigger(availableNow=True)
-    with _signals() as stopped:
+    with _collected_signals() as stopped:
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
-                _run(writer.start(), stopped)
+                _run_until_stopped(writer.start(), stopped)
             except StreamingQueryException as error:
                 if attempts_left and not taken and worker_started_late(error):
                     continue
@@ -56,16 +56,16 @@ def run_stream(
             return
 
 
-def _run(query: "StreamingQuery", stopped: list[int]) -> None:
+def _run_until_stopped(query: "StreamingQuery", stopped: list[int]) -> None:
     try:
         while not stopped and not query.awaitTermination(_WAIT_S):
             pass
     finally:
-        _finish(query)
+        _finish_micro_batch(query)
         query.stop()
 
 
-def _finish(query: "StreamingQuery") -> None:
+def _finish_micro_batch(query: "StreamingQuery") -> None:
     """Wait a little for the current micro-batch, which would be repeated if it were interrupted."""
     deadline = time.monotonic() + _FINISH_S
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
@@ -73,7 +73,7 @@ def _finish(query: "StreamingQuery") -> None:
 
 
 @contextmanager
-def _signals() -> Iterator[list[int]]:
+def _collected_signals() -> Iterator[list[int]]:
     """Yield a list to which SIGINT and SIGTERM are added; they have no other effect meanwhile."""
     found: list[int] = []
     if current_thread() is not main_thread():

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.package import package
+from kafka_shim.pipeline.package import write_package_archive
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
 from kafka_shim.pipeline.spark.failure_message import advice_for
 from kafka_shim.pipeline.spark.spark_log import SparkLog
-from kafka_shim.pipeline.spark_requirements import missing
+from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -38,7 +38,7 @@ def spark_session(
     more. Output of a JVM that this process starts goes to `log`. `settings` are further Spark
     settings. Raise PipelineError if the session cannot be created.
     """
-    problem = missing()
+    problem = missing_requirement()
     if problem is not None:
         raise PipelineError(problem)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
@@ -58,7 +58,7 @@ def spark_session(
 
 def remote_session(address: str) -> "SparkSession":
     """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
-    problem = missing(is_remote=True)
+    problem = missing_requirement(is_remote=True)
     if problem is not None:
         raise PipelineError(problem)
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
@@ -71,7 +71,7 @@ def remote_session(address: str) -> "SparkSession":
     session = SparkSession.builder.remote(address).getOrCreate()
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "kafka-shim.zip")
-        package(archive)
+        write_package_archive(archive)
         session.addArtifacts(str(archive), pyfile=True)
     return _configure(session)
 
@@ -98,7 +98,7 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
             reason = log.startup_error()
             advice = advice_for(reason)
             reason = f"{reason} ({advice})" if advice else reason
-            log.keep(str(error))
+            log.keep_with_failure(str(error))
             raise PipelineError(
                 f"Spark did not start: {reason or error}; more in {log.path}"
             ) from error

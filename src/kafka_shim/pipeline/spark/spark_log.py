@@ -26,7 +26,7 @@ class SparkLog:
             self.path = Path(file.name)
         self._is_kept = False
 
-    def keep(self, text: str) -> None:
+    def keep_with_failure(self, text: str) -> None:
         """Add the text of a failure, and keep the file."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")

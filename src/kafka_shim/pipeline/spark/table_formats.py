@@ -32,7 +32,7 @@ def check_format(name: str, remote: str | None) -> None:
     present = distribution("pyspark").version
     for requirement in delta.requires or ():
         found = _LATEST.match(requirement)
-        if found and _parts(present) > _parts(found[1]):
+        if found and _version_numbers(present) > _version_numbers(found[1]):
             raise PipelineError(
                 f"--table-format {name}: {_PACKAGE} {delta.version} requires PySpark {found[1]} at"
                 f" most, and this is {present}"
@@ -50,5 +50,5 @@ def delta_settings() -> dict[str, str]:
     }
 
 
-def _parts(version: str) -> list[int]:
+def _version_numbers(version: str) -> list[int]:
     return [int(part) for part in re.findall(r"\d+", version)][:3]

@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.pipeline.rows.batches import Split
 from kafka_shim.pipeline.rows.existence import existence_records, merge_records
-from kafka_shim.pipeline.rows.trace_facts import is_derived
+from kafka_shim.pipeline.rows.trace_facts import has_derived_accesses
 from kafka_shim.pipeline.spark.data_source import FORMAT, SIGHTINGS, TOPIC_IDS
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ def topic_id_table(spark: "SparkSession", splits: Iterable[Split]) -> "DataFrame
     wanted = [
         [split.path, split.start, split.end, split.at_block]
         for split in splits
-        if is_derived(split.path)
+        if has_derived_accesses(split.path)
     ]
     if not wanted:
         return None
@@ -38,7 +38,9 @@ def topic_names_option(rows: "DataFrame | None") -> dict[str, str]:
 
 def existence_option(spark: "SparkSession", splits: Iterable[Split]) -> dict[str, str]:
     """Return the reader's option with what existed, from splits whose accesses are derived."""
-    wanted = [msgspec.structs.astuple(split) for split in splits if is_derived(split.path)]
+    wanted = [
+        msgspec.structs.astuple(split) for split in splits if has_derived_accesses(split.path)
+    ]
     if not wanted:
         return {}
     reader = spark.read.format(FORMAT).option("table", "sightings")

@@ -7,7 +7,12 @@ import pyarrow as pa
 from pyspark.sql.datasource import DataSourceReader, InputPartition
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.rows.batches import SPLIT_BYTES, Split, batches, packed
+from kafka_shim.pipeline.rows.batches import (
+    SPLIT_BYTES,
+    Split,
+    group_splits_into_tasks,
+    table_batches,
+)
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.trace_facts import TraceFacts
 from kafka_shim.pipeline.tables import TABLES
@@ -29,7 +34,7 @@ def pack_tasks(
     splits: Iterable[Split], task_bytes: int, known: TraceFacts | None = None
 ) -> list[InputPartition]:
     """Group splits into tasks of about this size; a task per small file would take hours."""
-    return [TraceSplits(part, known) for part in packed(splits, task_bytes)]
+    return [TraceSplits(part, known) for part in group_splits_into_tasks(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
@@ -60,6 +65,6 @@ class TraceReader(DataSourceReader):
         if isinstance(partition, TraceSplits):  # without partitions, Spark passes one of its own
             selection = self._selection
             if partition.known is not None:
-                selection = partition.known.added_to(selection)
+                selection = partition.known.add_to_selection(selection)
             for split in partition.splits:
-                yield from batches(self._table, split, selection, self._columns)
+                yield from table_batches(self._table, split, selection, self._columns)

@@ -64,7 +64,7 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         if self._known is not None:
-            self._known = self._known.with_splits(
+            self._known = self._known.add_splits(
                 splits_between(self._named, end, self._split_bytes)
             )
             self._named = end

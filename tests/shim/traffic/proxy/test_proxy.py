@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.pipeline.rows.batches import batches, plan
+from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -122,8 +122,8 @@ async def test_acls_with_hosts_are_decided_by_the_address_that_the_broker_saw(
     assert told == {"of-the-proxy": 3, "of-the-client": 29}
     found, _ = entries(tmp_path)
     assert {(who.host, who.observed_host) for who, _ in found} == {("127.0.0.2", "127.0.0.1")}
-    (split_,) = plan([str(tmp_path)])
-    (batch,) = batches("observed", split_, Selection())
+    (split_,) = plan_splits([str(tmp_path)])
+    (batch,) = table_batches("observed", split_, Selection())
     rows = {(row["resource_name"], row["host"], row["allowed"]) for row in batch.to_pylist()}
     assert rows == {("of-the-proxy", "127.0.0.1", True), ("of-the-client", "127.0.0.1", False)}
 
