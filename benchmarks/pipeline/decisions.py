@@ -11,7 +11,7 @@ from pyspark.sql import functions as f
 
 from benchmarks.pipeline.data import access_rows, random_acls
 from benchmarks.pipeline.ratio import Bench, Ratio, faster, tell, time_sliced
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
@@ -68,7 +68,9 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
     assert frame.select(*_KEYS).distinct().count() == accesses
     ordered = sorted(candidate, key=_order)
     table = _acl_table(spark, ordered).persist()
-    rules = spark.createDataFrame([*enumerate(map(acl_rule, ordered))], "place int, named string")
+    rules = spark.createDataFrame(
+        [*enumerate(map(format_acl_rule, ordered))], "place int, named string"
+    )
     rules.persist()
     assert table.count() > rules.count() > 0
     numbers = ([*range(at, min(at + BATCH, accesses))] for at in range(0, accesses, BATCH))

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.access_plan import _CONDITIONS, _values, access_plan
+from kafka_shim.authorizer.access_plan import _CONDITIONS, _values_at_path, access_plan
 from kafka_shim.authorizer.requirements import TABLE
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
@@ -42,7 +42,7 @@ def test_every_path_exists_in_its_messages() -> None:
             empty = codecs.read_request(row.api, version, _minimal(row.api, version), 0)
             for path in row.names:
                 if not path.startswith("response."):
-                    list(_values(empty, path))
+                    list(_values_at_path(empty, path))
 
 
 def _minimal(api: int, version: int) -> bytes:
@@ -64,7 +64,7 @@ def test_topic_ids_need_names() -> None:
     request = FetchRequest(topics=[FetchTopic(topic_id=topic_id) for topic_id in ids])
     plan = access_plan(ApiKey.FETCH, 13, request, NEWEST, {ids[0]: "orders"})
     assert texts(plan) == [("READ TOPIC orders",)]
-    assert plan.unknown == ("Fetch.topic",)
+    assert plan.requirements_with_unknown_names == ("Fetch.topic",)
 
 
 def test_alternatives_are_in_the_order_of_the_checks() -> None:
@@ -135,7 +135,9 @@ async def test_the_broker_makes_the_planned_checks(tmp_path: Path) -> None:
         header, at = read_request_header(request.frame)
         message = codecs.read_request(header.api_key, header.api_version, request.frame, at)
         plan = access_plan(header.api_key, header.api_version, message, NEWEST)
-        planned = {action for need in (*plan.needs, *plan.possible) for action in need.actions}
+        planned = {
+            action for need in (*plan.needs, *plan.possible_needs) for action in need.actions
+        }
         for access in asked[sequence]:
             key = (access.operation, access.resource_type, access.resource_name)
             assert key in {(a.operation, a.resource_type, a.resource_name) for a in planned}, plan

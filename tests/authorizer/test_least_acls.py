@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
 from kafka_shim.authorizer.least_acls import CheckedNeed, least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
@@ -22,7 +22,7 @@ def question(*actions: Action, any_name: bool = False, optional: bool = False) -
 
 
 def short(*needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
-    rules = to_rules(least_acls(needs, prefixes, optional=optional))
+    rules = acls_to_rules(least_acls(needs, prefixes, optional=optional))
     for rule in rules:
         assert rule.pop("principal") == "User:app"
     return rules

@@ -6,8 +6,14 @@ import pytest
 
 from kafka_shim.authorizer import requirements
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.requirement import Denial, Effect, Need, Requirement, bind as bind_row
-from kafka_shim.authorizer.requirements import TABLE, in_force, terms
+from kafka_shim.authorizer.requirement import (
+    Denial,
+    DenialEffect,
+    Need,
+    Requirement,
+    bind_to_release as bind_row,
+)
+from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release, terms
 from kafka_shim.protocol.api_versions import (
     RELEASES,
     highest_unstable_versions,
@@ -36,7 +42,7 @@ every_row = pytest.mark.parametrize("row", TABLE, ids=lambda row: row.id)
 
 
 def needed(row_id: str, release: str) -> list[str]:
-    bound = requirements.bind(release)[BY_ID[row_id]]
+    bound = requirements.requirements_bound_to_release(release)[BY_ID[row_id]]
     return [f"{need.operation.name} {need.resource_type.name}" for need in bound.needs]
 
 
@@ -47,7 +53,7 @@ def served_or_unstable_versions(api: ApiKey, release: str) -> range:
 
 def test_every_api_of_every_release_has_checks_or_is_open_to_all() -> None:
     for release in RELEASES:
-        asking = {bound.row.api for bound in in_force(release)}
+        asking = {bound.requirement.api for bound in requirements_checked_in_release(release)}
         for key in served_versions(release) | highest_unstable_versions(release):
             assert key in asking or key in OPEN_TO_ALL, (release, key)
 
@@ -97,7 +103,11 @@ def test_periods_and_versions_are_sound(row: Requirement) -> None:
 def test_every_row_is_checked_in_some_version(row: Requirement) -> None:
     assert any(bind_row(row, release).needs for release in RELEASES)
     if row.api not in {ApiKey.ENVELOPE, ApiKey.ALLOCATE_PRODUCER_IDS}:
-        assert any(bound.row is row for release in RELEASES for bound in in_force(release))
+        assert any(
+            bound.requirement is row
+            for release in RELEASES
+            for bound in requirements_checked_in_release(release)
+        )
 
 
 @every_row
@@ -113,10 +123,10 @@ def test_each_version_has_one_effect_and_all_the_same_error(row: Requirement) ->
         bound = bind_row(row, release)
         assert {denial.error for denial in bound.denials} <= {bound.error}
         for version in served_or_unstable_versions(row.api, release):
-            if bound.asks(version):
+            if bound.is_checked_in_version(version):
                 valid = [d for d in bound.denials if d.versions[0] <= version <= d.versions[1]]
                 assert len(valid) == 1, (release, version)
-                assert bound.effect(version) is valid[0].effect
+                assert bound.effect_in_version(version) is valid[0].effect
 
 
 @every_row
@@ -124,11 +134,14 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
     if row.id in OTHER_ERRORS:
         return
     for release in RELEASES:
-        bound = requirements.bind(release)[row]
+        bound = requirements.requirements_bound_to_release(release)[row]
         last = bound.needs[-1:]
-        if bound not in in_force(release):
+        if bound not in requirements_checked_in_release(release):
             continue
-        if {denial.effect for denial in bound.denials} <= {Effect.HIDE, Effect.VALUE}:
+        if {denial.effect for denial in bound.denials} <= {
+            DenialEffect.HIDE,
+            DenialEffect.VALUE,
+        }:
             assert bound.error in {ErrorCode.NONE, ERRORS[ResourceType.TOPIC]}
         elif release == "0.11" and last == terms.TOPIC_DESCRIBE:
             assert bound.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
@@ -138,7 +151,10 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
 
 def test_the_exceptions_are_needed() -> None:
     for row_id in OTHER_ERRORS:
-        bounds = [requirements.bind(release)[BY_ID[row_id]] for release in RELEASES]
+        bounds = [
+            requirements.requirements_bound_to_release(release)[BY_ID[row_id]]
+            for release in RELEASES
+        ]
         assert any(b.error is not ERRORS[b.needs[-1].resource_type] for b in bounds), row_id
 
 
@@ -147,19 +163,22 @@ def test_the_last_need_is_logged_unless_it_filters(row: Requirement) -> None:
     for release in RELEASES:
         bound = bind_row(row, release)
         if bound.needs and not bound.needs[-1].log_if_denied:
-            quiet = {denial.effect for denial in bound.denials} <= {Effect.HIDE, Effect.VALUE}
+            quiet = {denial.effect for denial in bound.denials} <= {
+                DenialEffect.HIDE,
+                DenialEffect.VALUE,
+            }
             assert quiet or bound.needs[-1].any_name, release
 
 
 def test_0_11_hides_topics_unless_the_operation_is_describe() -> None:
-    for bound in in_force("0.11"):
+    for bound in requirements_checked_in_release("0.11"):
         if {need.resource_type for need in bound.needs} != {ResourceType.TOPIC}:
             assert bound.hidden_as is None
         elif bound.needs[0].operation is not Operation.DESCRIBE:
-            assert bound.hidden_as is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.row.id
-        elif Effect.HIDE not in {denial.effect for denial in bound.denials}:
-            assert bound.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.row.id
-    assert not any(bound.hidden_as for bound in in_force("1.0"))
+            assert bound.hidden_as is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.requirement.id
+        elif DenialEffect.HIDE not in {denial.effect for denial in bound.denials}:
+            assert bound.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.requirement.id
+    assert not any(bound.hidden_as for bound in requirements_checked_in_release("1.0"))
 
 
 def resolves(path: str, struct: StructSpec) -> bool:
@@ -257,24 +276,24 @@ def test_errors_that_a_release_changed(row_id: str, release: str, before: int, a
 @pytest.mark.parametrize(
     ("row_id", "release", "version", "effect"),
     [
-        ("OffsetFetch.group", "3.4", 1, Effect.EACH),
-        ("OffsetFetch.group", "3.5", 1, Effect.EMPTY),
-        ("OffsetFetch.group", "4.0", 1, Effect.EACH),
-        ("OffsetFetch.group", "4.1", 1, Effect.EACH),
-        ("OffsetFetch.group", "4.3", 7, Effect.TOP),
-        ("OffsetFetch.group", "4.3", 8, Effect.EACH),
-        ("DescribeLogDirs.cluster", "4.3", 2, Effect.EMPTY),
-        ("DescribeLogDirs.cluster", "4.3", 3, Effect.TOP),
-        ("ElectLeaders.cluster", "4.3", 0, Effect.EACH),
-        ("ElectLeaders.cluster", "4.3", 1, Effect.BOTH),
-        ("FindCoordinator.group", "4.3", 3, Effect.TOP),
-        ("FindCoordinator.group", "4.3", 4, Effect.EACH),
+        ("OffsetFetch.group", "3.4", 1, DenialEffect.EACH),
+        ("OffsetFetch.group", "3.5", 1, DenialEffect.EMPTY),
+        ("OffsetFetch.group", "4.0", 1, DenialEffect.EACH),
+        ("OffsetFetch.group", "4.1", 1, DenialEffect.EACH),
+        ("OffsetFetch.group", "4.3", 7, DenialEffect.TOP),
+        ("OffsetFetch.group", "4.3", 8, DenialEffect.EACH),
+        ("DescribeLogDirs.cluster", "4.3", 2, DenialEffect.EMPTY),
+        ("DescribeLogDirs.cluster", "4.3", 3, DenialEffect.TOP),
+        ("ElectLeaders.cluster", "4.3", 0, DenialEffect.EACH),
+        ("ElectLeaders.cluster", "4.3", 1, DenialEffect.BOTH),
+        ("FindCoordinator.group", "4.3", 3, DenialEffect.TOP),
+        ("FindCoordinator.group", "4.3", 4, DenialEffect.EACH),
     ],
 )
 def test_effects_that_depend_on_the_version(
-    row_id: str, release: str, version: int, effect: Effect
+    row_id: str, release: str, version: int, effect: DenialEffect
 ) -> None:
-    assert bind_row(BY_ID[row_id], release).effect(version) is effect
+    assert bind_row(BY_ID[row_id], release).effect_in_version(version) is effect
 
 
 def test_only_init_producer_id_accepts_a_right_on_any_resource() -> None:
@@ -283,12 +302,14 @@ def test_only_init_producer_id_accepts_a_right_on_any_resource() -> None:
 
 
 def test_in_force_leaves_out_checks_of_later_versions() -> None:
-    in_2_2 = {bound.row.id for bound in in_force("2.2")}
-    in_2_3 = {bound.row.id for bound in in_force("2.3")}
+    in_2_2 = {bound.requirement.id for bound in requirements_checked_in_release("2.2")}
+    in_2_3 = {bound.requirement.id for bound in requirements_checked_in_release("2.3")}
     assert "Metadata.cluster_operations" in in_2_3 - in_2_2  # KIP-430
     assert not any(row_id.startswith("Envelope") for row_id in in_2_3)
 
 
 def test_bound_rows_are_cached() -> None:
-    assert requirements.bind("4.3") is requirements.bind("4.3")
-    assert requirements.bind("4.3").keys() == set(TABLE)
+    assert requirements.requirements_bound_to_release(
+        "4.3"
+    ) is requirements.requirements_bound_to_release("4.3")
+    assert requirements.requirements_bound_to_release("4.3").keys() == set(TABLE)

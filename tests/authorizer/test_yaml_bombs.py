@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import read_state_file
@@ -41,7 +41,7 @@ BOMBS = {
 def test_a_bomb_is_rejected(text: str) -> None:
     tracemalloc.start()
     with pytest.raises(AclTextError):
-        load(text)
+        load_document(text)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 64 * 1024 * 1024
@@ -58,5 +58,5 @@ def test_a_state_file_with_a_bomb_is_reported_in_one_line(tmp_path: Path) -> Non
 
 def test_ordinary_aliases_are_followed() -> None:
     text = "base: &base {principal: 'User:*', allow: [Read]}\nacls: [*base, {<<: *base, topic: t}]"
-    found = load(text)
+    found = load_document(text)
     assert found["acls"][1] == {"principal": "User:*", "allow": ["Read"], "topic": "t"}

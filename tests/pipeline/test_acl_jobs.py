@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import write
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
@@ -155,7 +155,7 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
     maker.close()
     for acls, requests in (([by_cluster], 0), ([by_topic], 0), ([], 3)):
         candidate = tmp_path / "candidate.csv"
-        candidate.write_text(write(acls, "csv"))
+        candidate.write_text(format_acls(acls, "csv"))
         assert cli.run(parsed("what-breaks", trace, "--acls", str(candidate), "--json")) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["requests_newly_failing"] == requests
@@ -207,7 +207,7 @@ def test_unused_acls_agree_with_plain_loops(case: Case) -> None:
     alone = twin.redundant(case.seen, case.present, SUPERS, everyone=case.everyone)
     others = [access for access in case.seen if access["principal"] not in SUPERS]
     for acl in case.present:
-        row = rows[acl_rule(acl)]
+        row = rows[format_acl_rule(acl)]
         uses = [access for access in others if twin.applies(acl, access)]
         assert row["requests"] == len(uses)
         assert (row["state"] == "never used") == (not uses)
@@ -217,7 +217,7 @@ def test_unused_acls_agree_with_plain_loops(case: Case) -> None:
             assert acl in alone
         if row["shadowed_by"]:
             assert covered(acl, parse_acl_rule(row["shadowed_by"])), row
-    rest = [acl for acl in case.present if not rows[acl_rule(acl)]["can_go"]]
+    rest = [acl for acl in case.present if not rows[format_acl_rule(acl)]["can_go"]]
     assert len(rest) < len(case.present)
     assert twin.what_breaks(case.seen, rest, SUPERS, everyone=case.everyone) == {}
     for acl in rest:  # no further ACL can be removed

@@ -34,7 +34,8 @@ REQUESTS = {
 def told(message_frame: bytes, present: str, target: str) -> list[str]:
     selection = Selection(release=target, present=present)
     return [
-        f"{need.requirement}: {need.narrowest.operation.name} {need.narrowest.resource_name}"
+        f"{need.requirement_id}: {need.narrowest_action.operation.name}"
+        f" {need.narrowest_action.resource_name}"
         for _, need in newly_needed_accesses(message_frame, selection)
     ]
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import write
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.errors import PipelineError
@@ -189,7 +189,7 @@ def test_no_acl_that_decided_anything_is_called_unused(
     assert len(deciding) > 10
     old = rule(OLD_RULE)
     present = tmp_path / "present.json"
-    present.write_text(write([*deciding, old], "json"))
+    present.write_text(format_acls([*deciding, old], "json"))
     words: list[str] = []
     for name in ("proxy", "audit log"):
         words += ["--then"] * bool(words)
@@ -200,7 +200,7 @@ def test_no_acl_that_decided_anything_is_called_unused(
         states = {row["acl"]: row["state"] for row in outcome["rows"]}
         # alice lists all topics, and the proxy cannot show that the ACL had no part in that
         is_log = outcome["sources"] == [AUDIT]
-        assert states[acl_rule(old)] == ("never used" if is_log else "not known")
-        assert not unused & set(map(acl_rule, deciding)), outcome["sources"]
+        assert states[format_acl_rule(old)] == ("never used" if is_log else "not known")
+        assert not unused & set(map(format_acl_rule, deciding)), outcome["sources"]
         assert {row["acl"] for row in outcome["rows"] if row["remove"]} >= unused
         assert not any(row["remove"] for row in outcome["rows"] if row["not_known"])

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet
@@ -96,7 +96,7 @@ def test_a_remedy_for_any_topic_names_a_resource(rules: list[str]) -> None:
     found = missing_steps(AclSet(tuple(acls)).authorizer(), [asked])
     steps = [f"remove {rule}" for rule in rules]
     added = "add CLUSTER|kafka-cluster|LITERAL|User:a|*|IDEMPOTENT_WRITE|ALLOW"
-    assert [f"{step.verb} {acl_rule(step.acl)}" for step in found.steps] == [*steps, added]
+    assert [f"{step.verb} {format_acl_rule(step.acl)}" for step in found.steps] == [*steps, added]
     cluster = {"operation": "IDEMPOTENT_WRITE", "resource_type": "CLUSTER"}
     assert allowed(
         applied(acls, found), asked | cluster | {"resource_name": "kafka-cluster"}, everyone=False
@@ -127,7 +127,10 @@ def test_without_the_acls_unknown_parts_are_reported(
 ) -> None:
     rows = [row("User:a", f"h{n}", READ, "orders", rule=rule) for n, rule in enumerate(rules)]
     found = remedy_from_recorded_rules(rows)
-    assert ([f"{step.verb} {acl_rule(step.acl)}" for step in found.steps], found.not_known) == (
+    assert (
+        [f"{step.verb} {format_acl_rule(step.acl)}" for step in found.steps],
+        found.not_known,
+    ) == (
         steps,
         not_known,
     )
@@ -135,5 +138,7 @@ def test_without_the_acls_unknown_parts_are_reported(
 
 def test_a_remedy_never_names_an_empty_resource() -> None:
     found = missing_steps(AclSet(()).authorizer(), [row("User:a", "h", READ, "")])
-    assert [acl_rule(step.acl) for step in found.steps] == ["TOPIC|*|LITERAL|User:a|*|READ|ALLOW"]
+    assert [format_acl_rule(step.acl) for step in found.steps] == [
+        "TOPIC|*|LITERAL|User:a|*|READ|ALLOW"
+    ]
     assert found.steps[0].acl.permission is Permission.ALLOW

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.generalise import count_generated_name_prefixes
@@ -123,7 +123,9 @@ def test_hosts_and_denials(allowed: str, denied: str, expected: list[str]) -> No
         for text, is_allowed in ((allowed, True), (denied, False))
         for operation, host in (part.split() for part in text.split(", ") if part)
     ]
-    assert [acl_rule(grant.acl) for grant in least_grants_for_principal("User:a", rows)] == expected
+    assert [
+        format_acl_rule(grant.acl) for grant in least_grants_for_principal("User:a", rows)
+    ] == expected
 
 
 def test_each_request_counts_for_one_acl() -> None:

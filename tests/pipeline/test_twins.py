@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
-from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
@@ -87,7 +87,10 @@ class Case:
             ).to_pylist()
             for row, after in zip(batch.to_pylist(), would, strict=True):
                 decision = decide_observed_access(authorizer, row)
-                assert after == {"allowed": decision.allowed, "rule": decision_rule(decision)}
+                assert after == {
+                    "allowed": decision.allowed,
+                    "rule": format_decision_rule(decision),
+                }
                 if row["allowed"] == after["allowed"]:
                     continue
                 change = "newly denied" if row["allowed"] else "newly allowed"

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
@@ -114,7 +114,7 @@ class TraceMaker:
                     int(kind),
                     name,
                     decision.allowed,
-                    decision_rule(decision),
+                    format_decision_rule(decision),
                 )
             )
         self.sequence += 1

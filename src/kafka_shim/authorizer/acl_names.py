@@ -14,20 +14,22 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 E = TypeVar("E", bound=IntEnum)
 
 
-_remembering = lru_cache(1 << 12)
+_cached = lru_cache(1 << 12)
 """Long lists have the same few words over and over."""
 
 
 class AclTextError(ValueError):
     """A text, or an object from JSON or YAML, that does not describe ACLs.
 
-    `said` is the message without the line; `line` is 0 if unknown. `others` are further errors
+    `message` is without the line; `line` is 0 if unknown. `further_errors` are further errors
     in the same text.
     """
 
-    def __init__(self, said: str, line: int = 0, others: "Sequence[AclTextError]" = ()) -> None:
-        super().__init__(f"line {line}: {said}" if line else said)
-        self.said, self.line, self.others = said, line, tuple(others)
+    def __init__(
+        self, message: str, line: int = 0, further_errors: "Sequence[AclTextError]" = ()
+    ) -> None:
+        super().__init__(f"line {line}: {message}" if line else message)
+        self.message, self.line, self.further_errors = message, line, tuple(further_errors)
 
 
 def camel_case(member: IntEnum) -> str:
@@ -35,53 +37,57 @@ def camel_case(member: IntEnum) -> str:
     return "".join(word.capitalize() for word in member.name.split("_"))
 
 
-@_remembering
+@_cached
 def parse_operation(text: str) -> Operation:
     """Parse the name of an operation that ACLs can have; AclTextError for others."""
-    return _parse(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
+    return _parse_enum_name(Operation, text, "operation", excluded=("UNKNOWN", "ANY"))
 
 
-@_remembering
+@_cached
 def parse_resource_type(text: str) -> ResourceType:
     """Parse the name of a resource type that ACLs can have; AclTextError for others."""
-    return _parse(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
+    return _parse_enum_name(ResourceType, text, "resource type", excluded=("UNKNOWN", "ANY"))
 
 
-@_remembering
+@_cached
 def parse_pattern_type(text: str) -> PatternType:
     """Parse `literal` or `prefixed`; AclTextError for others."""
-    return _parse(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
+    return _parse_enum_name(PatternType, text, "pattern type", excluded=("UNKNOWN", "ANY", "MATCH"))
 
 
-@_remembering
+@_cached
 def parse_permission(text: str) -> Permission:
     """Parse `allow` or `deny`; AclTextError for others."""
-    return _parse(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
+    return _parse_enum_name(Permission, text, "permission", excluded=("UNKNOWN", "ANY"))
 
 
-def _parse(enum: type[E], text: str, kind: str, excluded: tuple[str, ...]) -> E:
-    members = _members(enum, excluded)
-    code = members.get(_bare(text))
+def _parse_enum_name(enum: type[E], text: str, kind: str, excluded: tuple[str, ...]) -> E:
+    members = _codes_by_normalized_name(enum, excluded)
+    code = members.get(_normalize_name(text))
     if code is not None:
         return enum(code)
     names = ", ".join(camel_case(enum(code)) for code in members.values())
-    raise AclTextError(f"unknown {kind} `{text}`;{_meant(enum, text, members)} one of {names}")
+    raise AclTextError(
+        f"unknown {kind} `{text}`;{_suggestion_for_name(enum, text, members)} one of {names}"
+    )
 
 
-def _meant(enum: type[IntEnum], text: str, members: dict[str, int]) -> str:
+def _suggestion_for_name(enum: type[IntEnum], text: str, members: dict[str, int]) -> str:
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
-    found = get_close_matches(_bare(text), members, n=1, cutoff=0.7)
+    found = get_close_matches(_normalize_name(text), members, n=1, cutoff=0.7)
     return (
         f" did you mean {camel_case(enum(members[found[0]]))}? Expected" if found else " expected"
     )
 
 
 @cache
-def _members(enum: type[IntEnum], excluded: tuple[str, ...]) -> dict[str, int]:
+def _codes_by_normalized_name(enum: type[IntEnum], excluded: tuple[str, ...]) -> dict[str, int]:
     """Return codes by name, in the order of the codes."""
-    return {_bare(member.name): int(member) for member in enum if member.name not in excluded}
+    return {
+        _normalize_name(member.name): int(member) for member in enum if member.name not in excluded
+    }
 
 
-def _bare(name: str) -> str:
+def _normalize_name(name: str) -> str:
     return name.strip().replace("_", "").replace("-", "").lower()

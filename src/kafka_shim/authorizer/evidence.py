@@ -6,14 +6,21 @@ request, and at some errors before any check.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.authorizer.access_plan import AnyOf, Plan, names_in_response
-from kafka_shim.authorizer.requirement import BoundRequirement, Effect
-from kafka_shim.authorizer.requirements import rows_by_id
-from kafka_shim.protocol.enums import NO_OPERATIONS, ApiKey, ResourceType
+from kafka_shim.authorizer.access_plan import (
+    AccessPlan,
+    AlternativeActions,
+    checked_names_in_response,
+)
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
+from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.operations import supported_operations
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect
+from kafka_shim.authorizer.requirements import requirements_by_id
+from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (
     ErrorCodesByName,
@@ -42,7 +49,7 @@ _BEFORE_ASKING = frozenset(
     }
 )
 """ErrorCodesByName of a request, or an entry of it, that can occur before any check."""
-_SILENT_EFFECTS = (Effect.HIDE, Effect.EMPTY)
+_SILENT_EFFECTS = (DenialEffect.HIDE, DenialEffect.EMPTY)
 """Effects of a denial that return no error code."""
 _SILENT = {"DeleteTopics.topic": {ErrorCode.UNKNOWN_TOPIC_OR_PARTITION}}
 """Errors by row that do not depend on the decision: DELETE is checked on missing topics too."""
@@ -52,36 +59,48 @@ _DELETE, _DELETE_DESCRIBE = "DeleteTopics.topic", "DeleteTopics.describe"
 _CREATE_CONFIGS = "CreateTopics.configs"
 _CLUSTER_OPERATIONS = ("Metadata.cluster_operations", "DescribeCluster.cluster_operations")
 
+_GROUPS: Final = ("groups", "group_id", "authorized_operations", ResourceType.GROUP)
+_TOPICS: Final = ("topics", "name", "topic_authorized_operations", ResourceType.TOPIC)
+_ELEMENTS: Final = {
+    ApiKey.METADATA: _TOPICS,
+    ApiKey.DESCRIBE_TOPIC_PARTITIONS: _TOPICS,
+    ApiKey.DESCRIBE_GROUPS: _GROUPS,
+    ApiKey.CONSUMER_GROUP_DESCRIBE: _GROUPS,
+    ApiKey.SHARE_GROUP_DESCRIBE: _GROUPS,
+    ApiKey.STREAMS_GROUP_DESCRIBE: _GROUPS,
+}
+_CLUSTER: Final = (ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER)
 
-def _unknown(_: str) -> bool:
+
+def _no_topic_is_known(_: str) -> bool:
     return False
 
 
-class Known(msgspec.Struct, frozen=True):
+class TopicKnowledge(msgspec.Struct, frozen=True):
     """Information about topics from outside the exchange.
 
-    `names` are topic names by id; `is_there` returns whether a topic existed at that time.
+    `names_by_id` are topic names; `existed` returns whether a topic existed at that time.
     """
 
-    names: Mapping[bytes, str] = {}
-    is_there: Callable[[str], bool] = _unknown
+    names_by_id: Mapping[bytes, str] = {}
+    existed: Callable[[str], bool] = _no_topic_is_known
 
 
 def evidence_from_response(
     api_key: int,
     version: int,
-    plan: Plan,
+    plan: AccessPlan,
     response: Any,
     *,
     release: str,
-    known: Known,
+    topics: TopicKnowledge,
 ) -> "ResponseEvidence":
     """Combine a plan with its decoded response."""
     errors = error_codes_by_name(response)
-    names = known.names
+    names = topics.names_by_id
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
-    rows = rows_by_id(release)
-    return ResponseEvidence(api_key, version, plan, response, errors, rows, ids, known.is_there)
+    rows = requirements_by_id(release)
+    return ResponseEvidence(api_key, version, plan, response, errors, rows, ids, topics.existed)
 
 
 class ResponseEvidence(msgspec.Struct, frozen=True):
@@ -89,124 +108,173 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
 
     api_key: int
     version: int
-    plan: Plan
-    message: Any
+    plan: AccessPlan
+    response: Any
     errors: ErrorCodesByName
-    bound: Bound
-    ids: Mapping[str, bytes]
+    requirements: Bound
+    topic_ids: Mapping[str, bytes]
     """Topic ids in the answer, by name."""
-    is_there: Callable[[str], bool]
+    topic_existed: Callable[[str], bool]
 
-    def decision(self, need: AnyOf) -> bool | None:
+    def decision_about_need(self, need: AlternativeActions) -> bool | None:
         """Return whether the requirement was met; None if the response does not show it."""
-        row = self.bound[need.requirement]
-        effect = row.effect(self.version)
-        if effect is Effect.VALUE:
-            return self._by_value(need)
+        row = self.requirements[need.requirement_id]
+        effect = row.effect_in_version(self.version)
+        if effect is DenialEffect.VALUE:
+            return self._decision_from_separate_field(need)
         if effect in _SILENT_EFFECTS:
             return None
-        codes = self._codes(need, effect)
+        codes = self._error_codes_for_need(need, effect)
         if codes is None:
             return None
         if row.error in codes:
-            return self._denied(need, effect)
-        if codes & (_BEFORE_ASKING | self._earlier_errors(need) | _SILENT.get(row.row.id, set())):
+            return self._decision_from_denial_error(need, effect)
+        if codes & (
+            _BEFORE_ASKING
+            | self._errors_of_earlier_checks(need)
+            | _SILENT.get(row.requirement.id, set())
+        ):
             return None
         return None if row.hidden_as in codes else True
 
-    def shown(self, requirement: str) -> Iterator[str]:
+    def names_listed_in_response(self, requirement_id: str) -> Iterator[str]:
         """Yield the distinct names that a list contains: the caller was allowed to see them."""
-        for name in dict.fromkeys(names_in_response(self.bound[requirement], self.message)):
+        for name in dict.fromkeys(
+            checked_names_in_response(self.requirements[requirement_id], self.response)
+        ):
             if name and not self.errors.get(name):
                 yield name
 
-    def _codes(self, need: AnyOf, effect: Effect) -> set[int] | None:
+    def _error_codes_for_need(
+        self, need: AlternativeActions, effect: DenialEffect
+    ) -> set[int] | None:
         """Return the errors for a requirement; None if the response has nothing about it."""
         above: set[int] = self.errors.get(None, set())
-        if effect is Effect.TOP:
+        if effect is DenialEffect.TOP:
             return above
         name = need.actions[-1].resource_name
-        keys = {name, self.ids.get(name)} & self.errors.keys() - {None}
+        keys = {name, self.topic_ids.get(name)} & self.errors.keys() - {None}
         if keys:
             return above.union(*(self.errors[key] for key in keys))
-        if len(self._alike(need)) == 1 and need.requirement not in self.plan.unknown:
+        if (
+            len(self._needs_of_same_requirement(need)) == 1
+            and need.requirement_id not in self.plan.requirements_with_unknown_names
+        ):
             everywhere: set[int] = set().union(*self.errors.values())
             is_topic = need.actions[-1].resource_type is ResourceType.TOPIC
             if not (is_topic and everywhere):  # an error of the whole group replaces its topics
                 return everywhere  # for any name in the response
         return set() if self.api_key in _OMITTING and not above else None
 
-    def _alike(self, need: AnyOf) -> list[AnyOf]:
-        return [other for other in self.plan.needs if other.requirement == need.requirement]
+    def _needs_of_same_requirement(self, need: AlternativeActions) -> list[AlternativeActions]:
+        return [other for other in self.plan.needs if other.requirement_id == need.requirement_id]
 
-    def _earlier_errors(self, need: AnyOf) -> set[int]:
+    def _errors_of_earlier_checks(self, need: AlternativeActions) -> set[int]:
         """Return the errors of requirements that are checked before this one."""
         at = self.plan.needs.index(need)
-        before = (*self.plan.needs[:at], *self.plan.possible)
-        earlier = {other.requirement for other in before} - {need.requirement}
-        return {self.bound[requirement].error for requirement in earlier}
+        before = (*self.plan.needs[:at], *self.plan.possible_needs)
+        earlier = {other.requirement_id for other in before} - {need.requirement_id}
+        return {self.requirements[requirement].error for requirement in earlier}
 
-    def _denied(self, need: AnyOf, effect: Effect) -> bool | None:
+    def _decision_from_denial_error(
+        self, need: AlternativeActions, effect: DenialEffect
+    ) -> bool | None:
         """Return False if the error can only come from this requirement and name, else None."""
-        if need.requirement == _DELETE_DESCRIBE:
-            return self._is_described(need)
-        if need.requirement == _DELETE:
+        if need.requirement_id == _DELETE_DESCRIBE:
+            return self._is_name_of_id_returned(need)
+        if need.requirement_id == _DELETE:
             return (
                 False  # without DESCRIBE there is no DELETE, except with a DENY of DESCRIBE alone
             )
-        if effect is Effect.TOP and len(self._alike(need)) > 1:
+        if effect is DenialEffect.TOP and len(self._needs_of_same_requirement(need)) > 1:
             return None
-        is_there = any(self.is_there(action.resource_name) for action in need.actions)
-        missing = () if is_there else self.plan.possible
-        return None if self._sharing(need, (*self.plan.needs, *missing)) else False
+        is_there = any(self.topic_existed(action.resource_name) for action in need.actions)
+        missing = () if is_there else self.plan.possible_needs
+        return (
+            None
+            if self._needs_denied_with_same_error(need, (*self.plan.needs, *missing))
+            else False
+        )
 
-    def _sharing(self, need: AnyOf, others: Iterable[AnyOf]) -> list[AnyOf]:
+    def _needs_denied_with_same_error(
+        self, need: AlternativeActions, other_needs: Iterable[AlternativeActions]
+    ) -> list[AlternativeActions]:
         """Return the requirements whose denial gives the same error on the same name."""
         names = {action.resource_name for action in need.actions}
-        error = self.bound[need.requirement].error
+        error = self.requirements[need.requirement_id].error
         return [
             other
-            for other in others
-            if self.bound[other.requirement].error == error
-            and other.requirement not in (need.requirement, _CREATE_CONFIGS)  # a field of its own
+            for other in other_needs
+            if self.requirements[other.requirement_id].error == error
+            and other.requirement_id
+            not in (need.requirement_id, _CREATE_CONFIGS)  # a field of its own
             and names & {action.resource_name for action in other.actions}
         ]
 
-    def denied_instead(self, need: AnyOf) -> list[AnyOf]:
+    def needs_denied_instead(self, need: AlternativeActions) -> list[AlternativeActions]:
         """Return the requirements that were denied if this one was not;
         empty if that is certain.
         """
-        row = self.bound[need.requirement]
-        if self.decision(need) is not None or self._sharing(need, self.plan.needs):
+        row = self.requirements[need.requirement_id]
+        if self.decision_about_need(need) is not None or self._needs_denied_with_same_error(
+            need, self.plan.needs
+        ):
             return []
-        effect = row.effect(self.version)
-        codes = None if effect in _SILENT_EFFECTS else self._codes(need, effect)
-        return self._sharing(need, self.plan.possible) if row.error in (codes or ()) else []
+        effect = row.effect_in_version(self.version)
+        codes = None if effect in _SILENT_EFFECTS else self._error_codes_for_need(need, effect)
+        return (
+            self._needs_denied_with_same_error(need, self.plan.possible_needs)
+            if row.error in (codes or ())
+            else []
+        )
 
-    def _is_described(self, need: AnyOf) -> bool | None:
+    def _is_name_of_id_returned(self, need: AlternativeActions) -> bool | None:
         """Return whether a topic requested by id was describable: only
         then is its name returned.
         """
-        topic_id = self.ids.get(need.actions[-1].resource_name)
+        topic_id = self.topic_ids.get(need.actions[-1].resource_name)
         if topic_id is None or topic_id not in self.errors:
             return None
         return need.actions[-1].resource_name in self.errors
 
-    def _by_value(self, need: AnyOf) -> bool | None:
+    def _decision_from_separate_field(self, need: AlternativeActions) -> bool | None:
         """Return the decision shown by a separate field of the response."""
-        if need.requirement == _CREATE_CONFIGS:
-            return self._configs(need)
-        if need.requirement in _CLUSTER_OPERATIONS:
-            bits = self.message.cluster_authorized_operations
+        if need.requirement_id == _CREATE_CONFIGS:
+            return self._decision_about_new_topic_configs(need)
+        if need.requirement_id in _CLUSTER_OPERATIONS:
+            bits = self.response.cluster_authorized_operations
             return None if bits == NO_OPERATIONS else bool(bits)
         return None
 
-    def _configs(self, need: AnyOf) -> bool | None:
+    def _decision_about_new_topic_configs(self, need: AlternativeActions) -> bool | None:
         """Return the decision on a new topic's configs (CreateTopics), which does not affect
         creation.
         """
         name = need.actions[-1].resource_name
-        found = created_topic_and_config_errors(self.message).get(name)
+        found = created_topic_and_config_errors(self.response).get(name)
         if found is None or self.version < 5 or found[0]:
             return None
         return found[1] != ErrorCode.TOPIC_AUTHORIZATION_FAILED
+
+
+def decisions_in_authorized_operations(
+    api_key: int, response: Any, release: str
+) -> Iterator[tuple[Action, bool]]:
+    """Yield the checks for the authorized operations in a response, with their decisions."""
+    if api_key in _CLUSTER and response.cluster_authorized_operations:
+        bits = response.cluster_authorized_operations
+        yield from _decisions_in_bit_field(bits, ResourceType.CLUSTER, CLUSTER_NAME, release)
+    if api_key in _ELEMENTS:
+        elements, name, field, kind = _ELEMENTS[ApiKey(api_key)]
+        for element in getattr(response, elements):
+            bits = getattr(element, field)
+            yield from _decisions_in_bit_field(bits, kind, getattr(element, name), release)
+
+
+def _decisions_in_bit_field(
+    bits: int, kind: ResourceType, name: str | None, release: str
+) -> Iterator[tuple[Action, bool]]:
+    if bits == NO_OPERATIONS or name is None:
+        return
+    for operation in supported_operations(kind, acl_rules_of_release(release)):
+        yield Action(operation, kind, name), bool(bits >> operation & 1)

@@ -14,14 +14,14 @@ from kafka_shim.authorizer.model import WILDCARD, Acl, Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
-Cell = tuple[Operation, str]
+OperationFromHost = tuple[Operation, str]
 """An operation from a host; in an entry the host may be `*`."""
 
 _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include; they are looked at last."""
 
 
-class Entry(msgspec.Struct, frozen=True, order=True):
+class CountedEntry(msgspec.Struct, frozen=True, order=True):
     """An ACL without its resource and principal, with the number of requests that need it."""
 
     operation: Operation
@@ -38,7 +38,7 @@ class CheckedNeed(msgspec.Struct, frozen=True):
     """
 
     principal: str
-    requirement: str
+    requirement_id: str
     alternatives: tuple[Action, ...]
     any_name: bool
     is_optional: bool
@@ -56,27 +56,29 @@ def least_acls(
     Names that begin with one of `prefixes` are granted by that prefix. Of alternatives, the last
     one that names a resource is granted, unless an ACL for another need meets one of them.
     """
-    granted: dict[_Resource, dict[Cell, int]] = defaultdict(dict)
+    granted: dict[_Resource, dict[OperationFromHost, int]] = defaultdict(dict)
     required = [need for need in needs if optional or not need.is_optional]
     for need in sorted(required, key=lambda need: (need.any_name, len(need.alternatives))):
-        if not _is_met(need, granted):
-            action = _narrowest(need)
-            granted[_pattern(need.principal, action, prefixes)][action.operation, WILDCARD] = 1
+        if not _is_met_by_granted(need, granted):
+            action = _narrowest_alternative(need)
+            granted[_pattern_covering_action(need.principal, action, prefixes)][
+                action.operation, WILDCARD
+            ] = 1
     return [
         Acl(kind, name, pattern, principal, entry.host, entry.operation, entry.permission)
         for principal, kind, name, pattern in sorted(granted)
-        for entry in sorted(smallest_entries(granted[principal, kind, name, pattern], {}))
+        for entry in sorted(fewest_entries(granted[principal, kind, name, pattern], {}))
     ]
 
 
-def _narrowest(need: CheckedNeed) -> Action:
+def _narrowest_alternative(need: CheckedNeed) -> Action:
     """Return the narrowest alternative; any resource of a type only if there is no other."""
     if need.any_name and len(need.alternatives) > 1:
         return need.alternatives[-2]
     return need.alternatives[-1]
 
 
-def _pattern(principal: str, action: Action, prefixes: Sequence[str]) -> _Resource:
+def _pattern_covering_action(principal: str, action: Action, prefixes: Sequence[str]) -> _Resource:
     name = action.resource_name
     matches = [prefix for prefix in prefixes if name.startswith(prefix)]
     if matches and action.resource_type is not ResourceType.CLUSTER:
@@ -84,7 +86,9 @@ def _pattern(principal: str, action: Action, prefixes: Sequence[str]) -> _Resour
     return principal, action.resource_type, name, PatternType.LITERAL
 
 
-def _is_met(need: CheckedNeed, granted: Mapping[_Resource, Mapping[Cell, int]]) -> bool:
+def _is_met_by_granted(
+    need: CheckedNeed, granted: Mapping[_Resource, Mapping[OperationFromHost, int]]
+) -> bool:
     for action in need.alternatives:
         is_any = need.any_name and action == need.alternatives[-1]
         # KIP-679: implied operations do not count for a whole type
@@ -94,7 +98,7 @@ def _is_met(need: CheckedNeed, granted: Mapping[_Resource, Mapping[Cell, int]]) 
         if any(
             principal == need.principal
             and kind is action.resource_type
-            and (is_any or _covers(name, pattern, action.resource_name))
+            and (is_any or _pattern_covers_name(name, pattern, action.resource_name))
             and any(operation in operations for operation, _ in cells)
             for (principal, kind, name, pattern), cells in granted.items()
         ):
@@ -102,13 +106,15 @@ def _is_met(need: CheckedNeed, granted: Mapping[_Resource, Mapping[Cell, int]]) 
     return False
 
 
-def _covers(name: str, pattern: PatternType, resource_name: str) -> bool:
-    if pattern is PatternType.PREFIXED:
-        return resource_name.startswith(name)
-    return resource_name == name
+def _pattern_covers_name(pattern_name: str, pattern_type: PatternType, resource_name: str) -> bool:
+    if pattern_type is PatternType.PREFIXED:
+        return resource_name.startswith(pattern_name)
+    return resource_name == pattern_name
 
 
-def smallest_entries(allowed: Mapping[Cell, int], denied: Mapping[Cell, int]) -> list[Entry]:
+def fewest_entries(
+    allowed: Mapping[OperationFromHost, int], denied: Mapping[OperationFromHost, int]
+) -> list[CountedEntry]:
     """Return entries for what was allowed and denied, with the number of requests of each.
 
     Of several smallest sets, return the one with the fewest DENY entries, then with the most
@@ -116,40 +122,52 @@ def smallest_entries(allowed: Mapping[Cell, int], denied: Mapping[Cell, int]) ->
     """
     operations = sorted({operation for operation, _ in allowed})
     if not denied:
-        return _entries(_granted(allowed, frozenset(operations)), (), allowed, denied)
+        return _entries_with_request_counts(
+            _necessary_allows(allowed, frozenset(operations)), (), allowed, denied
+        )
     return min(
         (
-            _candidate(allowed, denied, frozenset(itertools.compress(operations, is_everywhere)))
+            _entries_with_operations_everywhere(
+                allowed, denied, frozenset(itertools.compress(operations, is_everywhere))
+            )
             for is_everywhere in itertools.product((True, False), repeat=len(operations))
         ),
-        key=_cost,
+        key=_entries_sort_key,
     )
 
 
-def _cost(entries: list[Entry]) -> tuple[int, int, int]:
+def _entries_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
     denying = sum(entry.permission is Permission.DENY for entry in entries)
     return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
 
 
-def _candidate(
-    allowed: Mapping[Cell, int], denied: Mapping[Cell, int], everywhere: Set[Operation]
-) -> list[Entry]:
-    granted = _granted(allowed, everywhere)
-    excess = {cell for cell in denied if _granting(granted, cell)}
-    return _entries(granted, _fewest_denials(excess, allowed), allowed, denied)
+def _entries_with_operations_everywhere(
+    allowed: Mapping[OperationFromHost, int],
+    denied: Mapping[OperationFromHost, int],
+    everywhere: Set[Operation],
+) -> list[CountedEntry]:
+    granted = _necessary_allows(allowed, everywhere)
+    excess = {cell for cell in denied if _allow_covering(granted, cell)}
+    return _entries_with_request_counts(
+        granted, _fewest_denies_for_excess(excess, allowed), allowed, denied
+    )
 
 
-def _granted(allowed: Mapping[Cell, int], everywhere: Set[Operation]) -> dict[Cell, None]:
+def _necessary_allows(
+    allowed: Mapping[OperationFromHost, int], everywhere: Set[Operation]
+) -> dict[OperationFromHost, None]:
     """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
-    granted: dict[Cell, None] = {}
+    granted: dict[OperationFromHost, None] = {}
     for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
-        if not _granting(granted, cell):
+        if not _allow_covering(granted, cell):
             operation, host = cell
             granted[operation, WILDCARD if operation in everywhere else host] = None
     return granted
 
 
-def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
+def _allow_covering(
+    granted: Mapping[OperationFromHost, None], cell: OperationFromHost
+) -> OperationFromHost | None:
     """Return the first entry that allows the cell, preferably with the same operation."""
     operation, host = cell
     for other in (operation, *sorted(operations_whose_allow_includes(operation) - {operation})):
@@ -159,22 +177,24 @@ def _granting(granted: Mapping[Cell, None], cell: Cell) -> Cell | None:
     return None
 
 
-def _fewest_denials(excess: Set[Cell], allowed: Iterable[Cell]) -> tuple[Cell, ...]:
+def _fewest_denies_for_excess(
+    excess: Set[OperationFromHost], allowed: Iterable[OperationFromHost]
+) -> tuple[OperationFromHost, ...]:
     """Return the fewest DENY entries for `excess`: by operation, by host, or by both."""
     allowed_operations = {operation for operation, _ in allowed}
     allowed_hosts = {host for _, host in allowed}
     never_allowed = sorted({operation for operation, _ in excess} - allowed_operations)
     choices = (
-        _denials(excess, allowed_hosts, everywhere)
+        _denies_for_excess(excess, allowed_hosts, everywhere)
         for count in range(len(never_allowed) + 1)
         for everywhere in itertools.combinations(never_allowed, count)
     )
     return min(choices, key=lambda denials: (len(denials), denials))
 
 
-def _denials(
-    excess: Set[Cell], allowed_hosts: Set[str], everywhere: tuple[Operation, ...]
-) -> tuple[Cell, ...]:
+def _denies_for_excess(
+    excess: Set[OperationFromHost], allowed_hosts: Set[str], everywhere: tuple[Operation, ...]
+) -> tuple[OperationFromHost, ...]:
     """Return DENY entries, those for these operations with all hosts."""
     rest = sorted(cell for cell in excess if cell[0] not in everywhere)
     by_host = {host: [cell for cell in rest if cell[1] == host] for _, host in rest}
@@ -185,25 +205,25 @@ def _denials(
     return tuple(denials)
 
 
-def _entries(
-    granted: Mapping[Cell, None],
-    denying: Iterable[Cell],
-    allowed: Mapping[Cell, int],
-    denied: Mapping[Cell, int],
-) -> list[Entry]:
+def _entries_with_request_counts(
+    granted: Mapping[OperationFromHost, None],
+    denying: Iterable[OperationFromHost],
+    allowed: Mapping[OperationFromHost, int],
+    denied: Mapping[OperationFromHost, int],
+) -> list[CountedEntry]:
     """Return the entries with numbers of requests; each request counts for one entry."""
     counts = dict.fromkeys(granted, 0)
     for cell, requests in allowed.items():
-        counts[_granting(granted, cell) or cell] += requests
-    entries = [Entry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
+        counts[_allow_covering(granted, cell) or cell] += requests
+    entries = [CountedEntry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
     for operation, host in denying:
-        requests = sum(_requests_denied_by(denied, operation, host))
-        entries.append(Entry(operation, host, Permission.DENY, requests))
+        requests = sum(_request_counts_denied_by(denied, operation, host))
+        entries.append(CountedEntry(operation, host, Permission.DENY, requests))
     return entries
 
 
-def _requests_denied_by(
-    denied: Mapping[Cell, int], operation: Operation, host: str
+def _request_counts_denied_by(
+    denied: Mapping[OperationFromHost, int], operation: Operation, host: str
 ) -> Iterator[int]:
     for (denied_operation, denied_host), requests in denied.items():
         if operation in (denied_operation, Operation.ALL) and host in (denied_host, WILDCARD):

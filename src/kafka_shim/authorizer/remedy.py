@@ -13,7 +13,7 @@ from itertools import chain, combinations, islice
 
 import msgspec
 
-from kafka_shim.authorizer.access_plan import AnyOf
+from kafka_shim.authorizer.access_plan import AlternativeActions
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import (
@@ -68,7 +68,7 @@ class RequiredAccess(msgspec.Struct, frozen=True):
     alternatives: tuple[tuple[CheckedAction, ...], ...]
 
 
-def required_access(actor: Actor, need: AnyOf) -> RequiredAccess:
+def required_access_for_need(actor: Actor, need: AlternativeActions) -> RequiredAccess:
     """Return the access that meets a requirement of a request."""
     checks = zip(need.actions, need.any_name, strict=True)
     return RequiredAccess(actor, tuple((CheckedAction(*check),) for check in checks))
@@ -84,10 +84,14 @@ def steps_to_allow(
     is taken, then one on named resources rather than on the cluster, then the one with the fewest
     additions, then the last one, which is the narrowest in the table of requirements.
     """
-    trial = _Trial(authorizer, sorted(dict.fromkeys(accesses), key=_flexibility), host)
+    trial = _StepTrial(
+        authorizer, sorted(dict.fromkeys(accesses), key=_least_flexible_first_sort_key), host
+    )
     steps = trial.apply_sufficient_steps()
     necessary = {
-        step for group in _connected_groups(trial, steps) for step in _smallest_subset(trial, group)
+        step
+        for group in _groups_of_steps_on_same_accesses(trial, steps)
+        for step in _smallest_sufficient_subset(trial, group)
     }
     return tuple(step for step in steps if step in necessary)
 
@@ -95,12 +99,14 @@ def steps_to_allow(
 def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:
     """Return whether all actions of an alternative are allowed."""
     return any(
-        all(_decision(authorizer, access.actor, check).allowed for check in alternative)
+        all(
+            _decide_checked_action(authorizer, access.actor, check).allowed for check in alternative
+        )
         for alternative in access.alternatives
     )
 
 
-def _flexibility(access: RequiredAccess) -> tuple[int, bool]:
+def _least_flexible_first_sort_key(access: RequiredAccess) -> tuple[int, bool]:
     """Return a sort key: accesses that can be met in one way only come first, since their ACLs may
     also meet others; of those, operations that no other one includes.
     """
@@ -108,14 +114,16 @@ def _flexibility(access: RequiredAccess) -> tuple[int, bool]:
     return len(access.alternatives), any(check.action.operation in _INCLUDED for check in last)
 
 
-def _decision(authorizer: StandardAuthorizer, actor: Actor, check: CheckedAction) -> Decision:
+def _decide_checked_action(
+    authorizer: StandardAuthorizer, actor: Actor, check: CheckedAction
+) -> Decision:
     action = check.action
     if check.any_name:
         return authorizer.authorize_by_resource_type(actor, action.operation, action.resource_type)
     return authorizer.decide_uncached(actor, action)
 
 
-class _Trial:
+class _StepTrial:
     """A copy of an authorizer with the ACLs that bear on some accesses, to try steps on.
 
     It `is_monotone` if no addition of an ALLOW can deny an access. Additions can where a resource
@@ -125,12 +133,12 @@ class _Trial:
     def __init__(
         self, authorizer: Authorizer, accesses: Sequence[RequiredAccess], host: str
     ) -> None:
-        settings = _settings(authorizer)
+        settings = _standard_authorizer_for_settings(authorizer)
         self._authorizer = StandardAuthorizer(
             super_users=settings.super_users,
             allow_everyone=settings.allow_everyone,
             rules=settings.rules,
-            store=AclStore(_bearing_acls(authorizer, accesses)),
+            store=AclStore(_acls_affecting_accesses(authorizer, accesses)),
         )
         self._host = host
         self._accesses = accesses
@@ -145,7 +153,7 @@ class _Trial:
                 name = None if check.any_name else check.action.resource_name
                 self._positions[check.action.resource_type][name].add(position)
 
-    def affected_by(self, steps: Iterable[Step]) -> set[int]:
+    def accesses_affected_by(self, steps: Iterable[Step]) -> set[int]:
         """Return the positions of the accesses that can be decided differently after the steps."""
         affected: set[int] = set()
         for step in steps:
@@ -160,22 +168,22 @@ class _Trial:
                         affected |= of_name
         return affected
 
-    def meets_all(self, positions: Iterable[int]) -> bool:
+    def are_all_allowed(self, positions: Iterable[int]) -> bool:
         return all(is_allowed(self._authorizer, self._accesses[at]) for at in positions)
 
     def suffices_without(self, steps: Sequence[Step]) -> bool:
         """Return whether all accesses are allowed if these of the applied steps are not taken."""
-        self.undo(steps)
-        is_sufficient = self.meets_all(self.affected_by(steps))
-        self.apply(steps)
+        self.undo_steps(steps)
+        is_sufficient = self.are_all_allowed(self.accesses_affected_by(steps))
+        self.apply_steps(steps)
         return is_sufficient
 
-    def apply(self, steps: Iterable[Step]) -> None:
+    def apply_steps(self, steps: Iterable[Step]) -> None:
         store = self._authorizer.store
         for step in steps:
             (store.add if step.is_addition else store.remove)(step.acl)
 
-    def undo(self, steps: Sequence[Step]) -> None:
+    def undo_steps(self, steps: Sequence[Step]) -> None:
         store = self._authorizer.store
         for step in reversed(steps):
             (store.remove if step.is_addition else store.add)(step.acl)
@@ -183,7 +191,7 @@ class _Trial:
     def apply_sufficient_steps(self) -> list[Step]:
         """Apply and return steps after which all accesses are allowed; none if no steps help."""
         steps: list[Step] = []
-        unmet = {at for at in range(len(self._accesses)) if not self.meets_all((at,))}
+        unmet = {at for at in range(len(self._accesses)) if not self.are_all_allowed((at,))}
         while unmet:
             first = min(unmet)
             further = self._apply_cheapest_alternative(self._accesses[first])
@@ -191,9 +199,9 @@ class _Trial:
                 return []
             steps += further
             unmet.discard(first)
-            affected = self.affected_by(further)
+            affected = self.accesses_affected_by(further)
             for at in affected & unmet if self.is_monotone else affected:
-                (unmet.discard if self.meets_all((at,)) else unmet.add)(at)
+                (unmet.discard if self.are_all_allowed((at,)) else unmet.add)(at)
         return steps
 
     def _apply_cheapest_alternative(self, access: RequiredAccess) -> list[Step]:
@@ -202,26 +210,28 @@ class _Trial:
         cheapest: list[Step] = []
         for way in reversed(named or access.alternatives):
             steps = self._apply_until_allowed(access.actor, way)
-            if steps and _cost(steps) == _LEAST_COST:
+            if steps and _cost_of_steps(steps) == _LEAST_COST:
                 return steps
-            self.undo(steps)
-            cheapest = min((each for each in (cheapest, steps) if each), key=_cost, default=[])
-        self.apply(cheapest)
+            self.undo_steps(steps)
+            cheapest = min(
+                (each for each in (cheapest, steps) if each), key=_cost_of_steps, default=[]
+            )
+        self.apply_steps(cheapest)
         return cheapest
 
     def _apply_until_allowed(self, actor: Actor, checks: Iterable[CheckedAction]) -> list[Step]:
         """Apply and return the steps that allow all of these actions; none if none do."""
         steps: list[Step] = []
         for check in checks:
-            while not (decision := _decision(self._authorizer, actor, check)).allowed:
+            while not (decision := _decide_checked_action(self._authorizer, actor, check)).allowed:
                 if decision.acl is not None:
                     step = Step(is_addition=False, acl=decision.acl)
                 else:
                     step = Step(is_addition=True, acl=self._new_acl(actor, check))
                 if step in steps:  # no ACL allows it
-                    self.undo(steps)
+                    self.undo_steps(steps)
                     return []
-                self.apply((step,))
+                self.apply_steps((step,))
                 steps.append(step)
         return steps
 
@@ -231,19 +241,21 @@ class _Trial:
         return narrowest_allow_acl(check.action, actor.principal, self._host)
 
 
-def _settings(authorizer: Authorizer) -> StandardAuthorizer:
+def _standard_authorizer_for_settings(authorizer: Authorizer) -> StandardAuthorizer:
     """Return the authorizer, for its settings; for a user's own class, the defaults."""
     return authorizer if isinstance(authorizer, StandardAuthorizer) else StandardAuthorizer()
 
 
-def _bearing_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) -> Iterator[Acl]:
+def _acls_affecting_accesses(
+    authorizer: Authorizer, accesses: Iterable[RequiredAccess]
+) -> Iterator[Acl]:
     """Yield the ACLs on which the decisions depend, some of them repeatedly.
 
     Of other principals' ACLs on a resource, one is enough: it closes the resource where resources
     without ACLs are open to everyone.
     """
-    settings = _settings(authorizer)
-    for principal, selected in _bearing_filters(accesses, settings):
+    settings = _standard_authorizer_for_settings(authorizer)
+    for principal, selected in _filters_for_acls_affecting(accesses, settings):
         own = (principal, ANY_USER)
         for each in own:
             yield from authorizer.acls(msgspec.structs.replace(selected, principal=each))
@@ -252,7 +264,7 @@ def _bearing_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) ->
             yield from islice(of_others, 1)
 
 
-def _bearing_filters(
+def _filters_for_acls_affecting(
     accesses: Iterable[RequiredAccess], settings: StandardAuthorizer
 ) -> dict[tuple[str, AclFilter], None]:
     """Return the filters that select the ACLs, each with the principal of an access."""
@@ -275,17 +287,17 @@ def _bearing_filters(
     return filters
 
 
-def _cost(steps: Sequence[Step]) -> tuple[int, int, int]:
+def _cost_of_steps(steps: Sequence[Step]) -> tuple[int, int, int]:
     additions = [step for step in steps if step.is_addition]
     on_cluster = sum(step.acl.resource_type is ResourceType.CLUSTER for step in additions)
     return len(steps) - len(additions), on_cluster, len(additions)
 
 
-def _connected_groups(trial: _Trial, steps: Sequence[Step]) -> list[list[Step]]:
+def _groups_of_steps_on_same_accesses(trial: _StepTrial, steps: Sequence[Step]) -> list[list[Step]]:
     """Return the steps in groups that affect no common access."""
     groups: list[tuple[list[Step], set[int]]] = []
     for step in steps:
-        affected = trial.affected_by((step,))
+        affected = trial.accesses_affected_by((step,))
         connected = [group for group in groups if not group[1].isdisjoint(affected)]
         if connected:
             groups = [group for group in groups if group[1].isdisjoint(affected)]
@@ -294,7 +306,7 @@ def _connected_groups(trial: _Trial, steps: Sequence[Step]) -> list[list[Step]]:
     return [group for group, _ in groups]
 
 
-def _smallest_subset(trial: _Trial, steps: Sequence[Step]) -> Sequence[Step]:
+def _smallest_sufficient_subset(trial: _StepTrial, steps: Sequence[Step]) -> Sequence[Step]:
     """Return a subset of a group of applied steps that suffices, and of which no subset does."""
     if len(steps) == 1:
         return steps

@@ -20,7 +20,7 @@ NEWEST: Final = 32767
 VersionRange: TypeAlias = tuple[int, int]
 
 
-class Effect(Enum):
+class DenialEffect(Enum):
     """Where a denial shows in the response."""
 
     TOP = "the response's code"
@@ -31,7 +31,7 @@ class Effect(Enum):
     EMPTY = "an empty response, no code"
 
 
-WITHOUT_ERROR: Final = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
+WITHOUT_ERROR: Final = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})
 """Effects of a denial that fail neither a request nor an element of it."""
 
 
@@ -60,21 +60,22 @@ class Denial(msgspec.Struct, frozen=True):
     """
 
     error: ErrorCode
-    effect: Effect
+    effect: DenialEffect
     versions: VersionRange = (0, NEWEST)
     since: str | None = None
     until: str | None = None
 
 
-class Hidden(msgspec.Struct, frozen=True):
+class HiddenWithoutDescribe(msgspec.Struct, frozen=True):
     """Before `until`, a resource without DESCRIBE is reported as missing.
 
-    `first`: DESCRIBE is checked before the operation; otherwise only after that was denied.
+    `before_operation_check`: DESCRIBE is checked before the operation; otherwise only after that
+    was denied.
     """
 
     error: ErrorCode
     until: str
-    first: bool = True
+    before_operation_check: bool = True
 
 
 class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
@@ -94,7 +95,7 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
     any_of: tuple[Need, ...]
     denied: tuple[Denial, ...]
     names: tuple[str, ...] = (CLUSTER_NAME,)
-    hidden: Hidden | None = None
+    hidden: HiddenWithoutDescribe | None = None
     versions: VersionRange = (0, NEWEST)
     since: str | None = None
     until: str | None = None
@@ -114,21 +115,21 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
 
     `needs` is empty if the release does not make the check. `error` is the code of a denial, the
     same in all API versions. `hidden_as` is the code for a resource without DESCRIBE, if that is
-    hidden; `describe_first`: this is checked before the operation. `by_name`: there is a check, and
-    it is not of the cluster.
+    hidden; `describe_first`: this is checked before the operation.
+    `has_named_resources`: there is a check, and it is not of the cluster.
     """
 
-    row: Requirement
+    requirement: Requirement
     needs: tuple[Need, ...]
     denials: tuple[Denial, ...]
     error: ErrorCode
     hidden_as: ErrorCode | None
     describe_first: bool
-    by_name: bool
+    has_named_resources: bool
 
-    def asks(self, version: int) -> bool:
+    def is_checked_in_version(self, version: int) -> bool:
         """Return whether this version of the API makes the check."""
-        low, high = self.row.versions
+        low, high = self.requirement.versions
         return bool(self.needs) and low <= version <= high
 
     @property
@@ -136,22 +137,22 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
         """Return whether a denial shows as an error in any version."""
         return any(denial.effect not in WITHOUT_ERROR for denial in self.denials)
 
-    def effect(self, version: int) -> Effect:
+    def effect_in_version(self, version: int) -> DenialEffect:
         """Return where a denial appears in this version; KeyError if it does not make the check."""
         for denial in self.denials:
             if denial.versions[0] <= version <= denial.versions[1]:
                 return denial.effect
-        raise KeyError(f"{self.row.id} is not asked in version {version}")
+        raise KeyError(f"{self.requirement.id} is not asked in version {version}")
 
 
-class _Dated(Protocol):
+class _WithReleaseRange(Protocol):
     @property
     def since(self) -> str | None: ...
     @property
     def until(self) -> str | None: ...
 
 
-def holds(dated: _Dated, release: str) -> bool:
+def is_valid_in_release(dated: _WithReleaseRange, release: str) -> bool:
     """Return whether a row, a need or a denial is valid in a release ("4.3")."""
     at = release_index(release)
     return (dated.since is None or release_index(dated.since) <= at) and (
@@ -159,21 +160,30 @@ def holds(dated: _Dated, release: str) -> bool:
     )
 
 
-def bind(row: Requirement, release: str) -> BoundRequirement:
+def bind_to_release(requirement: Requirement, release: str) -> BoundRequirement:
     """Return a row in a release; ValueError for an unknown release."""
-    needs = tuple(n for n in row.any_of if holds(n, release)) if holds(row, release) else ()
-    denials = tuple(d for d in row.denied if holds(d, release)) if needs else ()
+    needs = (
+        tuple(n for n in requirement.any_of if is_valid_in_release(n, release))
+        if is_valid_in_release(requirement, release)
+        else ()
+    )
+    denials = (
+        tuple(d for d in requirement.denied if is_valid_in_release(d, release)) if needs else ()
+    )
     is_hidden = (
         bool(needs)
-        and row.hidden is not None
-        and release_index(release) < release_index(row.hidden.until)
+        and requirement.hidden is not None
+        and release_index(release) < release_index(requirement.hidden.until)
     )
     return BoundRequirement(
-        row=row,
+        requirement=requirement,
         needs=needs,
         denials=denials,
         error=denials[0].error if denials else ErrorCode.NONE,
-        hidden_as=row.hidden.error if row.hidden and is_hidden else None,
-        describe_first=bool(row.hidden and is_hidden and row.hidden.first),
-        by_name=bool(needs) and all(n.resource_type != ResourceType.CLUSTER for n in needs),
+        hidden_as=requirement.hidden.error if requirement.hidden and is_hidden else None,
+        describe_first=bool(
+            requirement.hidden and is_hidden and requirement.hidden.before_operation_check
+        ),
+        has_named_resources=bool(needs)
+        and all(n.resource_type != ResourceType.CLUSTER for n in needs),
     )

@@ -80,10 +80,10 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
     results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
     for acl, result in zip(acls, results, strict=True):
         if result.error is not None:
-            from kafka_shim.authorizer.acl_formats.json_objects import to_objects  # noqa: PLC0415 - only to refuse
+            from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects  # noqa: PLC0415 - only to refuse
 
             raise ConfigError(
-                f"Kafka {release} rejects the ACL {to_objects([acl])[0]}:"
+                f"Kafka {release} rejects the ACL {acls_to_objects([acl])[0]}:"
                 f" {result.error.name}{f', {result.message}' if result.message else ''}"
             )
 

@@ -3,8 +3,8 @@
 import pytest
 from hypothesis import strategies as st
 
-from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -72,10 +72,10 @@ def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
 
 def rules(text: str, form: str | None = None) -> list[str]:
     """Return the ACLs of a text, each in the one-line form that traces use."""
-    return [acl_rule(acl) for acl in read(text, form)]
+    return [format_acl_rule(acl) for acl in parse_acls(text, form)]
 
 
 def refusal(text: str, form: str | None = None) -> str:
     with pytest.raises(AclTextError) as caught:
-        read(text, form)
+        parse_acls(text, form)
     return str(caught.value)

@@ -4,12 +4,12 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from tests.authorizer.acl_formats.samples import ACLS_LISTED, refusal, rules
 
 
 def test_rules_of_traces_survive_a_round_trip() -> None:
-    assert [parse_acl_rule(acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
+    assert [parse_acl_rule(format_acl_rule(acl)) for acl in ACLS_LISTED] == ACLS_LISTED
     assert parse_acl_rule("DefaultDeny") is None
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_names import AclTextError
 
 
@@ -13,17 +13,17 @@ from kafka_shim.authorizer.acl_names import AclTextError
 )
 def test_a_duplicate_key_is_an_error(text: str) -> None:
     with pytest.raises(AclTextError, match="line 3: not YAML: duplicate key `a`"):
-        load(text)
+        load_document(text)
 
 
 def test_keys_that_only_look_alike_are_accepted() -> None:
-    assert load("a: 1\n'1': 2\n1: 3") == {"a": 1, "1": 2, 1: 3}
-    assert load("- {a: 1}\n- {a: 1}") == [{"a": 1}, {"a": 1}]
+    assert load_document("a: 1\n'1': 2\n1: 3") == {"a": 1, "1": 2, 1: 3}
+    assert load_document("- {a: 1}\n- {a: 1}") == [{"a": 1}, {"a": 1}]
 
 
 def test_merged_mappings_may_override_keys() -> None:
     text = "x: &x {a: 1, b: 1}\ny: &y {c: 1}\nz: {<<: [*x, *y], a: 2}\nw: {<<: *x, <<: *y}"
-    found = load(text)
+    found = load_document(text)
     assert found["z"] == {"a": 2, "b": 1, "c": 1}
     assert found["w"] == {"a": 1, "b": 1, "c": 1}
 
@@ -34,13 +34,13 @@ def test_merged_mappings_may_override_keys() -> None:
 )
 def test_too_deep_nesting_is_an_error(text: str) -> None:
     with pytest.raises(AclTextError, match="nested more than 100 deep"):
-        load(text)
+        load_document(text)
 
 
 def test_a_long_list_is_not_deep() -> None:
-    assert len(load("[" + "{a: [1]}," * 10_000 + "]")) == 10_000
-    assert load("a: |\n  " + "-" * 500) == {"a": "-" * 500}
-    assert load("".join(f"- {{a: {n}}}\n" for n in range(500)))[499] == {"a": 499}
+    assert len(load_document("[" + "{a: [1]}," * 10_000 + "]")) == 10_000
+    assert load_document("a: |\n  " + "-" * 500) == {"a": "-" * 500}
+    assert load_document("".join(f"- {{a: {n}}}\n" for n in range(500)))[499] == {"a": 499}
 
 
 @pytest.mark.parametrize(
@@ -56,4 +56,4 @@ def test_a_long_list_is_not_deep() -> None:
 def test_values_of_a_wrong_kind_are_errors_of_the_text(text: str) -> None:
     for form in (None, "terraform", "json", "yaml"):
         with pytest.raises(AclTextError):
-            read(text, form)
+            parse_acls(text, form)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import FORMATS, read, recognise, write
+from kafka_shim.authorizer.acl_formats import FORMATS, detect_format, format_acls, parse_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
@@ -45,7 +45,7 @@ CLUSTER = st.builds(
 @given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
 def test_usual_acls_survive_a_round_trip_in_every_format(form: str, acls: list[Acl]) -> None:
     acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
-    assert set(read(write(acls, form), form)) == set(acls)
+    assert set(parse_acls(format_acls(acls, form), form)) == set(acls)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -54,10 +54,10 @@ def test_usual_acls_survive_a_round_trip_in_every_format(form: str, acls: list[A
 @example(acls=[])
 def test_any_acls_survive_a_round_trip_or_are_rejected(form: str, acls: list[Acl]) -> None:
     try:
-        text = write(acls, form)
+        text = format_acls(acls, form)
     except AclTextError:
         return
-    assert set(read(text, form)) == set(acls)
+    assert set(parse_acls(text, form)) == set(acls)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -65,16 +65,16 @@ def test_any_acls_survive_a_round_trip_or_are_rejected(form: str, acls: list[Acl
 @given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
 def test_any_text_is_read_or_rejected(form: str, text: str) -> None:
     with suppress(AclTextError):
-        assert all(isinstance(acl, Acl) for acl in read(text, form))
+        assert all(isinstance(acl, Acl) for acl in parse_acls(text, form))
 
 
 @pytest.mark.parametrize("form", FORMATS)
 def test_formats_are_detected(form: str) -> None:
     acls = [acl for acl in ACLS_LISTED if acl.principal == "User:bob" and form != "commands"]
     acls = acls or [_acl(Operation.READ)]
-    text = write(acls, form)
-    assert recognise(text) == ("yaml" if form == "json" else form)
-    assert read(text) == acls
+    text = format_acls(acls, form)
+    assert detect_format(text) == ("yaml" if form == "json" else form)
+    assert parse_acls(text) == acls
 
 
 @pytest.mark.parametrize(
@@ -107,12 +107,12 @@ def test_acls_that_a_format_cannot_express_are_reported(
     if isinstance(acl, ResourceType):
         special = _acl(Operation.DESCRIBE, kind=acl)
     with pytest.raises(AclTextError, match=re.escape(complaint)):
-        write([special or _acl(acl)], form)
+        format_acls([special or _acl(acl)], form)
 
 
 def test_an_unknown_format_is_reported() -> None:
     with pytest.raises(AclTextError, match="unknown format `xml`; expected one of yaml, json"):
-        write([], "xml")
+        format_acls([], "xml")
 
 
 def _acl(
@@ -128,7 +128,7 @@ def _acl(
 def _kafka_acls_takes(acl: Acl) -> bool:
     """Return whether kafka-acls accepts the operation for this resource type."""
     try:
-        write([acl], "commands")
+        format_acls([acl], "commands")
     except AclTextError:
         return False
     return True

@@ -6,9 +6,12 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import FORMATS, read_placed, write
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import Lined, line_under
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls, parse_acls_with_lines
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    MappingWithLines,
+    line_of_key,
+    load_json_with_lines,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -132,12 +135,12 @@ ZOOKEEPER = """\
     ids=["yaml", "strimzi", "jikkou", "terraform", "list", "commands", "csv", "zookeeper"],
 )
 def test_acls_have_their_line_numbers(text: str, lines: list[tuple[str, int]]) -> None:
-    assert [(acl.operation.name, line) for acl, line in read_placed(text)] == lines
+    assert [(acl.operation.name, line) for acl, line in parse_acls_with_lines(text)] == lines
     for number, (operation, line) in enumerate(lines):
         wrong = _misspelt(text, line, operation)
         if wrong is not None:
             with pytest.raises(AclTextError, match=r"`\w*Xx\w*`") as caught:
-                read_placed(wrong)
+                parse_acls_with_lines(wrong)
             assert caught.value.line == line, number
 
 
@@ -154,32 +157,32 @@ def _misspelt(text: str, line: int, operation: str) -> str | None:
 def test_each_written_line_names_its_operation(form: str) -> None:
     what = (ResourceType.TOPIC, "t", PatternType.LITERAL, "User:a", "*")
     acls = [Acl(*what, op, Permission.ALLOW) for op in (Operation.READ, Operation.WRITE)]
-    text = write(acls, form)
+    text = format_acls(acls, form)
     lines = text.split("\n")
     depth = {"terraform": 7, "terraform-confluent": 7, "json": 7, "zookeeper": 4}.get(form, 1)
-    for acl, line in read_placed(text, form):
+    for acl, line in parse_acls_with_lines(text, form):
         there = "\n".join(lines[line - 1 : line - 1 + depth])
         assert acl.operation.name in there.upper(), form
 
 
 def test_objects_and_keys_of_json_have_line_numbers() -> None:
     text = '{"a": "}{\\"\\n", "b"\n:\n [1, {"c": {}}],\n"a": {\n"d": 1}}'
-    found = load_json(text)
+    found = load_json_with_lines(text)
     assert found == json.loads(text)
-    assert (found.line, line_under(found, "b"), line_under(found, "a")) == (1, 1, 4)
+    assert (found.line, line_of_key(found, "b"), line_of_key(found, "a")) == (1, 1, 4)
     assert found["b"][1].line == 3
-    assert line_under(found["a"], "d") == 5
+    assert line_of_key(found["a"], "d") == 5
 
 
 @given(st.recursive(st.text() | st.none(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))
 @settings(max_examples=60)
 def test_json_is_read_as_by_the_standard_library(value: object) -> None:
-    found = load_json(json.dumps(value, indent=1))
+    found = load_json_with_lines(json.dumps(value, indent=1))
     assert found == value
-    assert type(found) is (Lined if isinstance(value, dict) else type(value))
+    assert type(found) is (MappingWithLines if isinstance(value, dict) else type(value))
 
 
 @pytest.mark.parametrize("text", ['{"a": 1}}', "}", '"a": {', "{", '{"a" 1}', "{}{", '{"a": {]}'])
 def test_invalid_json_is_reported(text: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 1: not JSON: "):
-        load_json(text)
+        load_json_with_lines(text)

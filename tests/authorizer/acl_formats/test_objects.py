@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 
-from kafka_shim.authorizer.acl_formats.json_objects import parse_objects, to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects, parse_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
@@ -13,7 +13,7 @@ from tests.authorizer.acl_formats.samples import ACLS_LISTED, ANY_TEXT, acls_of
 
 
 def test_objects_have_only_text_values() -> None:
-    assert to_objects(ACLS_LISTED)[2] == {
+    assert acls_to_objects(ACLS_LISTED)[2] == {
         "principal": "User:bob",
         "host": "10.0.0.1",
         "resource_type": "CLUSTER",
@@ -26,7 +26,7 @@ def test_objects_have_only_text_values() -> None:
 
 @given(acls_of(ANY_TEXT))
 def test_objects_survive_a_round_trip_through_json(acls: list[Acl]) -> None:
-    assert parse_objects(json.loads(json.dumps(to_objects(acls)))) == acls
+    assert parse_objects(json.loads(json.dumps(acls_to_objects(acls)))) == acls
 
 
 def test_some_fields_may_be_left_out() -> None:
@@ -50,13 +50,16 @@ def test_some_fields_may_be_left_out() -> None:
         ("[]", "acls must be a list of objects"),
         (["x"], "acl 1: `x` is not an object"),
         ([{}], "acl 1: `principal` is missing, or is not a string"),
-        ([*to_objects(ACLS_LISTED), {**to_objects(ACLS_LISTED)[0], "host": 5}], "acl 4: `host`"),
         (
-            [{**to_objects(ACLS_LISTED)[0], "hosts": "*"}],
+            [*acls_to_objects(ACLS_LISTED), {**acls_to_objects(ACLS_LISTED)[0], "host": 5}],
+            "acl 4: `host`",
+        ),
+        (
+            [{**acls_to_objects(ACLS_LISTED)[0], "hosts": "*"}],
             "unknown key `hosts`; did you mean `host`",
         ),
         (
-            [{**to_objects(ACLS_LISTED)[0], "operation": "x"}],
+            [{**acls_to_objects(ACLS_LISTED)[0], "operation": "x"}],
             "acl 1: unknown operation `x`",
         ),
     ],

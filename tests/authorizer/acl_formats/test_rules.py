@@ -4,7 +4,7 @@ import pytest
 import yaml
 from hypothesis import given, strategies as st
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule, to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules, parse_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -97,7 +97,7 @@ def test_invalid_rules_are_reported(text: str, complaint: str) -> None:
 
 
 def test_a_rule_is_short() -> None:
-    assert to_rules(ACLS_LISTED) == [
+    assert acls_to_rules(ACLS_LISTED) == [
         {"principal": "User:CN=a, b", "allow": ["Read"], "topic": "x, y", "pattern": "prefixed"},
         {
             "principal": "User:alice",
@@ -112,12 +112,12 @@ def test_a_rule_is_short() -> None:
             "host": "10.0.0.1",
         },
     ]
-    (rule,) = to_rules(rule_of("{principal: User:a, allow: [Write, Read], topic: t}"))
+    (rule,) = acls_to_rules(rule_of("{principal: User:a, allow: [Write, Read], topic: t}"))
     assert rule == {"principal": "User:a", "allow": ["Read", "Write"], "topic": "t"}
 
 
 @given(acls_of(ANY_TEXT | st.sampled_from(["a*", "*", "null", "5", "no"])))
 def test_rules_survive_a_round_trip_through_yaml(acls: list[Acl]) -> None:
-    text = yaml.safe_dump(to_rules(acls))
+    text = yaml.safe_dump(acls_to_rules(acls))
     rules = yaml.safe_load(text) or []
     assert {acl for rule in rules for acl in parse_rule(rule)} == set(acls)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.expectation import parse_expectation
@@ -63,7 +63,7 @@ def runs(profile: str, run: Run, kafka: RealKafka) -> Iterator[dict[str, str]]:
     for left_out in (None, *range(count)):
         name = f"{profile}-{'all' if left_out is None else left_out}"
         acls = wanted(profile, name, kafka.release)
-        without = "" if left_out is None else acl_rule(acls.pop(left_out))
+        without = "" if left_out is None else format_acl_rule(acls.pop(left_out))
         with connect(kafka.plain, read_client_config(None)) as client:
             create_acls(client, acls)
             begun = time.monotonic()

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -24,7 +24,7 @@ TOPIC = ResourceType.TOPIC
 
 
 def changes(old: str, new: str, *, everyone: bool = False) -> tuple[AccessChange, ...]:
-    sides = [authorizer(parse_rules(load(text)), everyone=everyone) for text in (old, new)]
+    sides = [authorizer(parse_rules(load_document(text)), everyone=everyone) for text in (old, new)]
     return access_changes(sides[0], sides[1], NEWEST)
 
 

@@ -26,7 +26,7 @@ class Watching:
 
         def noting(access: Any, bound: BoundRequirement, *more: Any) -> bool:
             granted = meets(access, bound, *more)
-            self.seen.add((bound.row.id, granted))
+            self.seen.add((bound.requirement.id, granted))
             return granted
 
         def noting_either(access: Any, row: Requirement, *more: Any) -> bool:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.cli import main
-from tests.authorizer.acl_formats.test_bystander_files import ACL, KAFKA, USER
+from tests.authorizer.acl_formats.test_files_without_acls import ACL, KAFKA, USER
 
 EXPECTED = "- {principal: User:a, may: Read, topic: t}\n"
 TERRAFORM = {

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import read
+from kafka_shim.authorizer.acl_formats import parse_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
 from kafka_shim.shim.cli import main
@@ -66,12 +66,12 @@ def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
         return present
     if form.startswith("terraform"):
         gone = "\n".join(line[2:] for line in stage.splitlines()[1:] if line.startswith("#"))
-        return present - set(read(gone, form)) | set(read(stage, form))
+        return present - set(parse_acls(gone, form)) | set(parse_acls(stage, form))
     named = [document["metadata"]["name"] for document in yaml.safe_load_all(stage)]
     principals = {name if form == "jikkou" else f"User:{name}" for name in named}
     cut = "" if form == "jikkou" else "CN="  # Strimzi's principals of users with TLS certificates
     others = {acl for acl in present if acl.principal.replace(cut, "") not in principals}
-    return others | set(read(stage, form))
+    return others | set(parse_acls(stage, form))
 
 
 @pytest.mark.parametrize("form", [form for form in PLAN_FORMATS if form != "commands"])

@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import read_placed, recognise
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats import detect_format, parse_acls_with_lines
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 
@@ -37,9 +37,9 @@ def test_example_files_of_all_tools_have_the_same_acls(
     name: str, form: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (TOOLS / name).read_text()
-    assert recognise(text) == form
-    placed = read_placed(text)
-    assert {acl_rule(acl) for acl, _ in placed} == ACLS
+    assert detect_format(text) == form
+    placed = parse_acls_with_lines(text)
+    assert {format_acl_rule(acl) for acl, _ in placed} == ACLS
     assert all(0 < line <= len(text.splitlines()) for _, line in placed)
     files = [str(TOOLS / "kafka-acls.txt"), str(TOOLS / name)]
     assert main(["policy", "diff", *files, "--fail-on", "any"]) == 0

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.requirements import TABLE, in_force
+from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.generated_files import outdated
@@ -83,7 +83,9 @@ def test_rows_of_one_release_are_printed_in_short_form(ask: Ask) -> None:
 def test_a_release_prints_only_its_rows(ask: Ask) -> None:
     lines = ask("--kafka-version", NEWEST_RELEASE).splitlines()
     rows = [line.split()[0] for line in lines if "needs no permission" not in line]
-    assert rows == [bound.row.id for bound in in_force(NEWEST_RELEASE)]
+    assert rows == [
+        bound.requirement.id for bound in requirements_checked_in_release(NEWEST_RELEASE)
+    ]
 
 
 def test_a_permission_on_any_resource_is_printed(ask: Ask) -> None:
@@ -161,7 +163,9 @@ def test_json_has_all_details_of_a_row(ask: Ask) -> None:
 
 def test_json_of_a_release_has_only_its_permissions(ask: Ask) -> None:
     rows = json.loads(ask("--json", "--kafka-version", "0.11"))["requirements"]
-    assert [row["id"] for row in rows] == [bound.row.id for bound in in_force("0.11")]
+    assert [row["id"] for row in rows] == [
+        bound.requirement.id for bound in requirements_checked_in_release("0.11")
+    ]
     produce = next(row for row in rows if row["id"] == "Produce.topic")
     hidden = {"error": "UNKNOWN_TOPIC_OR_PARTITION", "until": "1.0", "first": True}
     assert produce["hidden"] == hidden

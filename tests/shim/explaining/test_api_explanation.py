@@ -6,8 +6,8 @@ from hypothesis import given, strategies as st
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
-from kafka_shim.authorizer.requirement import Effect
-from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirements import requirements_checked_in_release
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import (
@@ -46,7 +46,7 @@ def ask(
     caller = Caller(StandardAuthorizer(store=AclStore(acls)), Actor("User:a", "127.0.0.1"))
     version = served_versions(release)[api][1] if version is None else version
     outcomes = explain_api_checks(caller, api, version, release, names)
-    return {outcome.bound.row.name: outcome for outcome in outcomes}
+    return {outcome.bound.requirement.name: outcome for outcome in outcomes}
 
 
 def test_produce_needs_write_on_the_topic() -> None:
@@ -91,7 +91,7 @@ def test_alternatives_are_checked_until_one_is_allowed() -> None:
 
 def test_a_denial_shown_by_a_field_does_not_count() -> None:
     found = ask(ApiKey.CREATE_TOPICS, {TOPIC: ["x"]})["configs"]
-    assert found.effect is Effect.VALUE
+    assert found.effect is DenialEffect.VALUE
     assert not found.counts_for_result
 
 
@@ -146,12 +146,14 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
                 assert all(case.checked_needs for case in outcome.name_outcomes)
     low_and_high = served_versions(release)
     expected = {
-        (bound.row.api, bound.row.name)
-        for bound in in_force(release)
-        if bound.row.api in low_and_high
+        (bound.requirement.api, bound.requirement.name)
+        for bound in requirements_checked_in_release(release)
+        if bound.requirement.api in low_and_high
         and any(
-            bound.asks(v)
-            for v in range(low_and_high[bound.row.api][0], low_and_high[bound.row.api][1] + 1)
+            bound.is_checked_in_version(v)
+            for v in range(
+                low_and_high[bound.requirement.api][0], low_and_high[bound.requirement.api][1] + 1
+            )
         )
     }
     assert seen == expected
@@ -188,5 +190,7 @@ def test_every_row_agrees_with_the_broker(acls: list[Acl], release: str) -> None
                 continue  # the handlers also check DESCRIBE here
             (case,) = outcome.name_outcomes
             access = Access(policy, 1, Actor("User:a", "127.0.0.1"))
-            assert case.allowed is access.allows(outcome.bound.row, case.name), outcome.bound.row.id
+            assert case.allowed is access.allows(outcome.bound.requirement, case.name), (
+                outcome.bound.requirement.id
+            )
             assert case.error is (ErrorCode.NONE if case.allowed else outcome.bound.error)

@@ -154,7 +154,7 @@ def check_remedy(request: Request, acls: list[Acl]) -> bool:
 
 def scenarios(release: str) -> dict[str, Scenario]:
     """Return a scenario in which everything is allowed, for each row of the table."""
-    return {bound.row.id: scene for bound, scene in Matrix(release).allowed_scenes()}
+    return {bound.requirement.id: scene for bound, scene in Matrix(release).allowed_scenes()}
 
 
 ROWS = [

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.authorizer.acl_formats import kafka_list
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.errors import ConfigError
@@ -29,11 +29,11 @@ SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
         f"acls:\n  - {SHORT}\n",
         f"topics: {{}}\nacls: [{SHORT}]\n",
         f"- {SHORT}\n- {SHORT}\n",
-        json.dumps(to_objects([ACL])),
-        json.dumps({"acls": to_objects([ACL])}, indent=2),
-        kafka_list.write([ACL]),
-        "ACLs for principal `User:a`\n" + kafka_list.write([ACL]),
-        "\n" + kafka_list.write([ACL]).replace("Current", "Adding"),
+        json.dumps(acls_to_objects([ACL])),
+        json.dumps({"acls": acls_to_objects([ACL])}, indent=2),
+        kafka_list.format_acls([ACL]),
+        "ACLs for principal `User:a`\n" + kafka_list.format_acls([ACL]),
+        "\n" + kafka_list.format_acls([ACL]).replace("Current", "Adding"),
     ],
     ids=range(9),
 )

@@ -1,8 +1,8 @@
 """ACLs as text: one module for each format.
 
-The module of a format has `read(text)`, which returns ACLs with their lines or raises AclTextError,
-and `write(acls)`, which returns text. `write` reads its own output back, and raises AclTextError
-for ACLs that the format cannot express.
+The module of a format has `parse_acls(text)`, which returns ACLs with their lines or raises
+AclTextError, and `format_acls(acls)`, which returns text. `format_acls` here also reads the text
+back. Raise AclTextError for ACLs that the format cannot express.
 """
 
 import re
@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 
@@ -58,54 +58,54 @@ _SIGNS = {
 _YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
 
 
-def read(text: str, form: str | None = None) -> list[Acl]:
+def parse_acls(text: str, format_name: str | None = None) -> list[Acl]:
     """Return the distinct ACLs of a text, in their order; None detects the format."""
-    return list(dict.fromkeys(acl for acl, _ in read_placed(text, form)))
+    return list(dict.fromkeys(acl for acl, _ in parse_acls_with_lines(text, format_name)))
 
 
-def read_placed(text: str, form: str | None = None) -> list[PlacedAcl]:
+def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[AclWithLine]:
     """Return the ACLs of a text with their lines, including duplicates."""
-    known = form or recognise(text)
-    module = import_module(f"{__name__}.{_module(known)}")
-    reader = cast("Callable[[str], list[PlacedAcl]]", module.read)
+    known = format_name or detect_format(text)
+    module = import_module(f"{__name__}.{_module_name_of_format(known)}")
+    reader = cast("Callable[[str], list[AclWithLine]]", module.parse_acls)
     try:
         return reader(text)
     except AclTextError as error:
-        if known != "yaml" or _YAML.search(text) or not error.said.startswith("not YAML:"):
+        if known != "yaml" or _YAML.search(text) or not error.message.startswith("not YAML:"):
             raise
-        said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.said}"
+        said = f"not in a known format of ACLs ({', '.join(FORMATS)}); {error.message}"
         raise AclTextError(said, error.line) from error
 
 
-def passed_over(text: str, form: str) -> list[str]:
+def resources_other_than_acls(text: str, format_name: str) -> list[str]:
     """Return the names of resources without ACLs in a text of resources."""
-    module = import_module(f"{__name__}.bystander_files")
-    return cast("list[str]", module.others_in(text, form))
+    module = import_module(f"{__name__}.files_without_acls")
+    return cast("list[str]", module.resources_other_than_acls(text, format_name))
 
 
-def write(acls: Iterable[Acl], form: str) -> str:
-    """Return ACLs as text for `read`; AclTextError names the first that cannot be expressed."""
-    module = import_module(f"{__name__}.{_module(form)}")
-    writer = cast("Callable[[list[Acl]], str]", module.write)
+def format_acls(acls: Iterable[Acl], format_name: str) -> str:
+    """Return ACLs as text. Raise AclTextError if the format cannot express one of them."""
+    module = import_module(f"{__name__}.{_module_name_of_format(format_name)}")
+    writer = cast("Callable[[list[Acl]], str]", module.format_acls)
     wanted = list(dict.fromkeys(acls))
     text = writer(wanted)
-    found = set(read(text, form)) if wanted else set()
+    found = set(parse_acls(text, format_name)) if wanted else set()
     for acl in wanted:
         if acl not in found:
-            shown = import_module(f"{__name__}.kafka_list").acl_text(acl)
-            raise AclTextError(f"the format `{form}` cannot express {shown}")
+            shown = import_module(f"{__name__}.kafka_list").format_acl_on_one_line(acl)
+            raise AclTextError(f"the format `{format_name}` cannot express {shown}")
     return text
 
 
-def recognise(text: str, name: str = "") -> str:
+def detect_format(text: str, file_name: str = "") -> str:
     """Return the format of a text, detected from its content, else from the name of its file."""
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):
             return form
-    return "terraform" if name.endswith(".tf") else "yaml"
+    return "terraform" if file_name.endswith(".tf") else "yaml"
 
 
-def _module(form: str) -> str:
-    if form not in FORMATS:
-        raise AclTextError(f"unknown format `{form}`; expected one of {', '.join(FORMATS)}")
-    return _MODULES.get(form, form)
+def _module_name_of_format(format_name: str) -> str:
+    if format_name not in FORMATS:
+        raise AclTextError(f"unknown format `{format_name}`; expected one of {', '.join(FORMATS)}")
+    return _MODULES.get(format_name, format_name)

@@ -6,8 +6,11 @@ Only releases with the StandardAuthorizer (3.0 and later) log the ACL that decid
 import re
 from collections.abc import Iterable
 
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, at_line
-from kafka_shim.authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, errors_at_line
+from kafka_shim.authorizer.acl_formats.standard_acl import (
+    format_standard_acl,
+    parse_standard_acl_in_line,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 
@@ -15,9 +18,9 @@ _DECISION = re.compile(r"\bPrincipal = .+? is (?:Allowed|Denied) [Oo]peration = 
 _RULE = " based on rule "
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs in the lines; lines of other loggers are ignored."""
-    found: list[PlacedAcl] = []
+    acls: list[AclWithLine] = []
     for number, line in enumerate(text.split("\n"), start=1):
         if _DECISION.search(line) and _RULE not in line:
             raise AclTextError(
@@ -25,13 +28,13 @@ def read(text: str) -> list[PlacedAcl]:
                 " (`kafka-shim trace import`) and ask for the least ACLs",
                 number,
             )
-        with at_line(number):
-            acl = find_standard_acl(line)
+        with errors_at_line(number):
+            acl = parse_standard_acl_in_line(line)
         if acl is not None:
-            found.append((acl, number))
-    return found
+            acls.append((acl, number))
+    return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
+def format_acls(acls: Iterable[Acl]) -> str:
     """Return only the rules, since ACLs do not contain who requested what."""
-    return "".join(f"MatchingAcl(acl={standard_acl(acl)})\n" for acl in acls)
+    return "".join(f"MatchingAcl(acl={format_standard_acl(acl)})\n" for acl in acls)

@@ -3,14 +3,14 @@
 import argparse
 
 
-def add_actions(group: argparse._ArgumentGroup) -> None:
+def add_action_options(group: argparse._ArgumentGroup) -> None:
     """Add `--add`, `--remove` and `--list`."""
     group.add_argument("--list", action="store_true", help="print the ACLs of the resources")
     group.add_argument("--add", action="store_true", help="add ACLs to the resources")
     group.add_argument("--remove", action="store_true", help="remove ACLs from the resources")
 
 
-def add_resources(group: argparse._ArgumentGroup) -> None:
+def add_resource_options(group: argparse._ArgumentGroup) -> None:
     """Add the options that name resources, and the pattern type of the names."""
     for option, description in (
         ("--topic", "topic name"),
@@ -38,7 +38,7 @@ def add_resources(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def add_entries(group: argparse._ArgumentGroup) -> None:
+def add_entry_options(group: argparse._ArgumentGroup) -> None:
     """Add the options for operations, principals and hosts, and the shorthands for clients."""
     group.add_argument(
         "--operation",

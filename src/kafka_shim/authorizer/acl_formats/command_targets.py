@@ -12,7 +12,7 @@ from kafka_shim.authorizer.model import WILDCARD, Acl, AclFilter
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 
-Targets = dict[AclFilter, list[Acl]]
+AclsByResourceFilter = dict[AclFilter, list[Acl]]
 """Resource filters with the ACLs meant for each; no ACLs: every one of the resource."""
 
 PRODUCER = (Operation.WRITE, Operation.DESCRIBE)
@@ -25,11 +25,11 @@ NO_RESOURCE = (
 )
 
 
-def check(args: argparse.Namespace) -> None:
+def check_option_combination(args: argparse.Namespace) -> None:
     """Raise the errors that AclCommand reports before it connects."""
     if sum((args.add, args.remove, args.list)) != 1:
         raise AclTextError("Command must include exactly one action: --list, --add, --remove.")
-    _check_exclusions(args)
+    _check_exclusive_options(args)
     if args.add and not (args.allow_principal or args.deny_principal):
         raise AclTextError(
             "You must specify one of: --allow-principal, --deny-principal when trying to add ACLs."
@@ -50,7 +50,7 @@ def check(args: argparse.Namespace) -> None:
         _check_principal(principal.strip())
 
 
-def resources(args: argparse.Namespace) -> list[AclFilter]:
+def resource_filters_of_options(args: argparse.Namespace) -> list[AclFilter]:
     """Return a filter for each named resource; the cluster has only a literal name."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     options = (
@@ -60,17 +60,19 @@ def resources(args: argparse.Namespace) -> list[AclFilter]:
         (ResourceType.DELEGATION_TOKEN, args.delegation_token),
         (ResourceType.USER, args.user_principal),
     )
-    found = {
+    filters = {
         AclFilter(resource_type, name.strip(), pattern_type): None
         for resource_type, names in options
         for name in names
     }
     if args.cluster and pattern_type is PatternType.LITERAL:
-        found[_cluster()] = None
-    return list(found)
+        filters[_cluster_filter()] = None
+    return list(filters)
 
 
-def targets(args: argparse.Namespace, tool: AclToolOutput = NEWEST_TOOL) -> Targets:
+def acls_by_resource_filter(
+    args: argparse.Namespace, tool: AclToolOutput = NEWEST_TOOL
+) -> AclsByResourceFilter:
     """Return the ACLs to add or remove by resource filter, as the tool of a release does."""
     pattern_type = PatternType[args.resource_pattern_type.upper()]
     if args.add and pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
@@ -78,53 +80,61 @@ def targets(args: argparse.Namespace, tool: AclToolOutput = NEWEST_TOOL) -> Targ
             f"A '--resource-pattern-type' value of '{pattern_type.name}' is not valid when adding"
             " acls."
         )
-    found: Targets = {}
+    acls_by_filter: AclsByResourceFilter = {}
     if args.producer or args.consumer:
-        _add_roles(args, found, tool)
+        _add_acls_of_shorthands(args, acls_by_filter, tool)
     else:
-        operations = [_operation(text) for text in args.operation] or [Operation.ALL]
-        for resource in resources(args):
-            found[resource] = _acls(args, resource, operations)
-        _check_supported(found, operations)
-    if not found:
+        operations = [_parse_operation_option(text) for text in args.operation] or [Operation.ALL]
+        for resource in resource_filters_of_options(args):
+            acls_by_filter[resource] = _acls_of_options(args, resource, operations)
+        _check_operations_are_supported(acls_by_filter, operations)
+    if not acls_by_filter:
         raise AclTextError(NO_RESOURCE)
-    return found
+    return acls_by_filter
 
 
-def named(args: argparse.Namespace) -> list[AclFilter]:
+def resource_filters_listed_after_change(args: argparse.Namespace) -> list[AclFilter]:
     """Return the named resources, which are listed after a change; implied ones are not."""
-    found = resources(args)
-    return [*found, _cluster()] if args.idempotent and _cluster() not in found else found
+    filters = resource_filters_of_options(args)
+    return (
+        [*filters, _cluster_filter()]
+        if args.idempotent and _cluster_filter() not in filters
+        else filters
+    )
 
 
-def _add_roles(args: argparse.Namespace, found: Targets, tool: AclToolOutput) -> None:
+def _add_acls_of_shorthands(
+    args: argparse.Namespace, acls_by_filter: AclsByResourceFilter, tool: AclToolOutput
+) -> None:
     """Add the ACLs of the shorthands --producer and --consumer."""
     roles: list[tuple[AclFilter, Iterable[Operation]]] = []
-    for resource in resources(args):
+    for resource in resource_filters_of_options(args):
         match resource.resource_type:
             case ResourceType.TOPIC:
-                roles += _producer_of(resource, tool) if args.producer else []
+                roles += (
+                    _filters_and_operations_of_producer(resource, tool) if args.producer else []
+                )
                 roles += [(resource, CONSUMER_TOPIC)] if args.consumer else []
             case ResourceType.TRANSACTIONAL_ID if args.producer:
                 roles.append((resource, PRODUCER))
             case ResourceType.GROUP if args.consumer:
                 roles.append((resource, CONSUMER_GROUP))
     if args.idempotent:
-        roles.append((_cluster(), (Operation.IDEMPOTENT_WRITE,)))
+        roles.append((_cluster_filter(), (Operation.IDEMPOTENT_WRITE,)))
     for resource, operations in roles:
-        acls = found.setdefault(resource, [])
-        acls += [acl for acl in _acls(args, resource, operations) if acl not in acls]
+        acls = acls_by_filter.setdefault(resource, [])
+        acls += [acl for acl in _acls_of_options(args, resource, operations) if acl not in acls]
 
 
-def _producer_of(
+def _filters_and_operations_of_producer(
     topic: AclFilter, tool: AclToolOutput
 ) -> list[tuple[AclFilter, Iterable[Operation]]]:
     if not tool.producer_creates_by_cluster_acl:
         return [(topic, (*PRODUCER, Operation.CREATE))]
-    return [(topic, PRODUCER), (_cluster(), (Operation.CREATE,))]
+    return [(topic, PRODUCER), (_cluster_filter(), (Operation.CREATE,))]
 
 
-def _acls(
+def _acls_of_options(
     args: argparse.Namespace, resource: AclFilter, operations: Iterable[Operation]
 ) -> list[Acl]:
     """Return an ACL for each principal, each of its hosts, and each operation."""
@@ -149,7 +159,7 @@ def _acls(
     ]
 
 
-def _check_exclusions(args: argparse.Namespace) -> None:
+def _check_exclusive_options(args: argparse.Namespace) -> None:
     excluded = {
         "list": (
             *("producer", "consumer", "allow_host", "allow_principal", "deny_host"),
@@ -165,8 +175,10 @@ def _check_exclusions(args: argparse.Namespace) -> None:
                 raise AclTextError(f'Option "[{option}]" can\'t be used with option "[{name}]"')
 
 
-def _check_supported(found: Targets, operations: Iterable[Operation]) -> None:
-    for resource in found:
+def _check_operations_are_supported(
+    acls_by_filter: AclsByResourceFilter, operations: Iterable[Operation]
+) -> None:
+    for resource in acls_by_filter:
         supported = (*supported_operations(resource.resource_type), Operation.ALL)
         if not set(operations) <= set(supported):
             names = ", ".join(operation.name for operation in supported)
@@ -184,12 +196,12 @@ def _check_principal(text: str) -> None:
         )
 
 
-def _operation(text: str) -> Operation:
+def _parse_operation_option(text: str) -> Operation:
     try:
         return parse_operation(text)
     except AclTextError as error:
         raise AclTextError(f"--operation: {error}") from error
 
 
-def _cluster() -> AclFilter:
+def _cluster_filter() -> AclFilter:
     return AclFilter(ResourceType.CLUSTER, CLUSTER_NAME, PatternType.LITERAL)

@@ -11,8 +11,13 @@ import io
 import re
 from collections.abc import Iterable
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
+from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclWithLine,
+    ErrorCollector,
+    errors_at_line,
+    parse_acl_texts,
+)
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 
@@ -27,7 +32,7 @@ COLUMNS = (
 )
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of a table; AclTextError names the line."""
     table = text.removeprefix("\ufeff")
     separator = re.match(r'"?KafkaPrincipal"?(\W)', table)
@@ -37,21 +42,21 @@ def read(text: str) -> list[PlacedAcl]:
     missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
     if missing:
         raise AclTextError(f"the column `{min(missing)}` is missing", 1)
-    with at_line(1):
-        known_keys(rows.fieldnames or (), COLUMNS, "the columns")
-    found: list[PlacedAcl] = []
-    mistakes = Mistakes()
+    with errors_at_line(1):
+        check_keys_are_known(rows.fieldnames or (), COLUMNS, "the columns")
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
     try:
         for row in rows:
-            with mistakes.at(rows.line_num):
-                found.append((_acl(row), rows.line_num))
+            with mistakes.collect_errors(rows.line_num):
+                acls.append((_acl_of_row(row), rows.line_num))
     except csv.Error as error:
         raise AclTextError(str(error), rows.line_num) from error
-    mistakes.check()
-    return found
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
+def format_acls(acls: Iterable[Acl]) -> str:
     """Return a table of the ACLs, with a heading."""
     table = io.StringIO(newline="")
     writer = csv.writer(table, lineterminator="\n")
@@ -71,10 +76,10 @@ def write(acls: Iterable[Acl]) -> str:
     return table.getvalue()
 
 
-def _acl(row: dict[str, str]) -> Acl:
+def _acl_of_row(row: dict[str, str]) -> Acl:
     if None in row.values() or None in row:
         raise AclTextError("the line must have as many fields as the first line")
-    return acl_of(
+    return parse_acl_texts(
         (
             row["KafkaPrincipal"],
             row["Host"],

@@ -5,9 +5,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
 
-from kafka_shim.authorizer.acl_formats.fields import at_line
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import Lined, LinedList, line_of, line_under
+from kafka_shim.authorizer.acl_formats.fields import errors_at_line
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    ListWithLines,
+    MappingWithLines,
+    line_of_key,
+    line_of_mapping,
+    load_json_with_lines,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 
 DEPTH_MAX: Final = 100
@@ -19,42 +24,44 @@ _JSON = re.compile(r'\s*(?:\[\s*)?\{\s*"')
 _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 
 
-def load(text: str, *, with_lines: bool = False) -> Any:
+def load_document(text: str, *, with_lines: bool = False) -> Any:
     """Return the document of a YAML or JSON text with one document; AclTextError otherwise.
 
     `with_lines`: mappings are `Lined`, lists `LinedList`.
     """
-    documents = load_all(text, with_lines=with_lines)
+    documents = load_documents(text, with_lines=with_lines)
     if len(documents) > 1:
         raise AclTextError("expected one YAML document, found several")
     return documents[0] if documents else None
 
 
-def load_all(text: str, *, with_lines: bool = False) -> list[Any]:
+def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
     """Return all documents of a YAML or JSON text; AclTextError, with
     the line, if it is neither.
     """
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
-    if _depth(text) > DEPTH_MAX:  # the C parser would crash the process
+    if _nesting_depth_bound(text) > DEPTH_MAX:  # the C parser would crash the process
         raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep")
     try:
-        loader = (_lined_loader() if with_lines else _loader())(text)
-        return list(_documents(loader, has_aliases="&" in text and "*" in text))
+        loader = (
+            _line_recording_loader_class() if with_lines else _duplicate_checking_loader_class()
+        )(text)
+        return list(_construct_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
         if _JSON.match(text):
-            load_json(text)  # raises an error with a better text
+            load_json_with_lines(text)  # raises an error with a better text
         mark = getattr(error, "problem_mark", None)
         line = mark.line + 1 if mark is not None else 0
-        problem = _problem_without_value(
+        problem = _yaml_problem_without_value(
             getattr(error, "problem", None) or " ".join(str(error).split())
         )
-        raise AclTextError(f"not YAML: {_problem_without_value(problem)}", line) from error
+        raise AclTextError(f"not YAML: {_yaml_problem_without_value(problem)}", line) from error
     except (ValueError, TypeError, RecursionError) as error:  # an invalid date, or too deep nesting
         raise AclTextError(f"not YAML: {error}") from error
 
 
-def _problem_without_value(problem: str) -> str:
+def _yaml_problem_without_value(problem: str) -> str:
     """Return the parser's problem without the value, which may be a password."""
     if problem.startswith("found undefined alias"):
         return "undefined alias; a value that begins with `*` needs quotes"
@@ -63,12 +70,12 @@ def _problem_without_value(problem: str) -> str:
     return problem
 
 
-def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
+def _construct_documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
     """Yield each document; AclTextError for one that expands to far more than its text."""
     try:
         while loader.check_node():
             node = loader.get_node()
-            if has_aliases and _parts(node, {}) > PARTS_MAX:
+            if has_aliases and _expanded_value_count(node, {}) > PARTS_MAX:
                 raise AclTextError(
                     f"unsupported YAML: its aliases expand to more than {PARTS_MAX} values"
                 )
@@ -77,7 +84,7 @@ def _documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
         loader.dispose()
 
 
-def _parts(node: Any, known: dict[int, int]) -> int:
+def _expanded_value_count(node: Any, known: dict[int, int]) -> int:
     """Return the number of values in a node after its aliases are expanded."""
     if isinstance(node.value, str):
         return 1
@@ -86,11 +93,11 @@ def _parts(node: Any, known: dict[int, int]) -> int:
         inner_nodes = [
             part for item in node.value for part in (item if isinstance(item, tuple) else (item,))
         ]
-        known[id(node)] = 1 + sum(_parts(part, known) for part in inner_nodes)
+        known[id(node)] = 1 + sum(_expanded_value_count(part, known) for part in inner_nodes)
     return known[id(node)]
 
 
-def _depth(text: str) -> int:
+def _nesting_depth_bound(text: str) -> int:
     """Return an upper bound of the nesting of brackets, and of blocks by indents and marks."""
     depth = deepest = 0
     for bracket in _BRACKET.finditer(text):
@@ -100,7 +107,7 @@ def _depth(text: str) -> int:
 
 
 @cache
-def _loader() -> Any:
+def _duplicate_checking_loader_class() -> Any:
     """Return PyYAML's safe loader, which here reports duplicate keys (PyYAML drops the first)."""
     import yaml  # noqa: PLC0415 - as above
 
@@ -128,10 +135,10 @@ def _loader() -> Any:
 
 
 @cache
-def _lined_loader() -> Any:
-    class _LinedLoader(_loader()):  # type: ignore[misc]
-        def construct_lined(self, node: Any) -> Iterator[Lined]:
-            found = Lined()
+def _line_recording_loader_class() -> Any:
+    class _LinedLoader(_duplicate_checking_loader_class()):  # type: ignore[misc]
+        def construct_lined(self, node: Any) -> Iterator[MappingWithLines]:
+            found = MappingWithLines()
             found.line = node.start_mark.line + 1
             found.lines = {}
             yield found
@@ -142,8 +149,8 @@ def _lined_loader() -> Any:
                 if isinstance(key.value, str)
             }
 
-        def construct_lined_list(self, node: Any) -> Iterator[LinedList]:
-            found = LinedList()
+        def construct_lined_list(self, node: Any) -> Iterator[ListWithLines]:
+            found = ListWithLines()
             found.lines = [item.start_mark.line + 1 for item in node.value]
             yield found
             found.extend(self.construct_sequence(node))
@@ -153,7 +160,7 @@ def _lined_loader() -> Any:
     return _LinedLoader
 
 
-def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
+def dump_yaml_documents(documents: Iterable[Mapping[str, Any]]) -> str:
     """Return documents as YAML, with keys in their order."""
     import yaml  # noqa: PLC0415 - as above
 
@@ -165,41 +172,41 @@ def dump_all(documents: Iterable[Mapping[str, Any]]) -> str:
     )
 
 
-def resources(text: str) -> list[Mapping[str, Any]]:
+def kubernetes_resources(text: str) -> list[Mapping[str, Any]]:
     """Return the Kubernetes-like resources of a text, also those in lists, with their lines.
 
-    Resources of all kinds are returned; `bystanders` checks those that are not of the format.
+    Resources of all kinds are returned; `signs_of_acls` checks those that are not of the format.
     """
-    found: list[Mapping[str, Any]] = []
-    for number, document in enumerate(load_all(text, with_lines=True), start=1):
+    resources_with_lines: list[Mapping[str, Any]] = []
+    for number, document in enumerate(load_documents(text, with_lines=True), start=1):
         if document is None:
             continue
         where = f"document {number}"
         if not isinstance(document, Mapping):
             raise AclTextError(f"{where}: expected a resource with `kind`, not `{document}`")
         if "items" in document:
-            with at_line(line_of(document)):
-                items = listed(document, "items", where)
-                found += [mapping(item, f"{where}: item") for item in items]
+            with errors_at_line(line_of_mapping(document)):
+                items = list_under_key(document, "items", where)
+                resources_with_lines += [require_mapping(item, f"{where}: item") for item in items]
         else:
-            found.append(document)
-    return found
+            resources_with_lines.append(document)
+    return resources_with_lines
 
 
-def mapping(value: Any, where: str) -> Mapping[str, Any]:
+def require_mapping(value: Any, where: str) -> Mapping[str, Any]:
     """Return the value if it is a mapping; AclTextError, with the place, otherwise."""
     if not isinstance(value, Mapping):
         raise AclTextError(f"{where}: expected a mapping, not `{value}`")
     return cast("Mapping[str, Any]", value)
 
 
-def inner(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+def mapping_under_key(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
     """Return the mapping under a key; empty if the key is missing."""
     value = parent.get(key)
-    return {} if value is None else mapping(value, f"{where}: `{key}`")
+    return {} if value is None else require_mapping(value, f"{where}: `{key}`")
 
 
-def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+def list_under_key(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key; empty if the key is missing."""
     value = parent.get(key)
     if value is None:
@@ -209,20 +216,22 @@ def listed(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     return value
 
 
-def required_list(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+def list_under_key_unless_null(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key; AclTextError if the key has no
     value, which may be an accident.
     """
     if key in parent and parent[key] is None:
-        raise AclTextError(f"{where}: {nothing_below(key)}", line_under(parent, key))
-    return listed(parent, key, where)
+        raise AclTextError(f"{where}: {empty_key_message(key)}", line_of_key(parent, key))
+    return list_under_key(parent, key, where)
 
 
-def nothing_below(key: str) -> str:
+def empty_key_message(key: str) -> str:
     return f"there is nothing below `{key}`; write `{key}: []` if there are none"
 
 
-def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None = None) -> str:
+def text_under_key(
+    parent: Mapping[str, Any], key: str, where: str, default: str | None = None
+) -> str:
     """Return the text under a key; AclTextError if it is missing and there is no default."""
     value = parent.get(key, default)
     if not isinstance(value, str):
@@ -230,24 +239,26 @@ def text_of(parent: Mapping[str, Any], key: str, where: str, default: str | None
     return value
 
 
-def known_keys(parent: Iterable[Any], known: Iterable[str], where: str = "") -> None:
+def check_keys_are_known(parent: Iterable[Any], known: Iterable[str], where: str = "") -> None:
     """Raise AclTextError for unknown keys, with their lines if known."""
     names = list(known)
     errors = [
         AclTextError(
-            f"{where}: {unknown('key', key, names)}" if where else unknown("key", key, names),
-            line_under(parent, key),
+            f"{where}: {unknown_word_message('key', key, names)}"
+            if where
+            else unknown_word_message("key", key, names),
+            line_of_key(parent, key),
         )
         for key in sorted(str(key) for key in parent if key not in names)
     ]
     if errors:
-        raise AclTextError(errors[0].said, errors[0].line, errors[1:])
+        raise AclTextError(errors[0].message, errors[0].line, errors[1:])
 
 
-def unknown(what: str, word: str, known: Sequence[str]) -> str:
+def unknown_word_message(kind: str, word: str, known: Sequence[str]) -> str:
     """Return an error text for an unknown word, with the word that was probably meant."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 
     close = get_close_matches(word, known, n=1, cutoff=0.6)
     meant = f"did you mean `{close[0]}`? Known" if close else "known"
-    return f"unknown {what} `{word}`; {meant} are {', '.join(known)}"
+    return f"unknown {kind} `{word}`; {meant} are {', '.join(known)}"

@@ -13,10 +13,10 @@ from kafka_shim.authorizer.acl_names import (
 )
 from kafka_shim.authorizer.model import Acl
 
-Parts = tuple[str, str, str, str, str, str, str]
+AclTexts = tuple[str, str, str, str, str, str, str]
 """Principal, host, resource type, resource name, pattern type, operation, permission."""
 
-PlacedAcl = tuple[Acl, int]
+AclWithLine = tuple[Acl, int]
 """An ACL and the line of its text that says it; 0 if that is unknown."""
 
 _PARSERS: Mapping[int, Callable[[str], object]] = MappingProxyType(
@@ -25,12 +25,12 @@ _PARSERS: Mapping[int, Callable[[str], object]] = MappingProxyType(
 """For the parts that are not any text."""
 
 
-def acl_of(parts: Parts, where: str = "", lines: Sequence[int] = ()) -> Acl:
+def parse_acl_texts(texts: AclTexts, where: str = "", lines: Sequence[int] = ()) -> Acl:
     """Return the ACL; AclTextError, beginning with `where`, names the invalid text.
 
     `lines` are the lines of the parts.
     """
-    principal, host, resource_type, resource_name, pattern_type, operation, permission = parts
+    principal, host, resource_type, resource_name, pattern_type, operation, permission = texts
     try:
         return Acl(
             parse_resource_type(resource_type),
@@ -43,51 +43,51 @@ def acl_of(parts: Parts, where: str = "", lines: Sequence[int] = ()) -> Acl:
         )
     except AclTextError as error:
         said = f"{where}: {error}" if where else str(error)
-        raise AclTextError(said, lines[_wrong(parts)] if lines else 0) from error
+        raise AclTextError(said, lines[_position_of_invalid_text(texts)] if lines else 0) from error
 
 
-def _wrong(parts: Parts) -> int:
+def _position_of_invalid_text(texts: AclTexts) -> int:
     """Return the position of the first invalid part."""
     for at, parse in _PARSERS.items():
         try:
-            parse(parts[at])
+            parse(texts[at])
         except AclTextError:
             return at
     raise AssertionError("a part is wrong")
 
 
 @contextmanager
-def at_line(line: int) -> Iterator[None]:
+def errors_at_line(line: int) -> Iterator[None]:
     """Add the line to an AclTextError without one."""
     try:
         yield
     except AclTextError as error:
         if error.line:
             raise
-        raise AclTextError(error.said, line, error.others) from error
+        raise AclTextError(error.message, line, error.further_errors) from error
 
 
-class Mistakes:
+class ErrorCollector:
     """Collects the errors in a text, so that one exception lists all of them."""
 
     def __init__(self) -> None:
         self._found: list[AclTextError] = []
 
     @contextmanager
-    def at(self, line: int = 0) -> Iterator[None]:
+    def collect_errors(self, line: int = 0) -> Iterator[None]:
         """Record an AclTextError and continue; it gets this line if it has none."""
         try:
             yield
         except AclTextError as error:
-            self.add(error, line)
+            self.add_error(error, line)
 
-    def add(self, error: AclTextError, line: int) -> None:
+    def add_error(self, error: AclTextError, line: int) -> None:
         """Record an error that was caught."""
-        for each in (error, *error.others):
-            self._found.append(AclTextError(each.said, each.line or line))
+        for each in (error, *error.further_errors):
+            self._found.append(AclTextError(each.message, each.line or line))
 
-    def check(self) -> None:
+    def raise_collected_errors(self) -> None:
         """Raise the first AclTextError, with the others, if there are any."""
         if self._found:
             first, *others = self._found
-            raise AclTextError(first.said, first.line, others)
+            raise AclTextError(first.message, first.line, others)

@@ -9,20 +9,24 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.bystanders import mentions_acls
-from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import Mistakes
+from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
+from kafka_shim.authorizer.acl_formats.fields import ErrorCollector
 from kafka_shim.authorizer.acl_formats.hcl_blocks import (
     Block,
     Token,
-    blocks,
-    end_of_group,
-    quoted,
-    unquoted,
+    parse_blocks,
+    position_of_closing_bracket,
+    quote,
+    unquote,
 )
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.signs_of_acls import mentions_acls
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    MappingWithLines,
+    line_of_key,
+    line_of_mapping,
+    load_json_with_lines,
+)
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.protocol.enums import PatternType, ResourceType
@@ -37,8 +41,8 @@ _HARMLESS = (
 _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 
 
-def resources_of(
-    text: str, kind: str, known: Iterable[str], mistakes: Mistakes
+def resources_of_type(
+    text: str, resource_type: str, known_attributes: Iterable[str], errors: ErrorCollector
 ) -> Iterator[tuple[str, Mapping[str, str], int]]:
     """Yield name, attributes (texts with their lines) and line of all resources of a kind.
 
@@ -46,28 +50,32 @@ def resources_of(
     unknown types of ACLs. An attribute that is not a text, or contains an expression, is None.
     """
     if text.lstrip().startswith("{"):
-        yield from _from_json(text, kind)
+        yield from _resources_in_terraform_json(text, resource_type)
         return
-    with mistakes.at():
-        for block in blocks(text):
-            with mistakes.at(block.line):
-                if block.keyword == "resource" and block.labels[:1] == (kind,):
+    with errors.collect_errors():
+        for block in parse_blocks(text):
+            with errors.collect_errors(block.line):
+                if block.keyword == "resource" and block.labels[:1] == (resource_type,):
                     name = block.labels[1] if len(block.labels) > 1 else "?"
-                    yield name, _attributes(block, name, known, mistakes), block.line
+                    yield (
+                        name,
+                        _attributes_of_block(block, name, known_attributes, errors),
+                        block.line,
+                    )
                 else:
-                    check_bystander(block)
+                    check_block_has_no_acls(block)
 
 
-def check_bystander(block: Block) -> None:
+def check_block_has_no_acls(block: Block) -> None:
     """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
-    if block.keyword == "module" and not is_local(block):
+    if block.keyword == "module" and not is_local_module(block):
         raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
     if block.keyword not in (*_HARMLESS, "resource", "module"):
         raise AclTextError(f"unknown Terraform block `{block.keyword}`")
     if block.keyword != "resource":
         return
-    if is_acl_type("".join(block.labels[:1])):
+    if is_acl_resource_type("".join(block.labels[:1])):
         raise AclTextError(
             f"{name}: this type of ACLs cannot be combined with the others, or is unsupported"
         )
@@ -77,47 +85,49 @@ def check_bystander(block: Block) -> None:
             raise AclTextError(f"{name}: it may contain ACLs; {_ADVICE}", token.line)
 
 
-def is_acl_type(kind: str) -> bool:
+def is_acl_resource_type(resource_type: str) -> bool:
     """Return whether a resource type is about Kafka ACLs, in any provider."""
-    return _ACLS.fullmatch(kind) is not None
+    return _ACLS.fullmatch(resource_type) is not None
 
 
-def is_local(block: Block) -> bool:
+def is_local_module(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
-    return source_of(block).startswith(("./", "../")) and not any(
+    return module_source(block).startswith(("./", "../")) and not any(
         token.text in ("count", "for_each") for token in block.body
     )
 
 
-def source_of(block: Block) -> str:
+def module_source(block: Block) -> str:
     """Return the source of a module; empty if it is missing or an expression."""
     values = {
         key.text: value.text
         for key, sign, value in zip(block.body, block.body[1:], block.body[2:], strict=False)
         if sign.text == "="
     }
-    return unquoted(values.get("source", '""')) or ""
+    return unquote(values.get("source", '""')) or ""
 
 
-def attribute(attributes: Mapping[str, str | None], key: str, name: str) -> str:
+def require_text_attribute(
+    attributes: Mapping[str, str | None], key: str, resource_name: str
+) -> str:
     """Return a text attribute; AclTextError if it is missing or an expression."""
     if key not in attributes:
-        raise AclTextError(f"resource {name}: `{key}` is missing")
+        raise AclTextError(f"resource {resource_name}: `{key}` is missing")
     value = attributes[key]
     if value is None:
-        said = f"resource {name}: `{key}` is an expression; {_ADVICE}"
-        raise AclTextError(said, line_under(attributes, key))
+        said = f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
+        raise AclTextError(said, line_of_key(attributes, key))
     return value
 
 
-def resource(kind: str, name: str, attributes: Mapping[str, str]) -> str:
+def format_resource(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
     """Return a resource block with attributes aligned as by `terraform fmt`."""
     width = max(map(len, attributes))
-    lines = [f"  {key:<{width}} = {quoted(value)}\n" for key, value in attributes.items()]
-    return f'resource "{kind}" "{name}" {{\n{"".join(lines)}}}\n'
+    lines = [f"  {key:<{width}} = {quote(value)}\n" for key, value in attributes.items()]
+    return f'resource "{resource_type}" "{name}" {{\n{"".join(lines)}}}\n'
 
 
-def name_of(acl: Acl) -> str:
+def resource_name_for_acl(acl: Acl) -> str:
     """Return a name for an ACL's resource that depends only on the ACL, so that it does not change.
 
     Examples are `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, and `every-topic`
@@ -132,31 +142,33 @@ def name_of(acl: Acl) -> str:
     else:
         plural = "s" if acl.pattern_type is PatternType.PREFIXED else ""
         what = f"{kind}{plural}_{acl.resource_name}"
-    who = "everyone" if principal == WILDCARD else principal
+    principal_text = "everyone" if principal == WILDCARD else principal
     operation = camel_case(acl.operation).lower()
-    said = f"{camel_case(acl.permission).lower()}_{who}_{operation}_{what}"
-    said += "" if acl.host == WILDCARD else f"_from_{acl.host}"
-    name = re.sub(r"[^\w-]", "_", said, flags=re.ASCII)
-    is_plain = name == said and principal_type == "User" and acl.host == WILDCARD
-    if is_plain and "_" not in who and principal != "everyone":
+    full_name = f"{camel_case(acl.permission).lower()}_{principal_text}_{operation}_{what}"
+    full_name += "" if acl.host == WILDCARD else f"_from_{acl.host}"
+    name = re.sub(r"[^\w-]", "_", full_name, flags=re.ASCII)
+    is_plain = name == full_name and principal_type == "User" and acl.host == WILDCARD
+    if is_plain and "_" not in principal_text and principal != "everyone":
         return name
-    return f"{name}_{sha256(acl_rule(acl).encode()).hexdigest()[:6]}"
+    return f"{name}_{sha256(format_acl_rule(acl).encode()).hexdigest()[:6]}"
 
 
-def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+def _resources_in_terraform_json(
+    text: str, resource_type: str
+) -> Iterator[tuple[str, Mapping[str, Any], int]]:
     """Yield resources with values, at any depth, of `terraform show -json` or of a state file."""
-    content = load_json(text)
+    content = load_json_with_lines(text)
     waiting = [content.get("values", content) if isinstance(content, dict) else content]
     while waiting:
         value = waiting.pop(0)
         if isinstance(value, list):
             waiting = value + waiting
         elif isinstance(value, dict):
-            if value.get("type") == kind:
+            if value.get("type") == resource_type:
                 instances = value.get("instances") or [{"attributes": value.get("values")}]
                 name = str(value.get("address") or value.get("name"))
                 for instance in instances if isinstance(instances, list) else [instances]:
-                    line = line_of(instance) or line_of(value)
+                    line = line_of_mapping(instance) or line_of_mapping(value)
                     attributes: Any = instance
                     if isinstance(instance, dict):
                         attributes = instance.get("attributes") or {}
@@ -167,36 +179,38 @@ def _from_json(text: str, kind: str) -> Iterator[tuple[str, Mapping[str, Any], i
                 waiting = list(value.values()) + waiting
 
 
-def _attributes(block: Block, name: str, known: Iterable[str], mistakes: Mistakes) -> Lined:
+def _attributes_of_block(
+    block: Block, name: str, known: Iterable[str], mistakes: ErrorCollector
+) -> MappingWithLines:
     """Return the attributes of the block, without those of inner blocks."""
-    found = Lined()
-    found.line, found.lines = block.line, {}
+    attributes = MappingWithLines()
+    attributes.line, attributes.lines = block.line, {}
     tokens, at = block.body, 0
     while at < len(tokens):
         key = tokens[at].text
         if key in ("{", "[", "("):
-            at = end_of_group(tokens, at)
-        elif _is_assigned(tokens, at):
-            found.lines[key] = tokens[at].line
-            with mistakes.at(tokens[at].line):
-                known_keys([key], (*known, *_META), f"resource {name}")
+            at = position_of_closing_bracket(tokens, at)
+        elif _is_attribute_name_at(tokens, at):
+            attributes.lines[key] = tokens[at].line
+            with mistakes.collect_errors(tokens[at].line):
+                check_keys_are_known([key], (*known, *_META), f"resource {name}")
                 if key in ("count", "for_each"):
                     raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
-            found[key] = _value(tokens, at + 2)
+            attributes[key] = _text_value_at(tokens, at + 2)
             at += 1
         at += 1
-    return found
+    return attributes
 
 
-def _value(tokens: Sequence[Token], at: int) -> str | None:
+def _text_value_at(tokens: Sequence[Token], position: int) -> str | None:
     """Return the text that begins here if it is the whole value, else None."""
-    if at >= len(tokens) or tokens[at].kind != "text":
+    if position >= len(tokens) or tokens[position].kind != "text":
         return None
-    ends = at + 1 >= len(tokens) or tokens[at + 1].kind == "word"
-    return unquoted(tokens[at].text) if ends else None
+    ends = position + 1 >= len(tokens) or tokens[position + 1].kind == "word"
+    return unquote(tokens[position].text) if ends else None
 
 
-def _is_assigned(tokens: Sequence[Token], at: int) -> bool:
+def _is_attribute_name_at(tokens: Sequence[Token], position: int) -> bool:
     """Return whether a word is an attribute's name and not an operand of `==`."""
-    signs = [token.text for token in tokens[at + 1 : at + 3]]
-    return tokens[at].kind == "word" and signs[:1] == ["="] and signs[1:] != ["="]
+    signs = [token.text for token in tokens[position + 1 : position + 3]]
+    return tokens[position].kind == "word" and signs[:1] == ["="] and signs[1:] != ["="]

@@ -37,47 +37,51 @@ class Block(msgspec.Struct, frozen=True):
     line: int
 
 
-def blocks(text: str) -> Iterator[Block]:
+def parse_blocks(text: str) -> Iterator[Block]:
     """Yield the outermost blocks; AclTextError, with the line, for anything else."""
-    found = list(tokens(text))
+    block_tokens = list(tokenize(text))
     at = 0
-    while at < len(found):
-        first, opening = found[at], at
-        while opening < len(found) and found[opening].kind in ("word", "text"):
+    while at < len(block_tokens):
+        first, opening = block_tokens[at], at
+        while opening < len(block_tokens) and block_tokens[opening].kind in ("word", "text"):
             opening += 1
-        if first.kind != "word" or opening == len(found) or found[opening].text != "{":
+        if (
+            first.kind != "word"
+            or opening == len(block_tokens)
+            or block_tokens[opening].text != "{"
+        ):
             said = f"not Terraform: expected a block such as resource, not `{first.text}`"
             raise AclTextError(said, first.line)
-        end = _end_of_block(found, opening)
-        labels = tuple(unquoted(token.text) or "?" for token in found[at + 1 : opening])
-        yield Block(first.text, labels, found[opening + 1 : end], first.line)
+        end = _position_of_block_end(block_tokens, opening)
+        labels = tuple(unquote(token.text) or "?" for token in block_tokens[at + 1 : opening])
+        yield Block(first.text, labels, block_tokens[opening + 1 : end], first.line)
         at = end + 1
 
 
-def tokens(text: str) -> Iterator[Token]:
+def tokenize(text: str) -> Iterator[Token]:
     at, line = 0, 1
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        assert found is not None, "any character is a token"
-        at = found.end()
-        if not found["space"]:
+        match = _TOKEN.match(text, at)
+        assert match is not None, "any character is a token"
+        at = match.end()
+        if not match["space"]:
             kinds = ("text", "heredoc", "word")
-            yield Token(next((k for k in kinds if found[k]), "other"), found[0], line)
-        line += found[0].count("\n")
+            yield Token(next((k for k in kinds if match[k]), "other"), match[0], line)
+        line += match[0].count("\n")
 
 
-def end_of_group(found: Sequence[Token], opening: int) -> int:
+def position_of_closing_bracket(tokens: Sequence[Token], opening: int) -> int:
     """Return the position of the closing bracket, or the end."""
     depth = 0
-    for at in range(opening, len(found)):
-        if found[at].kind == "other":
-            depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(found[at].text, 0)
+    for at in range(opening, len(tokens)):
+        if tokens[at].kind == "other":
+            depth += {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}.get(tokens[at].text, 0)
         if depth == 0:
             return at
-    return len(found)
+    return len(tokens)
 
 
-def unquoted(token: str) -> str | None:
+def unquote(token: str) -> str | None:
     """Return the value of a quoted text or a word; None if it contains an expression."""
     if not token.startswith('"'):
         return token
@@ -92,16 +96,16 @@ def unquoted(token: str) -> str | None:
     )
 
 
-def quoted(text: str) -> str:
-    found = json.dumps(text, ensure_ascii=False)
-    return found.replace("${", "$${").replace("%{", "%%{")
+def quote(text: str) -> str:
+    json_text = json.dumps(text, ensure_ascii=False)
+    return json_text.replace("${", "$${").replace("%{", "%%{")
 
 
-def _end_of_block(found: Sequence[Token], opening: int) -> int:
+def _position_of_block_end(tokens: Sequence[Token], opening: int) -> int:
     depth = 0
-    for at in range(opening, len(found)):
-        if found[at].kind == "other":
-            depth += {"{": 1, "}": -1}.get(found[at].text, 0)
+    for at in range(opening, len(tokens)):
+        if tokens[at].kind == "other":
+            depth += {"{": 1, "}": -1}.get(tokens[at].text, 0)
         if depth == 0:
             return at
-    raise AclTextError("a block is not closed: a `}` is missing", found[opening].line)
+    raise AclTextError("a block is not closed: a `}` is missing", tokens[opening].line)

@@ -4,19 +4,24 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.bystanders import own_resources
 from kafka_shim.authorizer.acl_formats.documents import (
-    dump_all,
-    inner,
-    known_keys,
-    listed,
-    mapping,
-    required_list,
-    resources,
-    text_of,
+    check_keys_are_known,
+    dump_yaml_documents,
+    kubernetes_resources,
+    list_under_key,
+    list_under_key_unless_null,
+    mapping_under_key,
+    require_mapping,
+    text_under_key,
 )
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.lines import line_of, lines_under
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclWithLine,
+    ErrorCollector,
+    errors_at_line,
+    parse_acl_texts,
+)
+from kafka_shim.authorizer.acl_formats.signs_of_acls import resources_of_kinds
+from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_mapping, lines_of_items
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -26,80 +31,93 @@ _SINGULAR = {"CREATE_TOKEN": "CREATE_TOKENS", "DESCRIBE_TOKEN": "DESCRIBE_TOKENS
 """As jikkou's own guide spells them."""
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of all principals; ACLs of a role have the role's lines."""
     roles: dict[str, list[Any]] = {}
     principals: list[tuple[str, Mapping[str, Any]]] = []
-    mistakes = Mistakes()
-    for resource in own_resources(resources(text), (AUTHORIZATION, ROLE)):
-        with mistakes.at(line_of(resource)):
+    mistakes = ErrorCollector()
+    for resource in resources_of_kinds(kubernetes_resources(text), (AUTHORIZATION, ROLE)):
+        with mistakes.collect_errors(line_of_mapping(resource)):
             kind = str(resource.get("kind"))
-            name = text_of(inner(resource, "metadata", kind), "name", f"{kind}: `metadata`")
-            spec = inner(resource, "spec", f"{kind} {name}")
+            name = text_under_key(
+                mapping_under_key(resource, "metadata", kind), "name", f"{kind}: `metadata`"
+            )
+            spec = mapping_under_key(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
-            known_keys(spec, known, f"{kind} {name}: `spec`")
-            entries = required_list(spec, "acls", f"{kind} {name}")
+            check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
+            entries = list_under_key_unless_null(spec, "acls", f"{kind} {name}")
             if kind == ROLE:
                 roles[name] = entries
             else:
                 principals.append((name, spec))
-    mistakes.check()
-    found: list[PlacedAcl] = []
+    mistakes.raise_collected_errors()
+    acls: list[AclWithLine] = []
     for principal, spec in principals:
-        with mistakes.at(line_of(spec)):
-            found += _read_principal(principal, spec, roles)
-    mistakes.check()
-    return found
+        with mistakes.collect_errors(line_of_mapping(spec)):
+            acls += _parse_acls_of_principal(principal, spec, roles)
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def _read_principal(
+def _parse_acls_of_principal(
     principal: str, spec: Mapping[str, Any], roles: Mapping[str, list[Any]]
-) -> list[PlacedAcl]:
+) -> list[AclWithLine]:
     where = f"{AUTHORIZATION} {principal}"
-    mistakes = Mistakes()
-    found = list(_read_entries(listed(spec, "acls", where), principal, where, mistakes))
-    for role in listed(spec, "roles", where):
-        with mistakes.at():
+    mistakes = ErrorCollector()
+    acls = list(_parse_rules(list_under_key(spec, "acls", where), principal, where, mistakes))
+    for role in list_under_key(spec, "roles", where):
+        with mistakes.collect_errors():
             if role not in roles:
                 raise AclTextError(f"{where}: unknown role `{role}`")
-            found += _read_entries(roles[role], principal, f"{ROLE} {role}", mistakes)
-    mistakes.check()
-    return found
+            acls += _parse_rules(roles[role], principal, f"{ROLE} {role}", mistakes)
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
-    principals = groupby(sorted(acls, key=_rule), key=lambda acl: acl.principal)
-    return dump_all(resource_of(name, list(entries)) for name, entries in principals)
+def format_acls(acls: Iterable[Acl]) -> str:
+    principals = groupby(sorted(acls, key=_rule_sort_key), key=lambda acl: acl.principal)
+    return dump_yaml_documents(
+        authorization_resource(name, list(entries)) for name, entries in principals
+    )
 
 
-def _read_entries(
-    entries: list[Any], principal: str, role: str, mistakes: Mistakes
-) -> Iterator[PlacedAcl]:
+def _parse_rules(
+    entries: list[Any], principal: str, role: str, mistakes: ErrorCollector
+) -> Iterator[AclWithLine]:
     for number, entry in enumerate(entries, start=1):
-        with mistakes.at(line_of(entry)):
-            yield from list(_read_entry(mapping(entry, role), principal, f"{role}: acl {number}"))
+        with mistakes.collect_errors(line_of_mapping(entry)):
+            yield from list(
+                _parse_rule(require_mapping(entry, role), principal, f"{role}: acl {number}")
+            )
 
 
-def _read_entry(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[PlacedAcl]:
-    known_keys(entry, ("resource", "type", "operations", "host"), where)
-    resource = inner(entry, "resource", where)
-    pattern_type = text_of(resource, "patternType", where)
+def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[AclWithLine]:
+    check_keys_are_known(entry, ("resource", "type", "operations", "host"), where)
+    resource = mapping_under_key(entry, "resource", where)
+    pattern_type = text_under_key(resource, "patternType", where)
     if pattern_type.upper() == "MATCH":
         raise AclTextError(
             f"{where}: MATCH is a regular expression that jikkou expands against the existing"
             " topics; an ACL cannot express it: give the names, or a prefix"
         )
-    host, permission = text_of(entry, "host", where, WILDCARD), text_of(entry, "type", where)
-    what = (text_of(resource, "type", where), text_of(resource, "pattern", where), pattern_type)
-    operations = list(map(str, listed(entry, "operations", where)))
-    lines = lines_under(entry, "operations", len(operations))
+    host, permission = (
+        text_under_key(entry, "host", where, WILDCARD),
+        text_under_key(entry, "type", where),
+    )
+    what = (
+        text_under_key(resource, "type", where),
+        text_under_key(resource, "pattern", where),
+        pattern_type,
+    )
+    operations = list(map(str, list_under_key(entry, "operations", where)))
+    lines = lines_of_items(entry, "operations", len(operations))
     for text, line in zip(operations, lines, strict=True):
         operation = _SINGULAR.get(text.upper(), text)
-        with at_line(line):
-            yield acl_of((principal, host, *what, operation, permission), where), line
+        with errors_at_line(line):
+            yield parse_acl_texts((principal, host, *what, operation, permission), where), line
 
 
-def _rule(acl: Acl) -> tuple[object, ...]:
+def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
     return (
         acl.principal,
         acl.resource_type,
@@ -110,21 +128,23 @@ def _rule(acl: Acl) -> tuple[object, ...]:
     )
 
 
-def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def authorization_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:
         metadata["annotations"] = {"jikkou.io/delete": True}
-    acls = sorted(acls, key=_rule)
+    acls = sorted(acls, key=_rule_sort_key)
     return {
         "apiVersion": "kafka.jikkou.io/v1beta2",
         "kind": AUTHORIZATION,
         "metadata": metadata,
-        "spec": {"acls": [_entry(list(same)) for _, same in groupby(acls, key=_rule)]},
+        "spec": {
+            "acls": [_format_rule(list(same)) for _, same in groupby(acls, key=_rule_sort_key)]
+        },
     }
 
 
-def _entry(acls: list[Acl]) -> dict[str, Any]:
+def _format_rule(acls: list[Acl]) -> dict[str, Any]:
     """Return one rule for ACLs that differ only in their operations."""
     rule = acls[0]
     return {

@@ -8,10 +8,18 @@ import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import line_of, line_under
+from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclTexts,
+    AclWithLine,
+    ErrorCollector,
+    parse_acl_texts,
+)
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    line_of_key,
+    line_of_mapping,
+    load_json_with_lines,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -27,23 +35,23 @@ _KEYS = (
 _DEFAULTS = {"host": WILDCARD, "resource_pattern_type": "LITERAL", "permission": "ALLOW"}
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Read a list of objects, or an object with such a list under `acls`."""
-    content = load_json(text)
+    content = load_json_with_lines(text)
     if isinstance(content, dict):
         if "acls" not in content:
             raise AclTextError(
                 "the key `acls` is missing; expected a list of ACLs, or a mapping with that key"
             )
         content = content["acls"]
-    return _placed(content)
+    return _parse_objects_with_lines(content)
 
 
-def write(acls: Iterable[Acl]) -> str:
-    return json.dumps(to_objects(acls), indent=2, ensure_ascii=False) + "\n"
+def format_acls(acls: Iterable[Acl]) -> str:
+    return json.dumps(acls_to_objects(acls), indent=2, ensure_ascii=False) + "\n"
 
 
-def to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
+def acls_to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
     """Return ACLs as objects with text values; enums are written as `TRANSACTIONAL_ID`."""
     return [
         {
@@ -64,19 +72,19 @@ def parse_objects(objects: object) -> list[Acl]:
 
     Raise AclTextError, with the position in the list, for anything else.
     """
-    return [acl for acl, _ in _placed(objects)]
+    return [acl for acl, _ in _parse_objects_with_lines(objects)]
 
 
-def _placed(objects: object) -> list[PlacedAcl]:
+def _parse_objects_with_lines(objects: object) -> list[AclWithLine]:
     if not isinstance(objects, Sequence) or isinstance(objects, str):
         raise AclTextError("acls must be a list of objects")
-    found: list[PlacedAcl] = []
-    mistakes = Mistakes()
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
     for number, entry in enumerate(objects, start=1):
-        with mistakes.at(line_of(entry)):
-            found.append((parse_object(entry, f"acl {number}"), line_of(entry)))
-    mistakes.check()
-    return found
+        with mistakes.collect_errors(line_of_mapping(entry)):
+            acls.append((parse_object(entry, f"acl {number}"), line_of_mapping(entry)))
+    mistakes.raise_collected_errors()
+    return acls
 
 
 def parse_object(entry: object, where: str) -> Acl:
@@ -87,6 +95,6 @@ def parse_object(entry: object, where: str) -> Acl:
     for key in _KEYS:
         if not isinstance(fields.get(key), str):
             raise AclTextError(f"{where}: `{key}` is missing, or is not a string")
-    known_keys(fields, _KEYS, where)
-    lines = [line_under(entry, key) for key in _KEYS]
-    return acl_of(cast("Parts", tuple(fields[key] for key in _KEYS)), where, lines)
+    check_keys_are_known(fields, _KEYS, where)
+    lines = [line_of_key(entry, key) for key in _KEYS]
+    return parse_acl_texts(cast("AclTexts", tuple(fields[key] for key in _KEYS)), where, lines)

@@ -4,16 +4,19 @@ import argparse
 import re
 import shlex
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import chain, groupby
 from typing import NoReturn
 
 from kafka_shim.authorizer.acl_formats.command_options import (
-    add_actions,
-    add_entries,
-    add_resources,
+    add_action_options,
+    add_entry_options,
+    add_resource_options,
 )
-from kafka_shim.authorizer.acl_formats.command_targets import check, targets
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl
+from kafka_shim.authorizer.acl_formats.command_targets import (
+    acls_by_resource_filter,
+    check_option_combination,
+)
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.option_parser import OptionParser
@@ -41,20 +44,25 @@ _CONNECTION_OPTIONS = (
 )
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs that the commands add; AclTextError for a command that does not add ACLs."""
-    parser = _parser()
-    found: list[PlacedAcl] = []
-    mistakes = Mistakes()
-    with mistakes.at():
-        for number, words in _lines(text):
-            with mistakes.at(number):
-                found += ((acl, number) for acl in _added(parser.parse_args(_options_in(words))))
-    mistakes.check()
-    return found
+    parser = _create_command_parser()
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    with mistakes.collect_errors():
+        for number, words in _split_commands(text):
+            with mistakes.collect_errors(number):
+                acls += (
+                    (acl, number)
+                    for acl in _acls_added_by_options(
+                        parser.parse_args(_options_after_tool_name(words))
+                    )
+                )
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def _options_in(words: Sequence[str]) -> Sequence[str]:
+def _options_after_tool_name(words: Sequence[str]) -> Sequence[str]:
     """Return the options after the tool's name, which other words may precede."""
     for at, word in enumerate(words):
         if _TOOL.fullmatch(word):
@@ -63,50 +71,53 @@ def _options_in(words: Sequence[str]) -> Sequence[str]:
     raise AclTextError(f"not a kafka-acls command: `{said}`")
 
 
-def _added(args: argparse.Namespace) -> list[Acl]:
+def _acls_added_by_options(args: argparse.Namespace) -> list[Acl]:
     if not args.add:
         raise AclTextError("only commands with --add contain ACLs")
-    check(args)
-    found = [acl for acls in targets(args).values() for acl in acls]
-    for text in {text for acl in found for text in (acl.principal, acl.resource_name, acl.host)}:
+    check_option_combination(args)
+    acls = list(chain.from_iterable(acls_by_resource_filter(args).values()))
+    for text in {text for acl in acls for text in (acl.principal, acl.resource_name, acl.host)}:
         if _MARK in text:
             said = text.replace(_MARK, "")
             raise AclTextError(f"`{said}` is a shell expression: write its value")
-    return found
+    return acls
 
 
-def write(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
+def format_acls(acls: Iterable[Acl], *, bootstrap: str | None = None) -> str:
     """Return one `kafka-acls --add` per principal and resource, with all operations."""
-    groups = (list(group) for _, group in groupby(sorted(acls, key=_by_rule), key=_rule))
-    return "".join(f"{command('--add', *group, bootstrap=bootstrap)}\n" for group in groups)
+    groups = (
+        list(group)
+        for _, group in groupby(sorted(acls, key=_command_sort_key), key=_command_group_key)
+    )
+    return "".join(f"{format_command('--add', *group, bootstrap=bootstrap)}\n" for group in groups)
 
 
-def command(verb: str, *acls: Acl, bootstrap: str | None = None) -> str:
+def format_command(action_options: str, *acls: Acl, bootstrap: str | None = None) -> str:
     """Return the command for ACLs that differ only in their operations; a verb is `--add`."""
     connection = [] if bootstrap is None else ["--bootstrap-server", bootstrap]
-    return shlex.join(["kafka-acls", *connection, *verb.split(), *_options(acls)])
+    return shlex.join(["kafka-acls", *connection, *action_options.split(), *_format_options(acls)])
 
 
-def _options(acls: Sequence[Acl]) -> list[str]:
+def _format_options(acls: Sequence[Acl]) -> list[str]:
     first = acls[0]
     kind = "allow" if first.permission is Permission.ALLOW else "deny"
-    words = [_option(f"--{kind}-principal", first.principal)]
+    words = [_format_option(f"--{kind}-principal", first.principal)]
     if first.host != WILDCARD:
-        words.append(_option(f"--{kind}-host", first.host))
+        words.append(_format_option(f"--{kind}-host", first.host))
     words += [("--operation", camel_case(acl.operation)) for acl in acls]
     resource = _RESOURCE_OPTIONS[first.resource_type]
     is_cluster = first.resource_type is ResourceType.CLUSTER
-    words.append((resource,) if is_cluster else _option(resource, first.resource_name))
+    words.append((resource,) if is_cluster else _format_option(resource, first.resource_name))
     if first.pattern_type is PatternType.PREFIXED:
         words.append(("--resource-pattern-type", "prefixed"))
     return [word for option in words for word in option]
 
 
-def _option(name: str, value: str) -> tuple[str, ...]:
+def _format_option(name: str, value: str) -> tuple[str, ...]:
     return (f"{name}={value}",) if value.startswith("-") else (name, value)
 
 
-def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
+def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:
     """Yield commands with their first line; a backslash continues a line."""
     pending, start = "", 0
     for number, line in enumerate(text.splitlines(), start=1):
@@ -116,7 +127,7 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
             pending = f"{pending[:-1]} "
             continue
         try:
-            words = shlex.split(_EXPANDED.sub(_marked, pending), comments=True)
+            words = shlex.split(_EXPANDED.sub(_mark_shell_expansion, pending), comments=True)
         except ValueError:  # a quoted text continues on the next line
             pending += "\n"
             continue
@@ -128,21 +139,21 @@ def _lines(text: str) -> Iterator[tuple[int, list[str]]]:
         raise AclTextError(said, start)
 
 
-def _marked(match: re.Match[str]) -> str:
+def _mark_shell_expansion(match: re.Match[str]) -> str:
     """Return a shell expansion with a mark before it."""
     return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
 
 
-class _Parser(OptionParser):
+class _CommandParser(OptionParser):
     """Raises an error about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:
         raise AclTextError(message)
 
 
-def _parser() -> _Parser:
-    parser = _Parser(prog="kafka-acls", add_help=False, allow_abbrev=False)
-    for add in (add_actions, add_resources, add_entries):
+def _create_command_parser() -> _CommandParser:
+    parser = _CommandParser(prog="kafka-acls", add_help=False, allow_abbrev=False)
+    for add in (add_action_options, add_resource_options, add_entry_options):
         add(parser.add_argument_group())
     for option in _CONNECTION_OPTIONS:
         parser.add_argument(option, action="append")
@@ -150,10 +161,10 @@ def _parser() -> _Parser:
     return parser
 
 
-def _rule(acl: Acl) -> tuple[object, ...]:
-    return _by_rule(acl)[:-1]
+def _command_group_key(acl: Acl) -> tuple[object, ...]:
+    return _command_sort_key(acl)[:-1]
 
 
-def _by_rule(acl: Acl) -> tuple[object, ...]:
+def _command_sort_key(acl: Acl) -> tuple[object, ...]:
     pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
     return (acl.principal, *pattern, acl.permission, acl.host, acl.operation)

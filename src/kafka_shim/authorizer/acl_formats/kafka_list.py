@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable
 from itertools import groupby
 
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, parse_acl_texts
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.acl_tool_releases import NEWEST_TOOL, AclToolOutput, ResourceHeadingForm
 from kafka_shim.authorizer.model import Acl, AclFilter
@@ -36,89 +36,93 @@ _OLD_ENTRY = re.compile(
 _HEADER_LINE = re.compile(r"ACLs for principal `.*`")
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs in the output of `kafka-acls --list` or `--add`, of any release.
 
     Raise AclTextError, with the line, for a line that is neither heading nor entry. Kafka does not
     escape anything, so a name with a line break cannot be read.
     """
-    acls: list[PlacedAcl] = []
-    mistakes = Mistakes()
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
     pattern: tuple[str, str, str] | None = None
     for number, line in enumerate(text.split("\n"), start=1):
         bare = line.strip(" \t\r")
         try:
             heading = _HEADING.fullmatch(bare)
             if heading is not None:
-                pattern = _read_heading(heading)
+                pattern = _parse_heading(heading)
             elif bare and not _HEADER_LINE.fullmatch(bare):
-                acls.append((_read_entry(bare, pattern), number))
+                acls.append((_parse_entry_line(bare, pattern), number))
         except AclTextError as error:
-            mistakes.add(error, number)
-    mistakes.check()
+            mistakes.add_error(error, number)
+    mistakes.raise_collected_errors()
     return acls
 
 
-def ends_early(text: str) -> bool:
+def ends_with_heading(text: str) -> bool:
     """Return whether the last line is a heading, so that its entries may be cut off."""
     return _HEADING.fullmatch(text.rstrip().rpartition("\n")[2].strip()) is not None
 
 
-def _read_entry(bare: str, pattern: tuple[str, str, str] | None) -> Acl:
-    entry = _ENTRY.fullmatch(bare) or _OLD_ENTRY.fullmatch(bare)
+def _parse_entry_line(line: str, pattern: tuple[str, str, str] | None) -> Acl:
+    entry = _ENTRY.fullmatch(line) or _OLD_ENTRY.fullmatch(line)
     if entry is None or pattern is None:
-        raise AclTextError(f"not a line that kafka-acls --list prints: `{bare}`")
+        raise AclTextError(f"not a line that kafka-acls --list prints: `{line}`")
     who = (entry["principal"], entry["host"])
-    return acl_of((*who, *pattern, entry["operation"], entry["permission"]))
+    return parse_acl_texts((*who, *pattern, entry["operation"], entry["permission"]))
 
 
-def write(acls: Iterable[Acl]) -> str:
+def format_acls(acls: Iterable[Acl]) -> str:
     """Return the ACLs as listed by the tool of the newest release."""
-    return listing(acls, NEWEST_TOOL)
+    return format_listing(acls, NEWEST_TOOL)
 
 
-def listing(acls: Iterable[Acl], tool: AclToolOutput, named: Iterable[AclFilter] = ()) -> str:
+def format_listing(
+    acls: Iterable[Acl], tool: AclToolOutput, resource_filters: Iterable[AclFilter] = ()
+) -> str:
     """Return the ACLs as listed by the tool of a release for these named resources, or for all.
 
     Raise AclTextError for a prefixed pattern before 2.0.
     """
-    groups = groupby(sorted(acls, key=_by_pattern), key=lambda acl: _by_pattern(acl)[:3])
-    blocks = {pattern_text((entries := list(group))[0], tool): entries for _, group in groups}
+    groups = groupby(
+        sorted(acls, key=_listing_sort_key), key=lambda acl: _listing_sort_key(acl)[:3]
+    )
+    blocks = {format_pattern((entries := list(group))[0], tool): entries for _, group in groups}
     if tool.lists_named_resources_without_acls:
-        blocks = {pattern_text(pattern, tool): [] for pattern in named} | blocks
+        blocks = {format_pattern(pattern, tool): [] for pattern in resource_filters} | blocks
     return "".join(
         f"Current ACLs for resource `{pattern}`:{tool.padding}\n"
-        f"{tool.padding}{entries_text(entries, objects=tool.lists_entries_as_objects)}"
+        f"{tool.padding}{format_entries(entries, as_objects=tool.lists_entries_as_objects)}"
         f"{tool.padding}\n\n"
         for pattern, entries in blocks.items()
     )
 
 
-def pattern_text(about: Acl | AclFilter, tool: AclToolOutput = NEWEST_TOOL) -> str:
+def format_pattern(acl_or_filter: Acl | AclFilter, tool: AclToolOutput = NEWEST_TOOL) -> str:
     """Return `ResourcePattern(resourceType=TOPIC, name=x,
     patternType=LITERAL)` or an older form.
     """
     if tool.heading is ResourceHeadingForm.RESOURCE_PATTERN:
         return (
-            f"ResourcePattern(resourceType={about.resource_type.name}, name={about.resource_name},"
-            f" patternType={about.pattern_type.name})"
+            f"ResourcePattern(resourceType={acl_or_filter.resource_type.name}, "
+            f"name={acl_or_filter.resource_name}, patternType={acl_or_filter.pattern_type.name})"
         )
-    kind = camel_case(about.resource_type)
+    kind = camel_case(acl_or_filter.resource_type)
     if tool.heading is ResourceHeadingForm.TYPE_AND_PATTERN:
-        return f"{kind}:{about.pattern_type.name}:{about.resource_name}"
-    if about.pattern_type is PatternType.PREFIXED:
+        return f"{kind}:{acl_or_filter.pattern_type.name}:{acl_or_filter.resource_name}"
+    if acl_or_filter.pattern_type is PatternType.PREFIXED:
         raise AclTextError("kafka-acls of releases before 2.0 does not know prefixed patterns")
-    return f"{kind}:{about.resource_name}"
+    return f"{kind}:{acl_or_filter.resource_name}"
 
 
-def entries_text(acls: Iterable[Acl], *, objects: bool = True) -> str:
+def format_entries(acls: Iterable[Acl], *, as_objects: bool = True) -> str:
     """Return entries one per line, indented as by the tool."""
-    return "\n".join(f"\t{entry_text(acl, objects=objects)}" for acl in acls)
+    return "\n".join(f"\t{format_entry(acl, as_object=as_objects)}" for acl in acls)
 
 
-def entry_text(acl: Acl, *, objects: bool = True) -> str:
+def format_entry(acl: Acl, *, as_object: bool = True) -> str:
     """Return `(principal=User:a, host=*, operation=READ, permissionType=ALLOW)` or a sentence."""
-    if objects:
+    if as_object:
         return (
             f"(principal={acl.principal}, host={acl.host}, operation={acl.operation.name},"
             f" permissionType={acl.permission.name})"
@@ -129,17 +133,17 @@ def entry_text(acl: Acl, *, objects: bool = True) -> str:
     )
 
 
-def acl_text(acl: Acl) -> str:
+def format_acl_on_one_line(acl: Acl) -> str:
     """Return entry and pattern on one line."""
-    return f"{entry_text(acl)} on {pattern_text(acl)}"
+    return f"{format_entry(acl)} on {format_pattern(acl)}"
 
 
-def _read_heading(heading: re.Match[str]) -> tuple[str, str, str]:
+def _parse_heading(heading: re.Match[str]) -> tuple[str, str, str]:
     if heading["type"] is not None:
         return heading["type"], heading["name"], heading["pattern"]
     return heading["old_type"], heading["old_name"], heading["old_pattern"] or "LITERAL"
 
 
-def _by_pattern(acl: Acl) -> tuple[ResourceType | str | PatternType | int, ...]:
+def _listing_sort_key(acl: Acl) -> tuple[ResourceType | str | PatternType | int, ...]:
     pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
     return (*pattern, acl.principal, acl.host, acl.operation, acl.permission)

@@ -5,7 +5,7 @@ Since 4.2 it is written with square brackets.
 
 import re
 
-from kafka_shim.authorizer.acl_formats.fields import acl_of
+from kafka_shim.authorizer.acl_formats.fields import parse_acl_texts
 from kafka_shim.authorizer.model import Acl
 
 _ACL = re.compile(
@@ -15,7 +15,7 @@ _ACL = re.compile(
 )
 
 
-def standard_acl(acl: Acl, brackets: str = "()") -> str:
+def format_standard_acl(acl: Acl, brackets: str = "()") -> str:
     fields = (
         f"resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
         f"patternType={acl.pattern_type.name}, principal={acl.principal}, host={acl.host}, "
@@ -24,19 +24,19 @@ def standard_acl(acl: Acl, brackets: str = "()") -> str:
     return f"StandardAcl{brackets[0]}{fields}{brackets[1]}"
 
 
-def find_standard_acl(text: str) -> Acl | None:
+def parse_standard_acl_in_line(line: str) -> Acl | None:
     """Return the ACL in a line, or None; AclTextError if it cannot be parsed."""
-    found = _ACL.search(text)
-    if found is None:
+    match = _ACL.search(line)
+    if match is None:
         return None
-    return acl_of(
+    return parse_acl_texts(
         (
-            found["principal"],
-            found["host"],
-            found["type"],
-            found["name"],
-            found["pattern"],
-            found["operation"],
-            found["permission"],
+            match["principal"],
+            match["host"],
+            match["type"],
+            match["name"],
+            match["pattern"],
+            match["operation"],
+            match["permission"],
         )
     )

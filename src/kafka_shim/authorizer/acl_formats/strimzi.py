@@ -9,19 +9,28 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.bystanders import own_resources
 from kafka_shim.authorizer.acl_formats.documents import (
-    dump_all,
-    inner,
-    known_keys,
-    listed,
-    mapping,
-    required_list,
-    resources,
-    text_of,
+    check_keys_are_known,
+    dump_yaml_documents,
+    kubernetes_resources,
+    list_under_key,
+    list_under_key_unless_null,
+    mapping_under_key,
+    require_mapping,
+    text_under_key,
 )
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.lines import line_of, line_under, lines_under
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclWithLine,
+    ErrorCollector,
+    errors_at_line,
+    parse_acl_texts,
+)
+from kafka_shim.authorizer.acl_formats.signs_of_acls import resources_of_kinds
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    line_of_key,
+    line_of_mapping,
+    lines_of_items,
+)
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
@@ -44,85 +53,93 @@ _NAME = re.compile(r"[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?")
 """What Kubernetes allows as a name."""
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of all users; users without simple authorization have none."""
-    found: list[PlacedAcl] = []
-    mistakes = Mistakes()
-    with mistakes.at():
-        for resource in own_resources(resources(text), (_KIND,)):
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    with mistakes.collect_errors():
+        for resource in resources_of_kinds(kubernetes_resources(text), (_KIND,)):
             if str(resource.get("apiVersion", "")).startswith(_NOT_STRIMZI):
                 continue
-            with mistakes.at(line_of(resource)):
-                found += _read_user(resource)
-    mistakes.check()
-    return found
+            with mistakes.collect_errors(line_of_mapping(resource)):
+                acls += _parse_acls_of_user(resource)
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def _read_user(resource: Mapping[str, Any]) -> list[PlacedAcl]:
-    name = text_of(inner(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`")
+def _parse_acls_of_user(resource: Mapping[str, Any]) -> list[AclWithLine]:
+    name = text_under_key(
+        mapping_under_key(resource, "metadata", _KIND), "name", f"{_KIND}: `metadata`"
+    )
     where = f"{_KIND} {name}"
-    spec = inner(resource, "spec", where)
-    known_keys(spec, _SPEC_KEYS, f"{where}: `spec`")
-    mistakes = Mistakes()
+    spec = mapping_under_key(resource, "spec", where)
+    check_keys_are_known(spec, _SPEC_KEYS, f"{where}: `spec`")
+    mistakes = ErrorCollector()
     principal = ""
-    with mistakes.at(line_of(spec)):
-        principal = _principal(text_of(spec, "userName", where, name), spec, where)
-    authorization = inner(spec, "authorization", where)
+    with mistakes.collect_errors(line_of_mapping(spec)):
+        principal = _principal_of_user(text_under_key(spec, "userName", where, name), spec, where)
+    authorization = mapping_under_key(spec, "authorization", where)
     if authorization.get("type", "simple") != "simple":
         raise AclTextError(f"{where}: authorization `{authorization['type']}` has no ACLs")
-    known_keys(authorization, ("type", "acls"), f"{where}: `authorization`")
-    found: list[PlacedAcl] = []
-    for number, entry in enumerate(required_list(authorization, "acls", where), start=1):
-        with mistakes.at(line_of(entry)):
-            found += _read_entry(entry, principal, f"{where}: acl {number}")
-    mistakes.check()
-    return found
+    check_keys_are_known(authorization, ("type", "acls"), f"{where}: `authorization`")
+    acls: list[AclWithLine] = []
+    for number, entry in enumerate(
+        list_under_key_unless_null(authorization, "acls", where), start=1
+    ):
+        with mistakes.collect_errors(line_of_mapping(entry)):
+            acls += _parse_rule(entry, principal, f"{where}: acl {number}")
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
+def format_acls(acls: Iterable[Acl]) -> str:
     users = groupby(sorted(acls, key=lambda acl: acl.principal), key=lambda acl: acl.principal)
-    text = dump_all(resource_of(principal, list(entries)) for principal, entries in users)
+    text = dump_yaml_documents(
+        user_resource(principal, list(entries)) for principal, entries in users
+    )
     return f"# each user needs the label strimzi.io/cluster with your cluster's name\n{text}"
 
 
-def _principal(name: str, spec: Mapping[str, Any], where: str) -> str:
-    authentication = inner(spec, "authentication", where)
-    known_keys(authentication, ("type", "password"), f"{where}: `authentication`")
+def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
+    authentication = mapping_under_key(spec, "authentication", where)
+    check_keys_are_known(authentication, ("type", "password"), f"{where}: `authentication`")
     if not authentication:
         return f"User:{name}"
-    login = text_of(authentication, "type", f"{where}: `authentication`")
+    login = text_under_key(authentication, "type", f"{where}: `authentication`")
     if login not in _LOGINS:
         raise AclTextError(
             f"{where}: authentication `{login}` is not one of {', '.join(_LOGINS)}",
-            line_under(authentication, "type"),
+            line_of_key(authentication, "type"),
         )
     return f"User:CN={name}" if login in _TLS else f"User:{name}"
 
 
-def _read_entry(value: Any, principal: str, where: str) -> Iterator[PlacedAcl]:
-    entry = mapping(value, where)
-    known_keys(entry, ("type", "resource", "operations", "operation", "host"), where)
-    resource = inner(entry, "resource", where)
-    known_keys(resource, ("type", "name", "patternType"), f"{where}: `resource`")
-    kind = text_of(resource, "type", where)
+def _parse_rule(value: Any, principal: str, where: str) -> Iterator[AclWithLine]:
+    entry = require_mapping(value, where)
+    check_keys_are_known(entry, ("type", "resource", "operations", "operation", "host"), where)
+    resource = mapping_under_key(entry, "resource", where)
+    check_keys_are_known(resource, ("type", "name", "patternType"), f"{where}: `resource`")
+    kind = text_under_key(resource, "type", where)
     if kind not in _TYPES:
         raise AclTextError(f"{where}: `{kind}` is not one of {', '.join(_TYPES)}")
-    pattern = text_of(resource, "patternType", where, "literal")
+    pattern = text_under_key(resource, "patternType", where, "literal")
     if pattern not in _PATTERNS:
         raise AclTextError(f"{where}: `{pattern}` is not one of {', '.join(_PATTERNS)}")
     is_cluster = kind == "cluster"
-    name = CLUSTER_NAME if is_cluster else text_of(resource, "name", where)
-    key = "operations" if listed(entry, "operations", where) else "operation"
-    operations = entry["operations"] if key == "operations" else [text_of(entry, key, where)]
-    host = text_of(entry, "host", where, WILDCARD)
-    permission = text_of(entry, "type", where, "allow")
+    name = CLUSTER_NAME if is_cluster else text_under_key(resource, "name", where)
+    key = "operations" if list_under_key(entry, "operations", where) else "operation"
+    operations = entry["operations"] if key == "operations" else [text_under_key(entry, key, where)]
+    host = text_under_key(entry, "host", where, WILDCARD)
+    permission = text_under_key(entry, "type", where, "allow")
     what = (_TYPES[kind].name, name, _PATTERNS[pattern].name)
-    for operation, line in zip(operations, lines_under(entry, key, len(operations)), strict=True):
-        with at_line(line):
-            yield acl_of((principal, host, *what, str(operation), permission), where), line
+    for operation, line in zip(
+        operations, lines_of_items(entry, key, len(operations)), strict=True
+    ):
+        with errors_at_line(line):
+            yield parse_acl_texts((principal, host, *what, str(operation), permission), where), line
 
 
-def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def user_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return a KafkaUser with these ACLs, or without any."""
     kind, _, name = principal.partition(":")
     by_tls = name.startswith("CN=")
@@ -132,7 +149,10 @@ def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
     spec: dict[str, Any] = {"authentication": {"type": "tls-external"}} if by_tls else {}
     spec["authorization"] = {
         "type": "simple",
-        "acls": [_entry(list(same)) for _, same in groupby(sorted(acls, key=_rule), key=_rule)],
+        "acls": [
+            _format_rule(list(same))
+            for _, same in groupby(sorted(acls, key=_rule_sort_key), key=_rule_sort_key)
+        ],
     }
     return {
         "apiVersion": "kafka.strimzi.io/v1",
@@ -142,11 +162,11 @@ def resource_of(principal: str, acls: list[Acl]) -> dict[str, Any]:
     }
 
 
-def _rule(acl: Acl) -> tuple[object, ...]:
+def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
     return acl.resource_type, acl.resource_name, acl.pattern_type, acl.host, acl.permission
 
 
-def _entry(acls: list[Acl]) -> dict[str, Any]:
+def _format_rule(acls: list[Acl]) -> dict[str, Any]:
     """Return one rule for ACLs that differ only in their operations."""
     rule = acls[0]
     kind = _TYPE_NAMES.get(rule.resource_type)

@@ -6,9 +6,19 @@ Cluster and credentials belong into the provider's block.
 from collections.abc import Iterable
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
-from kafka_shim.authorizer.acl_formats.hcl import attribute, name_of, resource, resources_of
-from kafka_shim.authorizer.acl_formats.lines import line_under
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclTexts,
+    AclWithLine,
+    ErrorCollector,
+    parse_acl_texts,
+)
+from kafka_shim.authorizer.acl_formats.hcl import (
+    format_resource,
+    require_text_attribute,
+    resource_name_for_acl,
+    resources_of_type,
+)
+from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -27,23 +37,27 @@ _KEYS = (
 _CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials")
 
 
-def read(text: str) -> list[PlacedAcl]:
-    acls: list[PlacedAcl] = []
-    mistakes = Mistakes()
-    for name, found, line in resources_of(text, _KIND, (*_KEYS, *_CLUSTER_KEYS), mistakes):
-        with mistakes.at(line):
-            parts = cast("Parts", tuple(attribute(found, key, name) for key in _KEYS))
-            lines = [line_under(found, key) for key in _KEYS]
-            acls.append((acl_of(parts, f"resource {name}", lines), line))
-    mistakes.check()
+def parse_acls(text: str) -> list[AclWithLine]:
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    for name, attributes, line in resources_of_type(
+        text, _KIND, (*_KEYS, *_CLUSTER_KEYS), mistakes
+    ):
+        with mistakes.collect_errors(line):
+            parts = cast(
+                "AclTexts", tuple(require_text_attribute(attributes, key, name) for key in _KEYS)
+            )
+            lines = [line_of_key(attributes, key) for key in _KEYS]
+            acls.append((parse_acl_texts(parts, f"resource {name}", lines), line))
+    mistakes.raise_collected_errors()
     return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
-    return "\n".join(_resource(name_of(acl), acl) for acl in acls)
+def format_acls(acls: Iterable[Acl]) -> str:
+    return "\n".join(_format_acl_resource(resource_name_for_acl(acl), acl) for acl in acls)
 
 
-def _resource(name: str, acl: Acl) -> str:
+def _format_acl_resource(name: str, acl: Acl) -> str:
     if acl.resource_type is ResourceType.USER:
         raise AclTextError("confluent_kafka_acl has no resource type User")
     if acl.operation > Operation.IDEMPOTENT_WRITE:
@@ -57,4 +71,4 @@ def _resource(name: str, acl: Acl) -> str:
         "operation": acl.operation.name,
         "permission": acl.permission.name,
     }
-    return resource(_KIND, name, attributes)
+    return format_resource(_KIND, name, attributes)

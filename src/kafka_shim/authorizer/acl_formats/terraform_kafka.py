@@ -3,9 +3,19 @@
 from collections.abc import Iterable
 from typing import cast
 
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, Parts, PlacedAcl, acl_of
-from kafka_shim.authorizer.acl_formats.hcl import attribute, name_of, resource, resources_of
-from kafka_shim.authorizer.acl_formats.lines import line_under
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclTexts,
+    AclWithLine,
+    ErrorCollector,
+    parse_acl_texts,
+)
+from kafka_shim.authorizer.acl_formats.hcl import (
+    format_resource,
+    require_text_attribute,
+    resource_name_for_acl,
+    resources_of_type,
+)
+from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
@@ -30,26 +40,30 @@ _KEYS = (
 )
 
 
-def read(text: str) -> list[PlacedAcl]:
-    acls: list[PlacedAcl] = []
-    mistakes = Mistakes()
-    for name, found, line in resources_of(text, _KIND, _KEYS, mistakes):
-        with mistakes.at(line):
-            lines = [line_under(found, key) for key in _KEYS]
+def parse_acls(text: str) -> list[AclWithLine]:
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
+    for name, attributes, line in resources_of_type(text, _KIND, _KEYS, mistakes):
+        with mistakes.collect_errors(line):
+            lines = [line_of_key(attributes, key) for key in _KEYS]
             parts = (
-                "Literal" if key == _PATTERN not in found else attribute(found, key, name)
+                "Literal"
+                if key == _PATTERN not in attributes
+                else require_text_attribute(attributes, key, name)
                 for key in _KEYS
             )
-            acls.append((acl_of(cast("Parts", tuple(parts)), f"resource {name}", lines), line))
-    mistakes.check()
+            acls.append(
+                (parse_acl_texts(cast("AclTexts", tuple(parts)), f"resource {name}", lines), line)
+            )
+    mistakes.raise_collected_errors()
     return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
-    return "\n".join(_resource(name_of(acl), acl) for acl in acls)
+def format_acls(acls: Iterable[Acl]) -> str:
+    return "\n".join(_format_acl_resource(resource_name_for_acl(acl), acl) for acl in acls)
 
 
-def _resource(name: str, acl: Acl) -> str:
+def _format_acl_resource(name: str, acl: Acl) -> str:
     if acl.resource_type not in _TYPES:
         raise AclTextError(f"kafka_acl has no resource type {camel_case(acl.resource_type)}")
     if acl.operation > Operation.IDEMPOTENT_WRITE:
@@ -63,4 +77,4 @@ def _resource(name: str, acl: Acl) -> str:
         "acl_operation": camel_case(acl.operation),
         "acl_permission_type": camel_case(acl.permission),
     }
-    return resource(_KIND, name, attributes)
+    return format_resource(_KIND, name, attributes)

@@ -16,12 +16,12 @@ _WITHOUT_ACL = {
 }
 
 
-def decision_rule(decision: Decision) -> str:
+def format_decision_rule(decision: Decision) -> str:
     """Return the rule or reason of a decision as text."""
-    return _WITHOUT_ACL[decision.reason] if decision.acl is None else acl_rule(decision.acl)
+    return _WITHOUT_ACL[decision.reason] if decision.acl is None else format_acl_rule(decision.acl)
 
 
-def acl_rule(acl: Acl) -> str:
+def format_acl_rule(acl: Acl) -> str:
     return (
         f"{acl.resource_type.name}|{acl.resource_name}|{acl.pattern_type.name}"
         f"|{acl.principal}|{acl.host}|{acl.operation.name}|{acl.permission.name}"
@@ -30,10 +30,10 @@ def acl_rule(acl: Acl) -> str:
 
 def parse_acl_rule(text: str) -> Acl | None:
     """Return the ACL of a rule in a trace; None for `DefaultDeny` and the like."""
-    found = _ACL.fullmatch(text)
-    if found is None:
+    match = _ACL.fullmatch(text)
+    if match is None:
         return None
-    kind, name, pattern, principal, host, operation, permission = found.groups()
+    kind, name, pattern, principal, host, operation, permission = match.groups()
     return Acl(
         ResourceType[kind],
         name,

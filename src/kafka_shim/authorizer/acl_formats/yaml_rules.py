@@ -10,10 +10,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import groupby
 from typing import Any, cast
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys, load, nothing_below
-from kafka_shim.authorizer.acl_formats.fields import Mistakes, PlacedAcl, at_line
+from kafka_shim.authorizer.acl_formats.documents import (
+    check_keys_are_known,
+    empty_key_message,
+    load_document,
+)
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, errors_at_line
 from kafka_shim.authorizer.acl_formats.json_objects import parse_object
-from kafka_shim.authorizer.acl_formats.lines import line_of, line_under, lines_under
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    line_of_key,
+    line_of_mapping,
+    lines_of_items,
+)
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
     camel_case,
@@ -42,12 +50,12 @@ _DERIVING = {
 """Files from which other tools derive ACLs by their own rules, by keys that they have."""
 
 
-def read(text: str) -> list[PlacedAcl]:
-    return _placed(load(text, with_lines=True))
+def parse_acls(text: str) -> list[AclWithLine]:
+    return _parse_rules_with_lines(load_document(text, with_lines=True))
 
 
-def write(acls: Iterable[Acl]) -> str:
-    lines = [json.dumps(rule, ensure_ascii=False) for rule in to_rules(acls)]
+def format_acls(acls: Iterable[Acl]) -> str:
+    lines = [json.dumps(rule, ensure_ascii=False) for rule in acls_to_rules(acls)]
     return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
 
 
@@ -55,44 +63,46 @@ def parse_rules(content: Any) -> list[Acl]:
     """Read a list of rules or objects (as in `json`), or a mapping
     with such a list under `acls`.
     """
-    return [acl for acl, _ in _placed(content)]
+    return [acl for acl, _ in _parse_rules_with_lines(content)]
 
 
-def _placed(content: Any) -> list[PlacedAcl]:
+def _parse_rules_with_lines(content: Any) -> list[AclWithLine]:
     if isinstance(content, Mapping):
         if "acls" not in content:
-            raise AclTextError(_other_tool(content) or _NO_KEY)
+            raise AclTextError(_message_about_file_of_other_tool(content) or _NO_KEY)
         if content["acls"] is None:
-            raise AclTextError(nothing_below("acls"), line_under(content, "acls"))
+            raise AclTextError(empty_key_message("acls"), line_of_key(content, "acls"))
         content = content["acls"]
     if content is None:
         return []
     if not isinstance(content, list):
         raise AclTextError("acls must be a list of rules: `- {principal: User:x, allow: Read, ...`")
-    found: list[PlacedAcl] = []
-    mistakes = Mistakes()
+    acls: list[AclWithLine] = []
+    mistakes = ErrorCollector()
     for number, rule in enumerate(content, start=1):
-        where, line = f"acl {number}", line_of(rule)
-        with mistakes.at(line):
+        where, line = f"acl {number}", line_of_mapping(rule)
+        with mistakes.collect_errors(line):
             if isinstance(rule, Mapping) and "resource_type" in rule:
-                found.append((parse_object(rule, where), line))
+                acls.append((parse_object(rule, where), line))
             else:
-                found += _placed_rule(rule, where)
-    mistakes.check()
-    return found
+                acls += _parse_rule_with_lines(rule, where)
+    mistakes.raise_collected_errors()
+    return acls
 
 
-def _other_tool(content: Mapping[Any, Any]) -> str | None:
+def _message_about_file_of_other_tool(content: Mapping[Any, Any]) -> str | None:
     for name, keys in _DERIVING.items():
         if keys <= set(content):
             return f"{name}: it derives ACLs by its own rules; give what `kafka-acls --list` shows"
     return None
 
 
-def to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
+def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
     """Return ACLs as rules; operations of the same rule are combined."""
     rules: list[dict[str, object]] = []
-    for _, entries in groupby(sorted(acls, key=_by_rule), key=lambda acl: _by_rule(acl)[:-1]):
+    for _, entries in groupby(
+        sorted(acls, key=_rule_sort_key), key=lambda acl: _rule_sort_key(acl)[:-1]
+    ):
         group = list(entries)
         acl = group[0]
         rule: dict[str, object] = {"principal": acl.principal}
@@ -118,15 +128,15 @@ def parse_rule(rule: object, where: str = "acl") -> list[Acl]:
     `user`, and at least one of `allow` and `deny`. `cluster` needs no value. AclTextError begins
     with `where`.
     """
-    return [acl for acl, _ in _placed_rule(rule, where)]
+    return [acl for acl, _ in _parse_rule_with_lines(rule, where)]
 
 
-def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
+def _parse_rule_with_lines(rule: object, where: str) -> list[AclWithLine]:
     """Return the ACLs of a rule, each with the line of its operation."""
     if not isinstance(rule, Mapping):
         raise AclTextError(f"{where}: `{rule}` is not a mapping with principal, allow, topic ...")
     fields = {str(key).replace("_", "-"): value for key, value in rule.items()}
-    known_keys(fields, _KEYS, where)
+    check_keys_are_known(fields, _KEYS, where)
     resources = [key for key in fields if key in _RESOURCE_KEYS]
     if len(resources) != 1:
         names = ", ".join(sorted(_RESOURCE_KEYS))
@@ -134,16 +144,18 @@ def _placed_rule(rule: object, where: str) -> list[PlacedAcl]:
     if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
         raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
     try:
-        return _combine(fields, resources[0], rule)
+        return _combine_rule_fields(fields, resources[0], rule)
     except AclTextError as error:
-        raise AclTextError(f"{where}: {error.said}", error.line, error.others) from error
+        raise AclTextError(f"{where}: {error.message}", error.line, error.further_errors) from error
 
 
-def _combine(
+def _combine_rule_fields(
     fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
-) -> list[PlacedAcl]:
+) -> list[AclWithLine]:
     resource_type = _RESOURCE_KEYS[resource]
-    names = _texts(fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None)
+    names = _texts_under_key(
+        fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
+    )
     pattern = fields.get("pattern")
     globs = [name for name in names if _looks_like_glob(name)]
     if pattern is None and globs:
@@ -156,41 +168,43 @@ def _combine(
         (permission, operation, line)
         for key, permission in _PERMISSION_KEYS.items()
         if key in fields
-        for operation, line in _operations(fields[key], key, rule)
+        for operation, line in _parse_operations_with_lines(fields[key], key, rule)
     ]
     return [
         (Acl(resource_type, name, pattern_type, principal, host, operation, permission), line)
-        for principal in _texts(fields["principal"], "principal")
+        for principal in _texts_under_key(fields["principal"], "principal")
         for name in names
-        for host in _texts(fields.get("host", WILDCARD), "host")
+        for host in _texts_under_key(fields.get("host", WILDCARD), "host")
         for permission, operation, line in operations
     ]
 
 
-def _operations(
+def _parse_operations_with_lines(
     value: object, key: str, rule: Mapping[Any, Any]
 ) -> Iterator[tuple[Operation, int]]:
     """Return the operations under a key with their lines."""
-    texts = _texts(value, key)
-    for text, line in zip(texts, lines_under(rule, key, len(texts)), strict=True):
-        with at_line(line):
+    texts = _texts_under_key(value, key)
+    for text, line in zip(texts, lines_of_items(rule, key, len(texts)), strict=True):
+        with errors_at_line(line):
             yield parse_operation(text), line
 
 
-def _texts(value: object, name: str, default: str | None = None) -> list[str]:
+def _texts_under_key(value: object, name: str, default: str | None = None) -> list[str]:
     if value is None and default is not None:
         return [default]
-    found = value if isinstance(value, list | tuple) else [value]
-    if not found or not all(isinstance(item, str) for item in found):
+    texts = value if isinstance(value, list | tuple) else [value]
+    if not texts or not all(isinstance(item, str) for item in texts):
         raise AclTextError(f"`{name}` must be a string or a list of strings, not `{value}`")
-    return cast("list[str]", list(found))
+    return cast("list[str]", list(texts))
 
 
 def _looks_like_glob(name: str) -> bool:
     return name.endswith("*") and name != WILDCARD
 
 
-def _by_rule(acl: Acl) -> tuple[str, str, ResourceType, str, PatternType, Permission, Operation]:
+def _rule_sort_key(
+    acl: Acl,
+) -> tuple[str, str, ResourceType, str, PatternType, Permission, Operation]:
     return (
         acl.principal,
         acl.host,

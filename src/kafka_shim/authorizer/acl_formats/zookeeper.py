@@ -11,10 +11,17 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.documents import listed, mapping, text_of
-from kafka_shim.authorizer.acl_formats.fields import PlacedAcl, acl_of, at_line
-from kafka_shim.authorizer.acl_formats.json_lines import load_json
-from kafka_shim.authorizer.acl_formats.lines import line_of, line_under
+from kafka_shim.authorizer.acl_formats.documents import (
+    list_under_key,
+    require_mapping,
+    text_under_key,
+)
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, errors_at_line, parse_acl_texts
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    line_of_key,
+    line_of_mapping,
+    load_json_with_lines,
+)
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import PatternType
@@ -27,23 +34,23 @@ _CHANGES = re.compile(r"/kafka-acl(-extended)?-changes(/|$)")
 """Messages between brokers, not ACLs."""
 
 
-def read(text: str) -> list[PlacedAcl]:
+def parse_acls(text: str) -> list[AclWithLine]:
     """Return the ACLs of nodes with JSON; AclTextError names the node."""
-    nodes = mapping(load_json(text), "the nodes")
-    found: list[PlacedAcl] = []
+    nodes = require_mapping(load_json_with_lines(text), "the nodes")
+    acls: list[AclWithLine] = []
     for path, node in nodes.items():
         if not _CHANGES.search(path):
-            line = line_under(nodes, path)
-            with at_line(line):
-                found += _read_node(path, node, line)
-    return found
+            line = line_of_key(nodes, path)
+            with errors_at_line(line):
+                acls += _parse_acls_of_node(path, node, line)
+    return acls
 
 
-def write(acls: Iterable[Acl]) -> str:
+def format_acls(acls: Iterable[Acl]) -> str:
     """Return each node with its JSON."""
     nodes: dict[str, dict[str, Any]] = {}
     for acl in acls:
-        node = nodes.setdefault(_path(acl), {"version": _VERSION, "acls": []})
+        node = nodes.setdefault(_node_path_of_pattern(acl), {"version": _VERSION, "acls": []})
         node["acls"].append(
             {
                 "principal": acl.principal,
@@ -55,37 +62,46 @@ def write(acls: Iterable[Acl]) -> str:
     return json.dumps(nodes, indent=2, ensure_ascii=False) + "\n"
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parse_node_json(text: str, where: str) -> Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
         raise AclTextError(f"{where} is not JSON: {error}") from error
 
 
-def _read_node(path: str, value: Any, line: int) -> Iterator[PlacedAcl]:
+def _parse_acls_of_node(path: str, value: Any, line: int) -> Iterator[AclWithLine]:
     """Yield the ACLs of a node's data: an object, or ZooKeeper's text;
     `line` is where it begins.
     """
-    found = _PATH.fullmatch(path)
-    if found is None:
+    match = _PATH.fullmatch(path)
+    if match is None:
         raise AclTextError(
             f"`{path}` is not a path of ACLs; expected one such as /kafka-acl/Topic/orders"
         )
-    node: Mapping[str, Any] = mapping(
-        _parsed(value, path) if isinstance(value, str) else value, path
+    node: Mapping[str, Any] = require_mapping(
+        _parse_node_json(value, path) if isinstance(value, str) else value, path
     )
     if node.get("version") != _VERSION:
         raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
-    what = (found["type"], found["name"], found["pattern"] or "LITERAL")
-    for item in listed(node, "acls", path):
-        with at_line(line_of(item)):
-            entry = mapping(item, path)
-            who = (text_of(entry, "principal", path), text_of(entry, "host", path))
-            rest = (text_of(entry, "operation", path), text_of(entry, "permissionType", path))
-            yield acl_of((*who, *what, *rest), path), line_of(item) or line
+    what = (match["type"], match["name"], match["pattern"] or "LITERAL")
+    for item in list_under_key(node, "acls", path):
+        with errors_at_line(line_of_mapping(item)):
+            entry = require_mapping(item, path)
+            principal_and_host = (
+                text_under_key(entry, "principal", path),
+                text_under_key(entry, "host", path),
+            )
+            rest = (
+                text_under_key(entry, "operation", path),
+                text_under_key(entry, "permissionType", path),
+            )
+            yield (
+                parse_acl_texts((*principal_and_host, *what, *rest), path),
+                line_of_mapping(item) or line,
+            )
 
 
-def _path(acl: Acl) -> str:
+def _node_path_of_pattern(acl: Acl) -> str:
     if not all(part not in ("", ".", "..") for part in acl.resource_name.split("/")):
         raise AclTextError(f"ZooKeeper cannot have a node named `{acl.resource_name}`")
     prefixed = acl.pattern_type is PatternType.PREFIXED

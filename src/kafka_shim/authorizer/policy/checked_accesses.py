@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
 from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
-from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.requirements import requirements_checked_in_release
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
@@ -42,7 +42,7 @@ def checked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]
         kind: set(supported_operations(kind, rules))
         for kind in acl_resource_types_of_release(rules)
     }
-    for bound in in_force(release):
+    for bound in requirements_checked_in_release(release):
         for need in bound.needs:
             operations.setdefault(need.resource_type, set()).add(need.operation)
     return {kind: tuple(sorted(operations[kind])) for kind in sorted(operations)}
@@ -53,7 +53,7 @@ def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, 
     """Return the operations that brokers check for any resource of a type (KIP-679)."""
     pairs = {
         (need.operation, need.resource_type)
-        for bound in in_force(release)
+        for bound in requirements_checked_in_release(release)
         for need in bound.needs
         if need.any_name
     }

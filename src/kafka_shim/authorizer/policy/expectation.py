@@ -6,8 +6,12 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys, unknown
-from kafka_shim.authorizer.acl_formats.lines import Lined, line_of, line_under
+from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known, unknown_word_message
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    MappingWithLines,
+    line_of_key,
+    line_of_mapping,
+)
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import WILDCARD, is_principal
 from kafka_shim.authorizer.networks import is_valid_acl_host
@@ -86,7 +90,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
         fields = _with_normalized_keys(entry)
-        known_keys(fields, KEYS)
+        check_keys_are_known(fields, KEYS)
         if "release" in fields:
             release = parse_minor_release(str(fields["release"]))
         if "no-acl" in fields:
@@ -94,15 +98,20 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         return _parse_access_expectation(fields, release)
     except ValueError as error:
         text_error = error if isinstance(error, AclTextError) else AclTextError(str(error))
-        others = [AclTextError(f"{where}: {each.said}", each.line) for each in text_error.others]
-        raise AclTextError(f"{where}: {text_error.said}", text_error.line, others) from error
+        others = [
+            AclTextError(f"{where}: {each.message}", each.line)
+            for each in text_error.further_errors
+        ]
+        raise AclTextError(f"{where}: {text_error.message}", text_error.line, others) from error
 
 
 def _with_normalized_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
     """Return the entry with normalized keys and their lines."""
-    normalized = Lined({str(key).replace("_", "-"): value for key, value in entry.items()})
-    normalized.line = line_of(entry)
-    normalized.lines = {str(key).replace("_", "-"): line_under(entry, key) for key in entry}
+    normalized = MappingWithLines(
+        {str(key).replace("_", "-"): value for key, value in entry.items()}
+    )
+    normalized.line = line_of_mapping(entry)
+    normalized.lines = {str(key).replace("_", "-"): line_of_key(entry, key) for key in entry}
     return normalized
 
 
@@ -182,7 +191,7 @@ def _clauses_of_profiles(
     used_keys: set[str] = set()
     for word in words:
         if word not in PROFILES:
-            raise AclTextError(unknown("profile", word, tuple(PROFILES)))
+            raise AclTextError(unknown_word_message("profile", word, tuple(PROFILES)))
         missing = [slot for slot in name_keys_of_profile(word) if slot not in fields]
         if missing:
             raise AclTextError(f"the profile `{word}` requires `{missing[0]}`")
@@ -209,7 +218,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     if not isinstance(entry, Mapping) or not entry:
         raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
     filters = _with_normalized_keys(entry)
-    known_keys(filters, _NO_ACL_KEYS, "no-acl")
+    check_keys_are_known(filters, _NO_ACL_KEYS, "no-acl")
     resource_keys = [key for key in RESOURCES if key in filters]
     permission_keys = [key for key in ("allow", "deny") if key in filters]
     if len(resource_keys) > 1 or len(permission_keys) > 1:
@@ -259,7 +268,7 @@ def parse_name_sets(value: object, key: str) -> list[NameSet]:
             raise AclTextError(f"`cluster` has no names; leave out `{value}`")
         return [NameSet(CLUSTER_NAME)]
     if isinstance(value, Mapping):
-        known_keys(value, ("literal", "like"), f"`{key}`")
+        check_keys_are_known(value, ("literal", "like"), f"`{key}`")
         if "like" in value:
             return [parse_glob(text, key) for text in parse_texts(value["like"], f"{key}: like")]
         return [NameSet(name) for name in parse_texts(value.get("literal"), f"{key}: literal")]

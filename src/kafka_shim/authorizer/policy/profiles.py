@@ -13,7 +13,7 @@ import msgspec
 
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.authorizer.requirement import Need
-from kafka_shim.authorizer.requirements import TABLE, in_force
+from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
 from kafka_shim.protocol.enums import ResourceType
 
 TOPIC, GROUP, TRANSACTION = "topic", "group", "transactional-id"
@@ -158,9 +158,9 @@ def need_no_resource_name(needs: Sequence[Need]) -> bool:
 @cache
 def _needs_by_requirement_id(release: str) -> dict[str, tuple[Need, ...]]:
     return {
-        bound.row.id: tuple(
+        bound.requirement.id: tuple(
             Need(need.operation, need.resource_type, any_name=need.any_name) for need in bound.needs
         )
-        for bound in in_force(release)
-        if bound.row.id in _ROWS
+        for bound in requirements_checked_in_release(release)
+        if bound.requirement.id in _ROWS
     }

@@ -51,19 +51,19 @@ TABLE: Final = tuple(
 
 
 @cache
-def bind(release: str) -> dict[Requirement, BoundRequirement]:
+def requirements_bound_to_release(release: str) -> dict[Requirement, BoundRequirement]:
     """Return every row in a release; ValueError for an unknown release."""
-    return {row: requirement.bind(row, release) for row in TABLE}
+    return {row: requirement.bind_to_release(row, release) for row in TABLE}
 
 
 @cache
-def rows_by_id(release: str) -> Mapping[str, BoundRequirement]:
+def requirements_by_id(release: str) -> Mapping[str, BoundRequirement]:
     """Return every row in a release by its id; ValueError for an unknown release."""
-    return {row.id: bound for row, bound in bind(release).items()}
+    return {row.id: bound for row, bound in requirements_bound_to_release(release).items()}
 
 
 @cache
-def in_force(release: str) -> tuple[BoundRequirement, ...]:
+def requirements_checked_in_release(release: str) -> tuple[BoundRequirement, ...]:
     """Return the rows that a client of this release can trigger, in the order of `TABLE`.
 
     The release must support the API in a version, possibly an unstable one, that makes the check.
@@ -73,9 +73,10 @@ def in_force(release: str) -> tuple[BoundRequirement, ...]:
         ranges[key] = (ranges[key][0] if key in ranges else high, high)
     return tuple(
         bound
-        for row, bound in bind(release).items()
+        for row, bound in requirements_bound_to_release(release).items()
         if row.api in ranges
         and any(
-            bound.asks(version) for version in range(ranges[row.api][0], ranges[row.api][1] + 1)
+            bound.is_checked_in_version(version)
+            for version in range(ranges[row.api][0], ranges[row.api][1] + 1)
         )
     )

@@ -1,6 +1,6 @@
 """Requirements of the APIs for ACLs, the cluster, its brokers, users and quotas."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Requirement
+from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -44,8 +44,8 @@ DESCRIBE_LOG_DIRS = Requirement(
     name="cluster",
     any_of=terms.CLUSTER_DESCRIBE,
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EMPTY, (0, 2)),
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, (3, NEWEST)),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EMPTY, (0, 2)),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP, (3, NEWEST)),
     ),
     kip=113,
 )
@@ -55,8 +55,12 @@ ELECT_LEADERS = Requirement(
     name="cluster",
     any_of=terms.CLUSTER_ALTER,
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, (0, 0)),
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.BOTH, (1, NEWEST)),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, (0, 0)),
+        Denial(
+            ErrorCode.CLUSTER_AUTHORIZATION_FAILED,
+            DenialEffect.BOTH,
+            (1, NEWEST),
+        ),
     ),
     kip=460,
     source="ControllerApis",

@@ -1,12 +1,14 @@
 """Requirements of the APIs for settings of topics, groups, and brokers (on the cluster)."""
 
-from kafka_shim.authorizer.requirement import Hidden, Need, Requirement
+from kafka_shim.authorizer.requirement import HiddenWithoutDescribe, Need, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 _CLUSTER_TYPES = "resource_type is BROKER, BROKER_LOGGER (since 2.4) or CLIENT_METRICS (since 3.7)"
-_HIDDEN = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", first=False)
+_HIDDEN = HiddenWithoutDescribe(
+    ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0", before_operation_check=False
+)
 
 DESCRIBE_CONFIGS_CLUSTER = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,

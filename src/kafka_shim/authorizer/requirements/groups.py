@@ -1,6 +1,6 @@
 """Requirements of the APIs for consumer groups and their offsets."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -30,12 +30,12 @@ OFFSET_FETCH_GROUP = Requirement(
         Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0"),
     ),
     denied=(
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (0, 0)),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (1, 1), until="3.5"),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EMPTY, (1, 1), "3.5", "3.9"),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (1, 1), since="3.9"),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP, (2, 7)),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (8, NEWEST)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (0, 0)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (1, 1), until="3.5"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EMPTY, (1, 1), "3.5", "3.9"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (1, 1), since="3.9"),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.TOP, (2, 7)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (8, NEWEST)),
     ),
     names=("group_id", "groups[].group_id"),
     kip=163,
@@ -65,8 +65,8 @@ FIND_COORDINATOR_GROUP = Requirement(
     name="group",
     any_of=terms.GROUP_DESCRIBE,
     denied=(
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP, (0, 3)),
-        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH, (4, NEWEST)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.TOP, (0, 3)),
+        Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (4, NEWEST)),
     ),
     names=("key", "coordinator_keys[]"),
     when="key_type is 0",
@@ -76,8 +76,12 @@ FIND_COORDINATOR_TRANSACTION = Requirement(
     name="transaction",
     any_of=terms.TRANSACTIONAL_ID_DESCRIBE,
     denied=(
-        Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.TOP, (0, 3)),
-        Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.EACH, (4, NEWEST)),
+        Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, DenialEffect.TOP, (0, 3)),
+        Denial(
+            ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED,
+            DenialEffect.EACH,
+            (4, NEWEST),
+        ),
     ),
     names=("key", "coordinator_keys[]"),
     versions=(1, NEWEST),
@@ -138,13 +142,15 @@ LIST_GROUPS = Requirement(
     api=ApiKey.LIST_GROUPS,
     name="group",
     any_of=(
-        *terms.probe(Operation.DESCRIBE, ResourceType.CLUSTER, since="3.4"),
+        *terms.need_with_denial_logged_until(
+            Operation.DESCRIBE, ResourceType.CLUSTER, release="3.4"
+        ),
         Need(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
         Need(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
     ),
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP, until="2.1"),
-        Denial(ErrorCode.NONE, Effect.HIDE, since="2.1"),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP, until="2.1"),
+        Denial(ErrorCode.NONE, DenialEffect.HIDE, since="2.1"),
     ),
     names=("response.groups[].group_id",),
     kip=231,

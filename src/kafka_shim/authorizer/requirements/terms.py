@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from kafka_shim.authorizer.requirement import Denial, Effect, Hidden, Need
+from kafka_shim.authorizer.requirement import Denial, DenialEffect, HiddenWithoutDescribe, Need
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 
-def probe(
-    operation: Operation, resource_type: ResourceType, since: str = "2.4"
+def need_with_denial_logged_until(
+    operation: Operation, resource_type: ResourceType, release: str = "2.4"
 ) -> tuple[Need, Need]:
     """Return a need whose denial is in the audit log until `since`, and
     later only at trace level.
     """
     return (
-        Need(operation, resource_type, until=since),
-        Need(operation, resource_type, since=since, log_if_denied=False),
+        Need(operation, resource_type, until=release),
+        Need(operation, resource_type, since=release, log_if_denied=False),
     )
 
 
@@ -36,25 +36,27 @@ GROUP_DELETE: Final = (Need(Operation.DELETE, ResourceType.GROUP),)
 TRANSACTIONAL_ID_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),)
 TRANSACTIONAL_ID_WRITE: Final = (Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID),)
 
-CLUSTER_TOP: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.TOP),)
-CLUSTER_EACH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH),)
-CLUSTER_BOTH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.BOTH),)
-TOPIC_TOP: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.TOP),)
-TOPIC_EACH: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH),)
-GROUP_TOP: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.TOP),)
-GROUP_EACH: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, Effect.EACH),)
-TRANSACTIONAL_ID_TOP: Final = (Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.TOP),)
-TRANSACTIONAL_ID_EACH: Final = (
-    Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, Effect.EACH),
+CLUSTER_TOP: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP),)
+CLUSTER_EACH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH),)
+CLUSTER_BOTH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.BOTH),)
+TOPIC_TOP: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.TOP),)
+TOPIC_EACH: Final = (Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.EACH),)
+GROUP_TOP: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.TOP),)
+GROUP_EACH: Final = (Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH),)
+TRANSACTIONAL_ID_TOP: Final = (
+    Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, DenialEffect.TOP),
 )
-LEFT_OUT: Final = (Denial(ErrorCode.NONE, Effect.HIDE),)
-BY_VALUE: Final = (Denial(ErrorCode.NONE, Effect.VALUE),)
+TRANSACTIONAL_ID_EACH: Final = (
+    Denial(ErrorCode.TRANSACTIONAL_ID_AUTHORIZATION_FAILED, DenialEffect.EACH),
+)
+LEFT_OUT: Final = (Denial(ErrorCode.NONE, DenialEffect.HIDE),)
+BY_VALUE: Final = (Denial(ErrorCode.NONE, DenialEffect.VALUE),)
 
 TOPIC_UNDESCRIBED: Final = (
-    Denial(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, Effect.EACH, until="1.0"),
-    Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.0"),
+    Denial(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, DenialEffect.EACH, until="1.0"),
+    Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.EACH, since="1.0"),
 )
 """For rows that need DESCRIBE itself: 0.11 says the topic is unknown."""
 
-HIDDEN: Final = Hidden(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0")
+HIDDEN: Final = HiddenWithoutDescribe(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, until="1.0")
 """For the other rows on topics: 0.11 asks DESCRIBE first and says that the topic is unknown."""

@@ -1,6 +1,6 @@
 """Requirements of the APIs for delegation tokens; most of them are ownership, not ACLs."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -9,7 +9,7 @@ CREATE_DELEGATION_TOKEN_OWNER = Requirement(
     api=ApiKey.CREATE_DELEGATION_TOKEN,
     name="owner",
     any_of=(Need(Operation.CREATE_TOKENS, ResourceType.USER, since="3.3"),),
-    denied=(Denial(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, Effect.TOP),),
+    denied=(Denial(ErrorCode.DELEGATION_TOKEN_AUTHORIZATION_FAILED, DenialEffect.TOP),),
     names=("owner_principal_type:owner_principal_name",),
     versions=(3, NEWEST),
     when="the owner is not the requester",

@@ -1,6 +1,6 @@
 """Requirements of the APIs for topics and their records."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, Effect, Need, Requirement
+from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Need, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -42,8 +42,8 @@ FETCH_FOLLOWER = Requirement(
     name="follower",
     any_of=terms.CLUSTER_ACTION,
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="1.1"),
-        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="1.1"),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, until="1.1"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.EACH, since="1.1"),
     ),
     when="replica_id is 0 or more",
     note="since 1.1 READ on the topics is then not checked; unknown topic ids are denied too",
@@ -81,7 +81,7 @@ METADATA_TOPIC = Requirement(
 METADATA_ALL_TOPICS = Requirement(
     api=ApiKey.METADATA,
     name="all_topics",
-    any_of=terms.probe(Operation.DESCRIBE, ResourceType.TOPIC),
+    any_of=terms.need_with_denial_logged_until(Operation.DESCRIBE, ResourceType.TOPIC),
     denied=terms.LEFT_OUT,
     names=("response.topics[].name",),
     when="topics is null (in version 0: empty)",
@@ -90,7 +90,7 @@ METADATA_AUTO_CREATE = Requirement(
     api=ApiKey.METADATA,
     name="auto_create",
     any_of=(
-        *terms.probe(Operation.CREATE, ResourceType.CLUSTER),
+        *terms.need_with_denial_logged_until(Operation.CREATE, ResourceType.CLUSTER),
         Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=terms.TOPIC_EACH,
@@ -120,8 +120,8 @@ CREATE_TOPICS = Requirement(
         Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="2.0"),
-        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="2.0"),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, until="2.0"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.EACH, since="2.0"),
     ),
     names=("topics[].name",),
     kip=277,
@@ -138,7 +138,7 @@ CREATE_TOPICS_CONFIGS = Requirement(
             for since, until in (("2.5", "3.0"), ("3.3", None))
         ),
     ),
-    denied=(Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.VALUE),),
+    denied=(Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.VALUE),),
     names=("topics[].name",),
     kip=525,
     source="ControllerApis",
@@ -192,12 +192,12 @@ OFFSET_FOR_LEADER_EPOCH = Requirement(
     api=ApiKey.OFFSET_FOR_LEADER_EPOCH,
     name="topic",
     any_of=(
-        *terms.probe(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
+        *terms.need_with_denial_logged_until(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
         Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
     ),
     denied=(
-        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, Effect.EACH, until="2.1"),
-        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, Effect.EACH, since="2.1"),
+        Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, until="2.1"),
+        Denial(ErrorCode.TOPIC_AUTHORIZATION_FAILED, DenialEffect.EACH, since="2.1"),
     ),
     names=("topics[].topic",),
     kip=320,

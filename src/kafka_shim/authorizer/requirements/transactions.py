@@ -27,7 +27,9 @@ INIT_PRODUCER_ID_IDEMPOTENT = Requirement(
     api=ApiKey.INIT_PRODUCER_ID,
     name="idempotent",
     any_of=(
-        *terms.probe(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, since="2.8"),
+        *terms.need_with_denial_logged_until(
+            Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, release="2.8"
+        ),
         Need(Operation.WRITE, ResourceType.TOPIC, since="2.8", until="3.0", any_name=True),
         Need(Operation.WRITE, ResourceType.TOPIC, since="3.0", any_name=True, log_if_denied=False),
     ),

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 import pyarrow as pa
 
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Action, Actor, narrowest_allow_acl
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
@@ -96,4 +96,4 @@ def _checked_action_of_row(row: Mapping[str, Any], what: OperationOnResource) ->
 
 
 def _step_text(step: Step) -> str:
-    return f"{step.verb} {acl_rule(step.acl)}"
+    return f"{step.verb} {format_acl_rule(step.acl)}"

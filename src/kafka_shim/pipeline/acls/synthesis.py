@@ -9,7 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from kafka_shim.authorizer.least_acls import Cell, smallest_entries
+from kafka_shim.authorizer.least_acls import OperationFromHost, fewest_entries
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.pipeline.acls.generalise import NamesByResourceType, join_names_into_prefixes
 from kafka_shim.pipeline.acls.grants import (
@@ -98,15 +98,17 @@ def _fewest_grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Gr
     found = [
         (kind, name, entry)
         for kind, name in resources
-        for entry in smallest_entries(allowed_on[kind, name], denied_on.get((kind, name), {}))
+        for entry in fewest_entries(allowed_on[kind, name], denied_on.get((kind, name), {}))
     ]
     for kind, name, entry in sorted(found, key=lambda grant: grant[2].permission, reverse=True):
         what, who = (kind, name, PatternType.LITERAL), (principal, entry.host)
         yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.requests)
 
 
-def _cells_by_resource(cells: _Cells) -> dict[tuple[ResourceType, str], dict[Cell, int]]:
-    found: dict[tuple[ResourceType, str], dict[Cell, int]] = defaultdict(dict)
+def _cells_by_resource(
+    cells: _Cells,
+) -> dict[tuple[ResourceType, str], dict[OperationFromHost, int]]:
+    found: dict[tuple[ResourceType, str], dict[OperationFromHost, int]] = defaultdict(dict)
     for (operation, kind, name), hosts in cells.items():
         for host, requests in hosts.items():
             found[kind, name][operation, host] = requests

@@ -8,7 +8,7 @@ import msgspec
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
 from kafka_shim.pipeline.acls.grants import OperationOnResource, operation_on_resource
@@ -57,7 +57,7 @@ def decide_observed_accesses(
             actor = _actor(principals[at], hosts[at])
             found[at] = _decide_alternatives(authorizer, actor, api_keys[at], texts) or found[at]
     allowed = pa.array([decision.allowed for decision in found], pa.bool_())
-    rules = pa.array([decision_rule(decision) for decision in found], pa.string())
+    rules = pa.array([format_decision_rule(decision) for decision in found], pa.string())
     return pa.StructArray.from_arrays([allowed, rules], fields=list(VERDICT))
 
 

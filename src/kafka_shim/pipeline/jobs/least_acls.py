@@ -4,9 +4,9 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shim.authorizer.acl_formats import FORMATS, write
-from kafka_shim.authorizer.acl_formats.kafka_commands import command
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule, parse_acl_rule
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
@@ -63,10 +63,10 @@ def least_acls(
         rows = [
             {
                 "principal": principal,
-                "acl": acl_rule(grant.acl),
+                "acl": format_acl_rule(grant.acl),
                 "requests": grant.requests,
                 "over_grants": list(grant.over_grants),
-                "add": command("--add", grant.acl),
+                "add": format_command("--add", grant.acl),
             }
             for grant in grants
         ]
@@ -210,7 +210,7 @@ def _prefix_notes(acls: list[Acl]) -> list[str]:
 
 def _format_acls(acls: list[Acl], form: str) -> str:
     try:
-        return write(acls, form)
+        return format_acls(acls, form)
     except AclTextError as error:
         raise PipelineError(f"--format {form}: {error}") from error
 
@@ -220,8 +220,8 @@ def _acl_difference_lines(present: list[Acl], wanted: list[Acl]) -> list[str]:
     added = [acl for acl in wanted if acl not in set(present)]
     return [
         f"{len(added)} to add and {len(removed)} to remove",
-        *("  " + command("--add", acl) for acl in added),
-        *("  " + command("--remove --force", acl) for acl in removed),
+        *("  " + format_command("--add", acl) for acl in added),
+        *("  " + format_command("--remove --force", acl) for acl in removed),
     ]
 
 

@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shim.authorizer.acl_formats.kafka_commands import command
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
@@ -62,14 +62,14 @@ def unused_acls(
     ]
     rows = [
         (
-            acl_rule(use.acl),
+            format_acl_rule(use.acl),
             use.state,
             use.requests,
             use.last_used,
-            None if use.shadowed_by is None else acl_rule(use.shadowed_by),
+            None if use.shadowed_by is None else format_acl_rule(use.shadowed_by),
             use.can_go,
             reasons.get(use.acl) if use.state == NOT_KNOWN else None,
-            command("--remove --force", use.acl) if use.can_go else None,
+            format_command("--remove --force", use.acl) if use.can_go else None,
         )
         for use in find_removable_acls(
             present, signature_counts, for_authorizer, frozenset(reasons)
@@ -254,7 +254,7 @@ def _note_removals(
     head = observation.head
     rows = frame.where("can_go").select("acl", "remove").collect()
     removable = {row["acl"] for row in rows}
-    remaining = [acl for acl in present.acls if acl_rule(acl) not in removable]
+    remaining = [acl for acl in present.acls if format_acl_rule(acl) not in removable]
     changes = what_breaks(
         observation.accesses, observation.acl_set(remaining), baseline=present
     ).count()

@@ -14,8 +14,8 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
-from kafka_shim.authorizer.requirement import Effect
-from kafka_shim.authorizer.requirements import TABLE, bind
+from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirements import TABLE, requirements_bound_to_release
 from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
@@ -85,7 +85,7 @@ def _list_effects_by_access() -> dict[Key, set[bool]]:
     """Return by access whether its denial only removes a name, over all requirements."""
     found: dict[Key, set[bool]] = {}
     for row in TABLE:
-        leaves_out = all(denial.effect is Effect.HIDE for denial in row.denied)
+        leaves_out = all(denial.effect is DenialEffect.HIDE for denial in row.denied)
         for need in row.any_of:
             found.setdefault((row.api, need.operation, need.resource_type), set()).add(leaves_out)
     return found
@@ -104,7 +104,7 @@ def apis_with_roles_by_name(release: str) -> frozenset[int]:
 def alternatives_by_access(release: str) -> dict[Key, frozenset[Alternative]]:
     """Return by access its alternatives in this release."""
     found: dict[Key, frozenset[Alternative]] = {}
-    for row, bound in bind(release).items():
+    for row, bound in requirements_bound_to_release(release).items():
         ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
         for way in ways if len(ways) > 1 else ():
             key = (row.api, way.operation, way.resource_type)

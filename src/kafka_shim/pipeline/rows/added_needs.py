@@ -2,11 +2,11 @@
 
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.access_plan import AnyOf, access_plan
+from kafka_shim.authorizer.access_plan import AlternativeActions, access_plan
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
-from kafka_shim.authorizer.requirement import Effect
-from kafka_shim.authorizer.requirements import rows_by_id
+from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirements import requirements_by_id
 from kafka_shim.pipeline.rows.access_roles import access_text
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
 from kafka_shim.pipeline.rows.columns import (
@@ -21,7 +21,7 @@ from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.protocol.trace.segments import Block
 
-_HARMLESS = frozenset({Effect.HIDE, Effect.VALUE, Effect.EMPTY})
+_HARMLESS = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY})
 """A denial of these refuses nothing."""
 
 
@@ -33,7 +33,7 @@ def add_added_need_rows(
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
             for header, need in newly_needed_accesses(entry.frame, selection):
-                chosen = need.narrowest
+                chosen = need.narrowest_action
                 columns.add_row(
                     {
                         "api": api_name(header.api_key),
@@ -45,7 +45,7 @@ def add_added_need_rows(
                         "instead": [
                             _alternative_text(way) for way in need.actions if way != chosen
                         ],
-                        "requirement": need.requirement,
+                        "requirement": need.requirement_id,
                         "client_id": header.client_id,
                         "requests": 1,
                         "first_seen": entry.time_us,
@@ -57,7 +57,7 @@ def add_added_need_rows(
 
 def newly_needed_accesses(
     frame: bytes, selection: Selection
-) -> Iterator[tuple[RequestHeader, AnyOf]]:
+) -> Iterator[tuple[RequestHeader, AlternativeActions]]:
     """Yield new needs whose denial is visible to clients and that no present need includes."""
     try:
         header, at = read_request_header(frame)
@@ -67,12 +67,14 @@ def newly_needed_accesses(
     asked = (header.api_key, header.api_version, message)
     before = access_plan(*asked, selection.present, selection.names).needs
     for need in access_plan(*asked, selection.release, selection.names).needs:
-        effect = rows_by_id(selection.release)[need.requirement].effect(header.api_version)
+        effect = requirements_by_id(selection.release)[need.requirement_id].effect_in_version(
+            header.api_version
+        )
         if effect not in _HARMLESS and not any(_is_included(met, need) for met in before):
             yield header, need
 
 
-def _is_included(met: AnyOf, need: AnyOf) -> bool:
+def _is_included(met: AlternativeActions, need: AlternativeActions) -> bool:
     """Return whether each way to meet `met` also meets `need`."""
     return all(any(_implies_action(way, other) for other in need.actions) for way in met.actions)
 

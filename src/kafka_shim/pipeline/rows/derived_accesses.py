@@ -11,12 +11,21 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
-from kafka_shim.authorizer.evidence import Known, ResponseEvidence, evidence_from_response
+from kafka_shim.authorizer.access_plan import (
+    AccessPlan,
+    AlternativeActions,
+    access_plan,
+    alternative_actions_for_name,
+)
+from kafka_shim.authorizer.evidence import (
+    ResponseEvidence,
+    TopicKnowledge,
+    decisions_in_authorized_operations,
+    evidence_from_response,
+)
 from kafka_shim.authorizer.model import Action
-from kafka_shim.authorizer.probed import probed
-from kafka_shim.authorizer.requirement import Effect
-from kafka_shim.authorizer.requirements import rows_by_id
+from kafka_shim.authorizer.requirement import DenialEffect
+from kafka_shim.authorizer.requirements import requirements_by_id
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     LISTED,
@@ -44,7 +53,7 @@ class PlannedRequest(msgspec.Struct, frozen=True):
 
     request: Request
     header: RequestHeader
-    plan: Plan
+    plan: AccessPlan
     is_unanswered: bool
     message: Any
     fetch: SessionRequest | None = None
@@ -78,7 +87,7 @@ def plan_request(request: Request, context: DerivationContext) -> PlannedRequest
     plan = access_plan(header.api_key, header.api_version, message, context.release, context.names)
     if fetch is not None and not fetch.is_whole:
         plan = _plan_with_unknown_requirement(plan, f"{ApiKey(header.api_key).wire_name}.topic")
-    if not (plan.needs or plan.possible or plan.unknown):
+    if not (plan.needs or plan.possible_needs or plan.requirements_with_unknown_names):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
     return PlannedRequest(request, header, plan, is_unanswered, message, fetch)
@@ -98,13 +107,15 @@ def derived_rows(
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, content),
         release=release,
-        known=Known(context.names, partial(context.existence.topic_exists, context.place, during)),
+        topics=TopicKnowledge(
+            context.names, partial(context.existence.topic_exists, context.place, during)
+        ),
     )
-    found = _rows_of_plan(planned, release, responded.decision)
+    found = _rows_of_plan(planned, release, responded.decision_about_need)
     found += _list_rows(planned, responded, context, during)
     found += [
         _row(planned, action, PROBE, allowed=allowed)
-        for action, allowed in probed(header.api_key, content, release)
+        for action, allowed in decisions_in_authorized_operations(header.api_key, content, release)
     ]
     return found
 
@@ -115,19 +126,22 @@ def _list_rows(
     """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
-    for requirement in planned.plan.listed:
-        bound = rows_by_id(release)[requirement]
-        shown = dict.fromkeys(responded.shown(requirement), True)
-        asked = (context.place, requirement, planned.message, responded.message, during)
+    for requirement in planned.plan.requirements_on_response_names:
+        bound = requirements_by_id(release)[requirement]
+        shown = dict.fromkeys(responded.names_listed_in_response(requirement), True)
+        asked = (context.place, requirement, planned.message, responded.response, during)
         hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
         for name, allowed in (hidden | shown).items():
-            need = any_of(bound, name)
+            need = alternative_actions_for_name(bound, name)
             if need.actions[-1] not in named:
                 yield _access_row(planned, need, allowed=allowed, release=release)
 
 
-def _plan_with_unknown_requirement(plan: Plan, requirement: str) -> Plan:
-    return msgspec.structs.replace(plan, unknown=(*plan.unknown, requirement))
+def _plan_with_unknown_requirement(plan: AccessPlan, requirement: str) -> AccessPlan:
+    return msgspec.structs.replace(
+        plan,
+        requirements_with_unknown_names=(*plan.requirements_with_unknown_names, requirement),
+    )
 
 
 def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list[AccessRow]:
@@ -139,20 +153,31 @@ def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list
 
 
 def _rows_of_plan(
-    planned: PlannedRequest, release: str, decision: Callable[[AnyOf], bool | None]
+    planned: PlannedRequest, release: str, decision: Callable[[AlternativeActions], bool | None]
 ) -> list[AccessRow]:
     plan = planned.plan
     found = [_access_row(planned, need, decision(need), release) for need in plan.needs]
-    found += [_access_row(planned, need, None, release, POSSIBLE) for need in plan.possible]
-    return found + [_row_without_name(planned, row, release) for row in plan.unknown]
+    found += [_access_row(planned, need, None, release, POSSIBLE) for need in plan.possible_needs]
+    return found + [
+        _row_without_name(planned, row, release) for row in plan.requirements_with_unknown_names
+    ]
 
 
 def _access_row(
-    planned: PlannedRequest, need: AnyOf, allowed: bool | None, release: str, role: str = ""
+    planned: PlannedRequest,
+    need: AlternativeActions,
+    allowed: bool | None,
+    release: str,
+    role: str = "",
 ) -> AccessRow:
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
-    hides = rows_by_id(release)[need.requirement].effect(planned.header.api_version) is Effect.HIDE
+    hides = (
+        requirements_by_id(release)[need.requirement_id].effect_in_version(
+            planned.header.api_version
+        )
+        is DenialEffect.HIDE
+    )
     role = role or (LISTED if hides else EITHER if others else REQUIRED)
     return _row(planned, chosen, role, allowed=allowed, others=others)
 
@@ -185,6 +210,6 @@ def _row(
 
 
 def _row_without_name(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
-    need = rows_by_id(release)[requirement].needs[-1]
+    need = requirements_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _row(planned, action, UNNAMED, allowed=None)

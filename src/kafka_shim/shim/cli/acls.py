@@ -11,25 +11,25 @@ from typing import TextIO
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, write
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
 from kafka_shim.authorizer.acl_formats.command_options import (
-    add_actions,
-    add_entries,
-    add_resources,
+    add_action_options,
+    add_entry_options,
+    add_resource_options,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import (
-    Targets,
-    check,
-    named,
-    resources,
-    targets,
+    AclsByResourceFilter,
+    acls_by_resource_filter,
+    check_option_combination,
+    resource_filters_listed_after_change,
+    resource_filters_of_options,
 )
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.kafka_list import (
-    entries_text,
-    entry_text,
-    listing,
-    pattern_text,
+    format_entries,
+    format_entry,
+    format_listing,
+    format_pattern,
 )
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
@@ -74,9 +74,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="HOST:PORT,...",
         help="controllers to connect to instead of brokers",
     )
-    add_actions(parser.add_argument_group("action, exactly one"))
-    add_resources(parser.add_argument_group("resources"))
-    add_entries(parser.add_argument_group("permissions"))
+    add_action_options(parser.add_argument_group("action, exactly one"))
+    add_resource_options(parser.add_argument_group("resources"))
+    add_entry_options(parser.add_argument_group("permissions"))
     _add_format_arguments(parser.add_argument_group("files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="with --remove: do not ask for confirmation"
@@ -141,7 +141,7 @@ def _convert_acl_file(args: argparse.Namespace) -> int:
     if form is None:
         raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
     try:
-        print(write(read_acl_file(args.acls, "--acls", args.input_format), form), end="")
+        print(format_acls(read_acl_file(args.acls, "--acls", args.input_format), form), end="")
     except AclTextError as error:
         raise ConfigError(f"--format {form}: {error}") from error
     return 0
@@ -154,8 +154,8 @@ def _run_on_broker(args: argparse.Namespace) -> int:
     if args.acls:
         acls_by_resource = _acls_of_file_by_resource(args)
     else:
-        check(args)
-        acls_by_resource = {} if args.list else targets(args, args.style)
+        check_option_combination(args)
+        acls_by_resource = {} if args.list else acls_by_resource_filter(args, args.style)
     if args.format and not args.list:
         raise UsageError("--format and --csv require --list, or --acls without an action")
     if args.bootstrap_controller:
@@ -172,16 +172,21 @@ def _run_on_broker(args: argparse.Namespace) -> int:
     return 0
 
 
-def _acls_of_file_by_resource(args: argparse.Namespace) -> Targets:
+def _acls_of_file_by_resource(args: argparse.Namespace) -> AclsByResourceFilter:
     """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--acls requires --add or --remove, or --format without an action")
-    named = (args.operation, args.allow_principal, args.deny_principal, resources(args))
-    if any(named) or args.producer or args.consumer:
+    given_options = (
+        args.operation,
+        args.allow_principal,
+        args.deny_principal,
+        resource_filters_of_options(args),
+    )
+    if any(given_options) or args.producer or args.consumer:
         raise UsageError(
             "--acls cannot be combined with options that describe an ACL, such as --topic"
         )
-    acls_by_resource: Targets = {}
+    acls_by_resource: AclsByResourceFilter = {}
     for acl in read_acl_file(args.acls, "--acls", args.input_format):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
         acls_by_resource.setdefault(resource, []).append(acl)
@@ -190,17 +195,24 @@ def _acls_of_file_by_resource(args: argparse.Namespace) -> Targets:
 
 def _list_acls(client: Client, args: argparse.Namespace) -> None:
     principals = [principal.strip() for principal in args.principal]
-    acls = _matching_acls_of_broker(client, resources(args))
+    acls = _matching_acls_of_broker(client, resource_filters_of_options(args))
     if args.json or args.format:
         wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        print(write(_sorted_acls(wanted), args.format or "json"), end="")
+        print(format_acls(_sorted_acls(wanted), args.format or "json"), end="")
         return
     if not principals:
-        print(listing(_with_escaped_control_characters(acls), args.style, resources(args)), end="")
+        print(
+            format_listing(
+                _with_escaped_control_characters(acls),
+                args.style,
+                resource_filters_of_options(args),
+            ),
+            end="",
+        )
     for principal in principals:
         print(f"ACLs for principal `{principal}`")
         print(
-            listing(
+            format_listing(
                 _with_escaped_control_characters(acl for acl in acls if acl.principal == principal),
                 args.style,
             ),
@@ -231,7 +243,9 @@ def _matching_acls_of_broker(client: Client, filters: Iterable[AclFilter]) -> li
     return list(dict.fromkeys(found))
 
 
-def _add_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespace) -> None:
+def _add_acls(
+    client: Client, acls_by_resource: AclsByResourceFilter, args: argparse.Namespace
+) -> None:
     """Add ACLs by resource, and print the existing and the new ones as Kafka's AclCommand does."""
     added: list[Acl] = []
     existing: list[Acl] = []
@@ -254,11 +268,11 @@ def _add_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespac
 
 
 def _print_acls_after_change(
-    client: Client, acls_by_resource: Targets, args: argparse.Namespace
+    client: Client, acls_by_resource: AclsByResourceFilter, args: argparse.Namespace
 ) -> None:
-    filters = list(acls_by_resource) if args.acls else named(args)
+    filters = list(acls_by_resource) if args.acls else resource_filters_listed_after_change(args)
     print(
-        listing(
+        format_listing(
             _with_escaped_control_characters(_matching_acls_of_broker(client, filters)),
             args.style,
             filters,
@@ -271,15 +285,16 @@ def _print_existing_and_added(
     resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclToolOutput
 ) -> None:
     for acl in old:
-        print(f"Acl (pattern={pattern_text(acl)}, entry={entry_text(acl)}) already exists.")
+        print(f"Acl (pattern={format_pattern(acl)}, entry={format_entry(acl)}) already exists.")
     if new:
-        print(f"Adding ACLs for resource `{pattern_text(resource, style)}`: ")
-        print(
-            f" {entries_text(new, objects=style.prints_added_entries_as_objects)}{style.padding}\n"
-        )
+        print(f"Adding ACLs for resource `{format_pattern(resource, style)}`: ")
+        entries = format_entries(new, as_objects=style.prints_added_entries_as_objects)
+        print(f" {entries}{style.padding}\n")
 
 
-def _remove_acls(client: Client, acls_by_resource: Targets, args: argparse.Namespace) -> None:
+def _remove_acls(
+    client: Client, acls_by_resource: AclsByResourceFilter, args: argparse.Namespace
+) -> None:
     removed: list[Acl] = []
     for resource, acls in acls_by_resource.items():
         if args.force or _confirm_removal(resource, acls, sys.stderr if args.json else sys.stdout):
@@ -295,9 +310,9 @@ def _confirm_removal(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -
     """Ask on the terminal whether to remove; return whether the user agreed."""
     action = "delete all ACLs for"
     if acls:
-        action = f"remove ACLs: \n {entries_text(acls)}\n from"
+        action = f"remove ACLs: \n {format_entries(acls)}\n from"
     question = (
-        f"Are you sure you want to {action} resource filter `{pattern_text(resource)}`? (y/n)"
+        f"Are you sure you want to {action} resource filter `{format_pattern(resource)}`? (y/n)"
     )
     print(question, file=stream, flush=True)
     try:
@@ -309,11 +324,11 @@ def _confirm_removal(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -
 
 
 def _sorted_acl_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
-    return to_objects(_sorted_acls(acls))
+    return acls_to_objects(_sorted_acls(acls))
 
 
 def _sorted_acls(acls: Iterable[Acl]) -> list[Acl]:
-    return sorted(acls, key=lambda acl: tuple(to_objects([acl])[0].values()))
+    return sorted(acls, key=lambda acl: tuple(acls_to_objects([acl])[0].values()))
 
 
 def _print_json(value: object) -> None:

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
-from kafka_shim.authorizer.acl_formats.kafka_commands import command
-from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
+from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.cli.resource_arguments import OPTION_BY_RESOURCE_TYPE, action_text
 from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision, RequirementOutcome
@@ -26,14 +26,14 @@ def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterat
     )
     yield f"because {decision_reason_text(explanation)}{':' if explanation.decision.acl else ''}"
     if explanation.decision.acl is not None:
-        yield f"  {acl_text(explanation.decision.acl)}"
+        yield f"  {format_acl_on_one_line(explanation.decision.acl)}"
     if explanation.other_applying_acls:
         yield "also applies:"
-        yield from (f"  {acl_text(acl)}" for acl in explanation.other_applying_acls)
+        yield from (f"  {format_acl_on_one_line(acl)}" for acl in explanation.other_applying_acls)
     if explanation.inapplicable_acls:
         yield "does not apply:"
         for miss in explanation.inapplicable_acls:
-            yield f"  {acl_text(miss.acl)}"
+            yield f"  {format_acl_on_one_line(miss.acl)}"
             yield f"    {miss.reason}"
     yield from remedy_lines(explanation.steps_to_allow, bootstrap)
 
@@ -46,12 +46,12 @@ def remedy_lines(steps: Sequence[Step], bootstrap: str | None) -> Iterator[str]:
 
 
 def _kafka_acls_command(step: Step, bootstrap: str | None) -> str:
-    return command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
+    return format_command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
 
 
 def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
     """Yield the lines for one requirement of an API, with its cases."""
-    row = outcome.bound.row
+    row = outcome.bound.requirement
     condition = f" (only if {row.when})" if row.when else ""
     if not outcome.name_outcomes:
         options = " or ".join(
@@ -73,8 +73,8 @@ def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Itera
     if case.allowed:
         return
     yield f"the client gets: {_denied_response_text(case.error, outcome.effect)}"
-    if outcome.bound.row.note:
-        yield f"note: {outcome.bound.row.note}"
+    if outcome.bound.requirement.note:
+        yield f"note: {outcome.bound.requirement.note}"
 
 
 def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
@@ -85,7 +85,7 @@ def _reason_lines(need_decision: NeedDecision) -> Iterator[str]:
     else:
         yield "because no ACL allows it, or a DENY overrides each that does (KIP-679)"
     if need_decision.decision.acl is not None:
-        yield f"  {acl_text(need_decision.decision.acl)}"
+        yield f"  {format_acl_on_one_line(need_decision.decision.acl)}"
 
 
 def _need_text(need_decision: NeedDecision) -> str:
@@ -95,15 +95,15 @@ def _need_text(need_decision: NeedDecision) -> str:
     return action_text(need_decision.explanation.action)
 
 
-def _denied_response_text(error: ErrorCode, effect: Effect) -> str:
+def _denied_response_text(error: ErrorCode, effect: DenialEffect) -> str:
     """Return what the response to a denied request contains."""
-    if effect is Effect.HIDE:
+    if effect is DenialEffect.HIDE:
         return "a response without this name, and no error"
-    if effect is Effect.EMPTY:
+    if effect is DenialEffect.EMPTY:
         return "an empty response, without an error code"
     if error is ErrorCode.NONE:
         return "no error; a separate field shows the denial"
-    place = "in" if effect is Effect.VALUE else "as"
+    place = "in" if effect is DenialEffect.VALUE else "as"
     return f"{error.name} ({error:d}), {place} {effect.value}"
 
 
@@ -120,7 +120,7 @@ def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[
         "because": decision.reason.name,
         "reason": decision_reason_text(explanation),
         "acl": acl_object_or_none(decision.acl),
-        "also_applies": to_objects(explanation.other_applying_acls),
+        "also_applies": acls_to_objects(explanation.other_applying_acls),
         "does_not_apply": [
             {"acl": acl_object_or_none(miss.acl), "why": miss.reason}
             for miss in explanation.inapplicable_acls
@@ -146,7 +146,7 @@ def requirement_outcome_object(
     outcome: RequirementOutcome, bootstrap: str | None
 ) -> dict[str, Any]:
     """Return one requirement of an API as a JSON object."""
-    row = outcome.bound.row
+    row = outcome.bound.requirement
     return {
         "id": row.id,
         "when": row.when or None,
@@ -184,4 +184,4 @@ def _need_decision_object(need_decision: NeedDecision, bootstrap: str | None) ->
 
 
 def acl_object_or_none(acl: Acl | None) -> dict[str, str] | None:
-    return None if acl is None else to_objects([acl])[0]
+    return None if acl is None else acls_to_objects([acl])[0]

@@ -6,8 +6,15 @@ import json
 from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.requirement import NEWEST, Denial, Need, Requirement, VersionRange, bind
-from kafka_shim.authorizer.requirements import TABLE, in_force
+from kafka_shim.authorizer.requirement import (
+    NEWEST,
+    Denial,
+    Need,
+    Requirement,
+    VersionRange,
+    bind_to_release,
+)
+from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import requirements_text as text
@@ -68,7 +75,11 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _requirements_matching(choice: RequirementFilter) -> list[Requirement]:
-    table = TABLE if choice.release is None else [b.row for b in in_force(choice.release)]
+    table = (
+        TABLE
+        if choice.release is None
+        else [b.requirement for b in requirements_checked_in_release(choice.release)]
+    )
     return [
         row
         for row in table
@@ -84,7 +95,7 @@ def _matches_operation_and_resource(row: Requirement, choice: RequirementFilter)
 
 
 def _needs_in_release(row: Requirement, release: str | None) -> tuple[Need, ...]:
-    return row.any_of if release is None else bind(row, release).needs
+    return row.any_of if release is None else bind_to_release(row, release).needs
 
 
 def _open_apis_matching(choice: RequirementFilter) -> dict[ApiKey, str]:
@@ -123,7 +134,7 @@ def _requirements_object(
 
 
 def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]:
-    bound = None if release is None else bind(row, release)
+    bound = None if release is None else bind_to_release(row, release)
     hidden = row.hidden if bound is None or bound.hidden_as else None
     return {
         "id": row.id,
@@ -136,7 +147,11 @@ def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]
         "when": row.when or None,
         "denied": [_denial_object(denial) for denial in (bound.denials if bound else row.denied)],
         "hidden": hidden
-        and {"error": hidden.error.name, "until": hidden.until, "first": hidden.first},
+        and {
+            "error": hidden.error.name,
+            "until": hidden.until,
+            "first": hidden.before_operation_check,
+        },
         "kip": row.kip,
         "source": row.source,
         "note": row.note or None,

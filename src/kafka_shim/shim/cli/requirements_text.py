@@ -9,10 +9,10 @@ from kafka_shim.authorizer.requirement import (
     Need,
     Requirement,
     VersionRange,
-    bind,
-    holds,
+    bind_to_release,
+    is_valid_in_release,
 )
-from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.requirements import requirements_checked_in_release
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 
@@ -28,7 +28,7 @@ def _texts_with_releases(
     """Return the text of each item with its releases; "" means all of `life`."""
     found: dict[str, set[str]] = {}
     for item in items:
-        found.setdefault(text(item), set()).update(r for r in life if holds(item, r))
+        found.setdefault(text(item), set()).update(r for r in life if is_valid_in_release(item, r))
     return {line: _subset_of_releases_text(held, life) for line, held in found.items() if held}
 
 
@@ -56,8 +56,12 @@ def _release_range_text(life: tuple[str, ...], first: int, last: int) -> str:
 
 def releases_with_check(row: Requirement) -> tuple[str, ...]:
     """Return the releases in which clients can trigger the row's check; if none, all of its own."""
-    met = tuple(r for r in RELEASES if any(bound.row is row for bound in in_force(r)))
-    return met or tuple(r for r in RELEASES if bind(row, r).needs)
+    met = tuple(
+        r
+        for r in RELEASES
+        if any(bound.requirement is row for bound in requirements_checked_in_release(r))
+    )
+    return met or tuple(r for r in RELEASES if bind_to_release(row, r).needs)
 
 
 def _release_ranges_text(releases: tuple[str, ...]) -> str:
@@ -122,7 +126,7 @@ def _requirement_detail_lines(row: Requirement, life: tuple[str, ...]) -> Iterat
         yield _join_nonempty(", ", f"denied: {line}", releases)
     if row.hidden:
         code = f"{row.hidden.error.name} ({row.hidden.error:d})"
-        asked = "checked first" if row.hidden.first else "checked after the denial"
+        asked = "checked first" if row.hidden.before_operation_check else "checked after the denial"
         yield f"hidden before {row.hidden.until}: {code} without DESCRIBE, which is {asked}"
     if row.note:
         yield f"note: {row.note}"
@@ -140,7 +144,7 @@ def one_release_lines(
 
 
 def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]:
-    bound = bind(row, release)
+    bound = bind_to_release(row, release)
     needs = " or ".join(dict.fromkeys(_need_text(need) for need in bound.needs))
     effects: dict[str, list[str]] = {}
     for denial in bound.denials:

@@ -4,7 +4,7 @@ import argparse
 import json
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.acl_formats.kafka_list import acl_text
+from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
@@ -80,13 +80,13 @@ def _who_can_lines(action: Action, response: WhoCanResult) -> Iterator[str]:
         yield f"  {_principal_text(right.principal)}, {_hosts_text(right)}"
         if right.because is not DecisionReason.ACL:
             yield f"    because: {right.because.value}"
-        yield from (f"    {acl_text(acl)}" for acl in right.acls)
-        yield from (f"    but not: {acl_text(acl)}" for acl in right.exception_acls)
+        yield from (f"    {format_acl_on_one_line(acl)}" for acl in right.acls)
+        yield from (f"    but not: {format_acl_on_one_line(acl)}" for acl in right.exception_acls)
     if response.denied_principals:
         yield "denied, although an ACL allows it:"
     for refusal in response.denied_principals:
         yield f"  {_principal_text(refusal.principal)}"
-        yield from (f"    {acl_text(acl)}" for acl in refusal.denying_acls)
+        yield from (f"    {format_acl_on_one_line(acl)}" for acl in refusal.denying_acls)
 
 
 def _principal_text(principal: str) -> str:

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.requirement import Requirement, bind
+from kafka_shim.authorizer.requirement import Requirement, bind_to_release
 from kafka_shim.authorizer.requirements import PRODUCE_TOPIC
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -48,7 +48,7 @@ def requires_permission(
     requirement: Requirement, operation: Operation, resource_type: ResourceType
 ) -> Callable[[str], bool]:
     def requires_permission(release: str) -> bool:
-        needs = bind(requirement, release).needs
+        needs = bind_to_release(requirement, release).needs
         return any(
             (need.operation, need.resource_type) == (operation, resource_type) for need in needs
         )
@@ -58,7 +58,7 @@ def requires_permission(
 
 def hides_topics_without_describe(release: str) -> bool:
     """Whether the release reports topics without Describe as unknown (up to 0.11)."""
-    return bind(PRODUCE_TOPIC, release).hidden_as is not None
+    return bind_to_release(PRODUCE_TOPIC, release).hidden_as is not None
 
 
 class DeniedCommand(msgspec.Struct, frozen=True):

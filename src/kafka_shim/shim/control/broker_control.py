@@ -6,8 +6,8 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, read, write
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls, parse_acls
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -95,7 +95,7 @@ class BrokerControl:
             "super_users": sorted(super_users),
             **self.list_topics(),
             **self.list_users(),
-            "acls": [] if authorizer is None else to_objects(authorizer.acls(AclFilter())),
+            "acls": [] if authorizer is None else acls_to_objects(authorizer.acls(AclFilter())),
             "groups": [
                 {"group_id": group.group_id, "type": group.type.value, "state": group.state_name}
                 for group in cluster.groups
@@ -191,7 +191,7 @@ class BrokerControl:
 
     def list_acls(self, principal: str | None = None) -> dict[str, Any]:
         return {
-            "acls": to_objects(
+            "acls": acls_to_objects(
                 authorizer_or_409(self._cluster).acls(AclFilter(principal=principal))
             )
         }
@@ -204,7 +204,7 @@ class BrokerControl:
         if new.form is not None:
             _raise_if_unknown_format(new.form)
         try:
-            return self._create_acls(read(new.text, new.form))
+            return self._create_acls(parse_acls(new.text, new.form))
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
 
@@ -214,7 +214,7 @@ class BrokerControl:
         _raise_if_unknown_format(form)
         acls = authorizer_or_409(self._cluster).acls(AclFilter())
         try:
-            return {"form": form, "text": write(acls, form)}
+            return {"form": form, "text": format_acls(acls, form)}
         except AclTextError as error:
             raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
 
@@ -224,13 +224,15 @@ class BrokerControl:
         ):
             if result.error is not None:
                 text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
-                raise ControlError(400, f"Kafka rejects the ACL {to_objects([acl])[0]}: {text}")
-        return {"acls": to_objects(acls)}
+                raise ControlError(
+                    400, f"Kafka rejects the ACL {acls_to_objects([acl])[0]}: {text}"
+                )
+        return {"acls": acls_to_objects(acls)}
 
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
         acls = _parse_acl_rules(rules)
         authorizer_or_409(self._cluster)
-        return {"acls": to_objects(remove_exact_acls(self._cluster, acls))}
+        return {"acls": acls_to_objects(remove_exact_acls(self._cluster, acls))}
 
     def access_matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
         return access_matrix(self._cluster, self.history, query)

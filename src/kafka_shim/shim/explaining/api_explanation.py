@@ -12,8 +12,8 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
-from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, Need
+from kafka_shim.authorizer.requirements import requirements_checked_in_release
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.explaining.explanation import Explanation, explain_decision
@@ -49,7 +49,7 @@ class RequirementOutcome(msgspec.Struct, frozen=True):
     bound: BoundRequirement
     name_outcomes: tuple[NameOutcome, ...]
     counts_for_result: bool
-    effect: Effect
+    effect: DenialEffect
     missing_resource_types: tuple[ResourceType, ...]
 
     @property
@@ -71,13 +71,13 @@ def explain_api_checks(
     """Return the rows that this version of the API checks in the release, each with its outcome."""
     outcomes: list[RequirementOutcome] = []
     types_with_condition: set[ResourceType] = set()
-    for bound in in_force(release):
-        if bound.row.api is not api or not bound.asks(version):
+    for bound in requirements_checked_in_release(release):
+        if bound.requirement.api is not api or not bound.is_checked_in_version(version):
             continue
         types = {need.resource_type for need in bound.needs}
-        effect = bound.effect(version)
-        counts = not bound.row.when and effect is not Effect.VALUE
-        if bound.row.when and types & names.keys() and not types & types_with_condition:
+        effect = bound.effect_in_version(version)
+        counts = not bound.requirement.when and effect is not DenialEffect.VALUE
+        if bound.requirement.when and types & names.keys() and not types & types_with_condition:
             counts = True
             types_with_condition |= types
         nameable = _resource_types_to_name(bound)

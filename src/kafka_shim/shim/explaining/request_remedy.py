@@ -10,11 +10,20 @@ from typing import Any
 
 from msgspec import UNSET
 
-from kafka_shim.authorizer.access_plan import AnyOf, Plan, access_plan, any_of
+from kafka_shim.authorizer.access_plan import (
+    AccessPlan,
+    AlternativeActions,
+    access_plan,
+    alternative_actions_for_name,
+)
 from kafka_shim.authorizer.model import DecisionReason
-from kafka_shim.authorizer.remedy import required_access, steps_to_allow
+from kafka_shim.authorizer.remedy import required_access_for_need, steps_to_allow
 from kafka_shim.authorizer.requirement import BoundRequirement
-from kafka_shim.authorizer.requirements import METADATA_AUTO_CREATE, METADATA_TOPIC, rows_by_id
+from kafka_shim.authorizer.requirements import (
+    METADATA_AUTO_CREATE,
+    METADATA_TOPIC,
+    requirements_by_id,
+)
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
 from kafka_shim.shim.request.context import RequestContext
@@ -44,14 +53,16 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     if not denied or authorizer is None:
         return None
     covered = tuple(islice(denied, DENIALS_MAX))
-    bound_rows = rows_by_id(policy.release)
-    errors = [need for need in covered if bound_rows[need.requirement].denial_is_error]
+    bound_rows = requirements_by_id(policy.release)
+    errors = [need for need in covered if bound_rows[need.requirement_id].denial_is_error]
     complete = len(covered) == len(denied)
     if errors and complete and context.access.slices is None:
         plan = _access_plan_of_request(context)
         errors += _unchecked_needs(context, plan, bound_rows)
-        complete = not any(bound_rows[row].denial_is_error for row in plan.unknown)
-    accesses = [required_access(context.access.actor, need) for need in errors or covered]
+        complete = not any(
+            bound_rows[row].denial_is_error for row in plan.requirements_with_unknown_names
+        )
+    accesses = [required_access_for_need(context.access.actor, need) for need in errors or covered]
     steps = steps_to_allow(authorizer, accesses)
     if not steps:
         return None
@@ -62,7 +73,7 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     )
 
 
-def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AnyOf]:
+def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AlternativeActions]:
     """Yield the requirements of denied checks, including those that an alternative met.
 
     If DESCRIBE is only checked after a denial, to hide the topic, it is not required.
@@ -74,24 +85,24 @@ def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AnyOf]:
             continue
         if bound.hidden_as is not None and not bound.describe_first:
             hidden.add(action.resource_name)
-        elif bound.row is METADATA_TOPIC and action.resource_name in hidden:
+        elif bound.requirement is METADATA_TOPIC and action.resource_name in hidden:
             continue
         if any(need.names for need in bound.needs):  # each alternative has another name
             if action.resource_type is bound.needs[0].resource_type:
-                yield AnyOf(bound.row.id, (action,), (False,))
+                yield AlternativeActions(bound.requirement.id, (action,), (False,))
         elif action.resource_type is not _CLUSTER or bound.needs[-1].resource_type is _CLUSTER:
-            yield any_of(bound, action.resource_name)
+            yield alternative_actions_for_name(bound, action.resource_name)
 
 
-def _access_plan_of_request(context: RequestContext) -> Plan:
+def _access_plan_of_request(context: RequestContext) -> AccessPlan:
     header, release = context.header, context.cluster.policy.release
     names = _TopicNamesById(context.cluster)
     return access_plan(header.api_key, context.version, context.request, release, names)
 
 
 def _unchecked_needs(
-    context: RequestContext, plan: Plan, bound_rows: Mapping[str, BoundRequirement]
-) -> Iterator[AnyOf]:
+    context: RequestContext, plan: AccessPlan, bound_rows: Mapping[str, BoundRequirement]
+) -> Iterator[AlternativeActions]:
     """Yield the requirements whose denial is an error, except those that an ACL already meets."""
     met = {
         record.action
@@ -99,16 +110,18 @@ def _unchecked_needs(
         if record.decision.reason is DecisionReason.ACL and record.decision.allowed
     }
     for need in plan.needs:
-        bound = bound_rows[need.requirement]
+        bound = bound_rows[need.requirement_id]
         if bound.denial_is_error and met.isdisjoint(need.actions):
             yield need
         if bound.describe_first:
-            yield any_of(bound_rows[METADATA_TOPIC.id], need.actions[-1].resource_name)
+            yield alternative_actions_for_name(
+                bound_rows[METADATA_TOPIC.id], need.actions[-1].resource_name
+            )
     cluster = context.cluster
-    for need in plan.possible:
+    for need in plan.possible_needs:
         action = need.actions[-1]
         creates_topic = action.operation is Operation.CREATE and action.resource_type is _TOPIC
-        if need.requirement == METADATA_AUTO_CREATE.id:
+        if need.requirement_id == METADATA_AUTO_CREATE.id:
             creates_topic = cluster.configs.effective_broker_bool("auto.create.topics.enable")
         if creates_topic and cluster.topics.topic_once_led(action.resource_name) is None:
             yield need
@@ -137,9 +150,9 @@ def remedy_json(remedy: RequestRemedy | None) -> dict[str, Any] | None:
     """Return a remedy for JSON, with ACLs as rules of a state file."""
     if remedy is None:
         return None
-    from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules  # noqa: PLC0415 - the start is shorter by it
+    from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules  # noqa: PLC0415 - the start is shorter by it
 
-    rules = {"remove": to_rules(remedy.remove), "add": to_rules(remedy.add)}
+    rules = {"remove": acls_to_rules(remedy.remove), "add": acls_to_rules(remedy.add)}
     return {**rules, "complete": remedy.complete}
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import (
     ANY_USER,
@@ -161,10 +161,10 @@ def _allowed_principal_object(allowed: AllowedPrincipal) -> dict[str, Any]:
         "hosts": allowed.hosts,
         "except_hosts": allowed.except_hosts,
         "because": allowed.because.name,
-        "acls": to_objects(allowed.acls),
-        "denials": to_objects(allowed.exception_acls),
+        "acls": acls_to_objects(allowed.acls),
+        "denials": acls_to_objects(allowed.exception_acls),
     }
 
 
 def _denied_principal_object(denied: DeniedPrincipal) -> dict[str, Any]:
-    return {"principal": denied.principal, "acls": to_objects(denied.denying_acls)}
+    return {"principal": denied.principal, "acls": acls_to_objects(denied.denying_acls)}

@@ -13,7 +13,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from kafka_shim.authorizer.requirement import Effect
+from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_ALL_TOPICS,
     OFFSET_FETCH_GROUP,
@@ -181,10 +181,10 @@ def _fetch_group_offsets(
 ) -> _GroupResponse:
     error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
-        effect = context.cluster.policy.bind_requirement_to_release(OFFSET_FETCH_GROUP).effect(
-            context.version
-        )
-        each = effect is Effect.EACH and context.version < MANY_SINCE
+        effect = context.cluster.policy.bind_requirement_to_release(
+            OFFSET_FETCH_GROUP
+        ).effect_in_version(context.version)
+        each = effect is DenialEffect.EACH and context.version < MANY_SINCE
         return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
     if (
         context.version == FROM_ZOOKEEPER

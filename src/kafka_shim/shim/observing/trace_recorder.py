@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from kafka_shim.authorizer.acl_formats.trace_rule import decision_rule
+from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
 from kafka_shim.authorizer.model import Decision
 from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.trace.entries import (
@@ -236,7 +236,7 @@ class TraceRecorder:
         return row
 
     def _cached_decision_rule(self, decision: Decision) -> tuple[Decision, str]:
-        known = self._rules[id(decision)] = (decision, decision_rule(decision))
+        known = self._rules[id(decision)] = (decision, format_decision_rule(decision))
         return known
 
     def _connection_entry(self, session: Session, number: int) -> Connection:

@@ -93,11 +93,11 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
-        authorizer = self._policy.authorizer_of_node(self._node_id, bound.row)
+        authorizer = self._policy.authorizer_of_node(self._node_id, bound.requirement)
         if authorizer is None or not bound.needs:
             return True
         is_alone = count == 1 and self.denied_by_fault is None
-        if type(authorizer) is StandardAuthorizer and bound.by_name and is_alone:
+        if type(authorizer) is StandardAuthorizer and bound.has_named_resources and is_alone:
             known, actor = authorizer.cache_until_acls_change(), self.actor
             key = (bound, name, actor.principal, actor.host)
             records = known.get(key)

@@ -4,8 +4,8 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import read
-from kafka_shim.authorizer.acl_formats.documents import load
+from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
@@ -14,7 +14,7 @@ from kafka_shim.shim.errors import ConfigError
 def read_acl_file(path: str, option: str = "--acls", acl_format: str | None = None) -> list[Acl]:
     """Return the distinct ACLs of a file; ConfigError begins with `option`."""
     try:
-        return read(read_text_file(path, option), acl_format)
+        return parse_acls(read_text_file(path, option), acl_format)
     except AclTextError as error:
         raise ConfigError(f"{option} {path}: {error}") from error
 
@@ -32,6 +32,6 @@ def read_text_file(path: str, option: str) -> str:
 def parse_yaml_with_lines(text: str, where: str) -> Any:
     """Return the content of YAML or JSON, with line numbers; ConfigError begins with `where`."""
     try:
-        return load(text, with_lines=True)
+        return load_document(text, with_lines=True)
     except AclTextError as error:
         raise ConfigError(f"{where}: {error}") from error

@@ -24,8 +24,12 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import unknown
-from kafka_shim.authorizer.acl_formats.lines import LinedList, line_of, line_under
+from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    ListWithLines,
+    line_of_key,
+    line_of_mapping,
+)
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
@@ -77,11 +81,11 @@ def _key_path_text(keys: KeyPath) -> str:
 
 def _nearest_line(content: Any, keys: KeyPath) -> int:
     """Return the line of the value under the keys, or of its nearest parent; 0 if unknown."""
-    line = line_of(content)
+    line = line_of_mapping(content)
     for key in keys:
         if not isinstance(content, Mapping) or key not in content:
             break
-        line, content = line_under(content, key) or line, content[key]
+        line, content = line_of_key(content, key) or line, content[key]
     return line
 
 
@@ -105,7 +109,7 @@ def _parse_acls(value: Any) -> tuple[Acl, ...]:
     try:
         return tuple(dict.fromkeys(parse_rules({"acls": value})))
     except AclTextError as error:
-        raise StateFileError(("acls",), f": {error.said}", error.line) from error
+        raise StateFileError(("acls",), f": {error.message}", error.line) from error
 
 
 def _parse_users(value: Any, keys: KeyPath) -> dict[str, str]:
@@ -219,7 +223,9 @@ def _parse_mapping(
         if not isinstance(key, str):
             raise StateFileError(keys, f": the key `{key}` must be a string; put it in quotes")
         if known is not None and key not in known:
-            raise StateFileError(keys, f": {unknown('key', key, known)}", line_under(value, key))
+            raise StateFileError(
+                keys, f": {unknown_word_message('key', key, known)}", line_of_key(value, key)
+            )
     return dict(value)
 
 
@@ -237,7 +243,7 @@ def _value_or_kind_for_error(keys: KeyPath, value: Any) -> str:
 
 
 def _line_of_list_item(items: Any, number: int) -> int:
-    return items.lines[number] if isinstance(items, LinedList) else 0
+    return items.lines[number] if isinstance(items, ListWithLines) else 0
 
 
 def _parse_nonempty_string(value: Any, keys: KeyPath) -> str:

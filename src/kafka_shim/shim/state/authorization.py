@@ -15,7 +15,7 @@ from kafka_shim.authorizer.authorizer import (
 )
 from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES, load_authorizer
 from kafka_shim.authorizer.model import Action, Actor
-from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind
+from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind_to_release
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -76,7 +76,7 @@ class AuthorizationPolicy:
         """Return the requirement as bound to this release."""
         bound = self._bound.get(requirement)
         if bound is None:
-            bound = self._bound[requirement] = bind(requirement, self.release)
+            bound = self._bound[requirement] = bind_to_release(requirement, self.release)
         if self.on_bound is not None:
             self.on_bound(bound)
         return bound

@@ -174,14 +174,14 @@ class Settings:
 
 def _read_state(path: Path) -> dict[str, Any]:
     """Read a state file; BrokerError if a broker could not read it."""
-    from kafka_shim.authorizer.acl_formats.documents import load  # noqa: PLC0415 - as above
+    from kafka_shim.authorizer.acl_formats.documents import load_document  # noqa: PLC0415 - as above
     from kafka_shim.shim.errors import ConfigError  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.input_files import read_text_file  # noqa: PLC0415 - as above
     from kafka_shim.shim.settings.state_file import read_state_file  # noqa: PLC0415 - as above
 
     try:
         read_state_file(str(path), "state")
-        return dict(load(read_text_file(str(path), "state")) or {})
+        return dict(load_document(read_text_file(str(path), "state")) or {})
     except ConfigError as error:
         raise BrokerError(str(error)) from error
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.requirement import BoundRequirement, Effect, Need
-from kafka_shim.authorizer.requirements import in_force
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, Need
+from kafka_shim.authorizer.requirements import requirements_checked_in_release
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 from tests.recordings.conformance.matrix.admin_questions import ADMIN
@@ -41,7 +41,7 @@ class Asked:
     """A row in one release: the version used, and the outcome of each case."""
 
     def __init__(self, bound: BoundRequirement, version: int, outcomes: Sequence[str]) -> None:
-        self.row = bound.row
+        self.row = bound.requirement
         self.version = version
         self.outcomes = tuple(outcomes)
 
@@ -89,18 +89,22 @@ class Matrix:
 
     def _asked(self) -> Iterator[tuple[BoundRequirement, int]]:
         """Yield rows with a check, and the newest version that makes it."""
-        for bound in in_force(self._release):
-            low, high = self._versions.get(bound.row.api, (1, 0))
-            high = min(high, bound.row.versions[1])
-            if bound.row.id not in UNASKED and low <= high and bound.asks(high):
+        for bound in requirements_checked_in_release(self._release):
+            low, high = self._versions.get(bound.requirement.api, (1, 0))
+            high = min(high, bound.requirement.versions[1])
+            if (
+                bound.requirement.id not in UNASKED
+                and low <= high
+                and bound.is_checked_in_version(high)
+            ):
                 yield bound, high
 
     def _scene(self, bound: BoundRequirement, version: int, case: Case) -> Scenario:
         self._scenes += 1
         names = Names(f"m{self._scenes}")
-        question = QUESTIONS[bound.row.id](names)
+        question = QUESTIONS[bound.requirement.id](names)
         steps = [self._step(asking) for asking in question.before]
-        api = bound.row.api.wire_name
+        api = bound.requirement.api.wire_name
         steps.append(Step(USER, api, version, dict(question.request), takes=dict(question.takes)))
         acls = [*self._everything(), *map(_denial, [*question.denied, *case.denied])]
         topics = [names.topic, names.other_topic]
@@ -149,7 +153,7 @@ def printed(releases: Sequence[str] = RELEASES) -> str:
     for release in releases:
         for asked in Matrix(release).rows(shim_of(release)):
             found.setdefault(asked.row.id, []).append((release, asked))
-    order = [row.row.id for row in in_force(releases[-1])]
+    order = [row.requirement.id for row in requirements_checked_in_release(releases[-1])]
     order += [row_id for row_id in found if row_id not in order]
     return "\n".join(line for row_id in order if row_id in found for line in _lines(found[row_id]))
 
@@ -207,7 +211,7 @@ def _compared(all_there: Any, response: Any) -> str:
     if codes:
         return ", ".join(map(str, codes))
     if _size(response) < _size(all_there):
-        return Effect.HIDE.value
+        return DenialEffect.HIDE.value
     return "another value, no code"
 
 

@@ -1,6 +1,6 @@
 """ACLs learned from requests that the real handlers process."""
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
 from kafka_shim.authorizer.least_acls import least_acls
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -33,7 +33,7 @@ def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
     assert [topic.error_code for topic in response.topics] == [0]
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
     assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
-    assert to_rules(least_acls(learned.needs)) == [
+    assert acls_to_rules(least_acls(learned.needs)) == [
         {"principal": APP, "allow": ["Create", "Delete"], "topic": "orders"}
     ]
 

@@ -4,8 +4,12 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.acl_formats import passed_over, read_placed, recognise
-from kafka_shim.authorizer.acl_formats.kafka_list import ends_early
+from kafka_shim.authorizer.acl_formats import (
+    detect_format,
+    parse_acls_with_lines,
+    resources_other_than_acls,
+)
+from kafka_shim.authorizer.acl_formats.kafka_list import ends_with_heading
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
@@ -69,18 +73,21 @@ def _located_acls_of_file(file: TextFile) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
-    form = recognise(text, path)
+    form = detect_format(text, path)
     try:
-        acls_with_lines = read_placed(text, form)
+        acls_with_lines = parse_acls_with_lines(text, form)
     except AclTextError as error:
         raise InputError(
-            *(f"{file_and_line(path, each.line)}: {each.said}" for each in (error, *error.others))
+            *(
+                f"{file_and_line(path, each.line)}: {each.message}"
+                for each in (error, *error.further_errors)
+            )
         ) from error
-    if form == "list" and ends_early(text):
+    if form == "list" and ends_with_heading(text):
         raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
     if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
-    others = passed_over(text, form)
+    others = resources_other_than_acls(text, form)
     if others:
         sys.stderr.write(f"note: {path}: skipped (no ACLs): {first_names_text(others)}\n")
     return (LocatedAcl(acl, path, line) for acl, line in acls_with_lines)

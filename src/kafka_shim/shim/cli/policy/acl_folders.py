@@ -8,7 +8,10 @@ from typing import NoReturn
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.bystander_files import local_modules, why_passed_over
+from kafka_shim.authorizer.acl_formats.files_without_acls import (
+    describe_file_without_acls,
+    local_terraform_modules,
+)
 from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
 
 READ_SUFFIXES = (".yaml", ".yml", ".json", ".csv", ".tf", ".sh", ".txt", ".acls")
@@ -37,7 +40,7 @@ def acl_files_in_folder(folder: Path) -> list[TextFile]:
             continue
         text = read_text_without_bom(str(path))
         _check_terraform_modules_are_inside(folder, path, text)
-        reason = why_passed_over(text, path.name)
+        reason = describe_file_without_acls(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text))
         else:
@@ -94,6 +97,6 @@ def _check_terraform_modules_are_inside(folder: Path, path: Path, text: str) -> 
     """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return
-    for source, line in local_modules(text):
+    for source, line in local_terraform_modules(text):
         if not (path.parent / source).resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{path}:{line}: the module {source} is not within {folder}")

@@ -8,9 +8,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.documents import known_keys, load
-from kafka_shim.authorizer.acl_formats.fields import Mistakes
-from kafka_shim.authorizer.acl_formats.lines import LinedList
+from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known, load_document
+from kafka_shim.authorizer.acl_formats.fields import ErrorCollector
+from kafka_shim.authorizer.acl_formats.values_with_lines import ListWithLines
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, parse_texts
@@ -47,7 +47,7 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
         header: Mapping[str, Any] = {}
         if isinstance(content, Mapping):
             header = {str(key).replace("_", "-"): value for key, value in content.items()}
-            known_keys(header, _KEYS, "the file")
+            check_keys_are_known(header, _KEYS, "the file")
             content = header.get("expect")
         if not isinstance(content, list) or not content:
             raise AclTextError("expected a list of expectations, at the top or below `expect`")
@@ -60,7 +60,7 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
         acls = parse_texts(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
         raise _input_error_with_lines(path, error) from error
-    lines = content.lines if isinstance(content, LinedList) else lines
+    lines = content.lines if isinstance(content, ListWithLines) else lines
     expectations = _parse_located_expectations(path, content, lines, release)
     folder = Path(path).parent
     return ExpectationFile(
@@ -71,7 +71,7 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
 def _parse_with_expectation_lines(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
     """Return the document, and the lines of its expectations unless the document knows them."""
     if not is_toml:
-        return load(text, with_lines=True), ()
+        return load_document(text, with_lines=True), ()
     try:
         content = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -87,14 +87,14 @@ def _parse_located_expectations(
     path: str, entries: Sequence[object], lines: Sequence[int], release: str
 ) -> tuple[LocatedExpectation, ...]:
     expectations: list[LocatedExpectation] = []
-    mistakes = Mistakes()
+    mistakes = ErrorCollector()
     for number, entry in enumerate(entries):
         line = lines[number] if number < len(lines) else 0
-        with mistakes.at(line):
+        with mistakes.collect_errors(line):
             expectation = parse_expectation(entry, f"expectation {number + 1}", release)
             expectations.append(LocatedExpectation(path, line, expectation))
     try:
-        mistakes.check()
+        mistakes.raise_collected_errors()
     except AclTextError as error:
         raise _input_error_with_lines(path, error) from error
     return tuple(expectations)
@@ -104,5 +104,8 @@ def _input_error_with_lines(path: str, error: ValueError) -> InputError:
     if not isinstance(error, AclTextError):
         return InputError(f"{path}: {error}")
     return InputError(
-        *(f"{file_and_line(path, each.line)}: {each.said}" for each in (error, *error.others))
+        *(
+            f"{file_and_line(path, each.line)}: {each.message}"
+            for each in (error, *error.further_errors)
+        )
     )

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.lint import (
@@ -141,5 +141,5 @@ def _located_acl_object(written: LocatedAcl) -> dict[str, Any]:
     return {
         "file": written.path,
         "line": written.line,
-        "acl": to_objects([written.acl])[0],
+        "acl": acls_to_objects([written.acl])[0],
     }

@@ -8,8 +8,8 @@ from itertools import groupby
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
-from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
@@ -202,7 +202,7 @@ def _kafka_acls_commands(steps: Iterable[Step], bootstrap: str | None) -> Iterat
     """Yield one command for each principal and resource, with all operations added or removed."""
     for (is_addition, _), group in groupby(steps, key=_command_group_key):
         verb = "--add" if is_addition else "--remove --force"
-        yield command(verb, *(step.acl for step in group), bootstrap=bootstrap)
+        yield format_command(verb, *(step.acl for step in group), bootstrap=bootstrap)
 
 
 def _command_group_key(step: Step) -> tuple[bool, object]:
@@ -216,6 +216,6 @@ def _added_and_removed_text(steps: Sequence[Step]) -> str:
 
 def _step_objects(steps: Iterable[Step]) -> list[dict[str, object]]:
     return [
-        {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
+        {"action": "add" if step.is_addition else "remove", "acl": acls_to_objects([step.acl])[0]}
         for step in steps
     ]

@@ -7,14 +7,16 @@ and the new ACLs both allow is allowed, and nothing that neither allows.
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from kafka_shim.authorizer.acl_formats import jikkou, strimzi, write
-from kafka_shim.authorizer.acl_formats.documents import dump_all
+from kafka_shim.authorizer.acl_formats import format_acls, jikkou, strimzi
+from kafka_shim.authorizer.acl_formats.documents import dump_yaml_documents
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
 
 PLAN_FORMATS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")
-_BY_PRINCIPAL = MappingProxyType({"strimzi": strimzi.resource_of, "jikkou": jikkou.resource_of})
+_BY_PRINCIPAL = MappingProxyType(
+    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_resource}
+)
 
 
 def format_two_stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
@@ -28,14 +30,14 @@ def format_two_stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) 
     removed = [step.acl for step in steps if not step.is_addition]
     gone = "\n".join(_commented_acl_resource(acl, form, old[acl]) for acl in removed)
     return (
-        write(added, form) if added else "",
+        format_acls(added, form) if added else "",
         f"# remove these resources:\n{gone}" if removed else "",
     )
 
 
 def _commented_acl_resource(acl: Acl, form: str, place: str) -> str:
     """Return the ACL's resource as comment lines, with its place first."""
-    lines = (place and f"# {place}", *write([acl], form).splitlines())
+    lines = (place and f"# {place}", *format_acls([acl], form).splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
@@ -60,7 +62,9 @@ def _resources_of_changed_principals(
     then = _acls_by_principal((old | added) - removed, {acl.principal for acl in removed})
     make = _BY_PRINCIPAL[form]
     first_text, then_text = (
-        dump_all(make(principal, acls) for principal, acls in side.items()) if side else ""
+        dump_yaml_documents(make(principal, acls) for principal, acls in side.items())
+        if side
+        else ""
         for side in (first, then)
     )
     return first_text, then_text

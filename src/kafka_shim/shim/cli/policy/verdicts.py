@@ -7,8 +7,8 @@ from xml.sax.saxutils import escape, quoteattr
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
-from kafka_shim.authorizer.acl_formats.kafka_commands import command
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, Decision, DecisionReason
 from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
@@ -74,16 +74,21 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "release": verdict.expectation.release,
         "held": verdict.holds,
         "responses": [_response_object(response) for response in verdict.accesses],
-        "acls": to_objects(verdict.acls),
+        "acls": acls_to_objects(verdict.acls),
         "to_hold": [
-            {"action": "add" if step.is_addition else "remove", "acl": to_objects([step.acl])[0]}
+            {
+                "action": "add" if step.is_addition else "remove",
+                "acl": acls_to_objects([step.acl])[0],
+            }
             for step in verdict.steps
         ],
     }
 
 
 def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
-    return command("--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap)
+    return format_command(
+        "--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap
+    )
 
 
 def _reason_lines(verdict: Verdict) -> Iterator[str]:
@@ -137,7 +142,7 @@ def _response_object(response: CheckedAccess) -> dict[str, Any]:
         "requirement": response.clause.requirement_id,
         "allowed": decision.allowed,
         "because": decision.reason.name,
-        "acl": None if decision.acl is None else to_objects([decision.acl])[0],
+        "acl": None if decision.acl is None else acls_to_objects([decision.acl])[0],
     }
 
 

@@ -20,8 +20,11 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.standard_acl import find_standard_acl, standard_acl
-from kafka_shim.authorizer.acl_formats.trace_rule import acl_rule
+from kafka_shim.authorizer.acl_formats.standard_acl import (
+    format_standard_acl,
+    parse_standard_acl_in_line,
+)
+from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.traffic.importers.api_names import api_key_by_name
@@ -164,13 +167,13 @@ def _checked_rule_text(text: str) -> str:
     if not text.startswith("MatchingAcl"):
         return text
     try:
-        acl = find_standard_acl(text)
+        acl = parse_standard_acl_in_line(text)
     except AclTextError as error:
         raise InvalidDecisionError(str(error)) from error
     brackets = "[]" if "(acl=StandardAcl[" in text else "()"
-    if acl is None or text != f"MatchingAcl(acl={standard_acl(acl, brackets)})":
+    if acl is None or text != f"MatchingAcl(acl={format_standard_acl(acl, brackets)})":
         raise InvalidDecisionError(f"invalid rule `{text}`")
-    return acl_rule(acl)
+    return format_acl_rule(acl)
 
 
 def parse_confluent_audit_event(event: dict[str, Any]) -> LoggedDecision | None:

@@ -79,7 +79,9 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
             return TURNED_DOWN
         checked_actions = tuple(self._checked_actions)
         is_optional = not bound.denial_is_error
-        need = CheckedNeed(actor.principal, bound.row.id, checked_actions, any_name, is_optional)
+        need = CheckedNeed(
+            actor.principal, bound.requirement.id, checked_actions, any_name, is_optional
+        )
         self.needs[need] = None
         return ALLOWED
 

@@ -4,10 +4,10 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import FORMATS, write
-from kafka_shim.authorizer.acl_formats.json_objects import to_objects
-from kafka_shim.authorizer.acl_formats.kafka_commands import write as write_commands
-from kafka_shim.authorizer.acl_formats.yaml_rules import to_rules
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.acl_formats.kafka_commands import format_acls as write_commands
+from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
@@ -26,17 +26,17 @@ def _as_text(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) ->
 
 
 def _as_json(acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]) -> str:
-    objects = {"acls": to_objects(acls), "optional": to_objects(optional), **facts}
+    objects = {"acls": acls_to_objects(acls), "optional": acls_to_objects(optional), **facts}
     return json.dumps(objects, indent=2) + "\n"
 
 
 def _as_yaml(acls: list[Acl], optional: list[Acl], _facts: Mapping[str, Any]) -> str:
     import yaml  # noqa: PLC0415 - it takes a while to import
 
-    text = str(yaml.safe_dump({"acls": to_rules(acls)}, sort_keys=False))
+    text = str(yaml.safe_dump({"acls": acls_to_rules(acls)}, sort_keys=False))
     if optional:
         text += "# optional: without these, responses contain less:\n"
-        rules = yaml.safe_dump(to_rules(optional), sort_keys=False)
+        rules = yaml.safe_dump(acls_to_rules(optional), sort_keys=False)
         text += "".join(f"# {line}\n" for line in rules.splitlines())
     return text
 
@@ -62,6 +62,6 @@ def print_acls_in_format(
     if format_name in _WITH_OPTIONAL:
         return _WITH_OPTIONAL[format_name](acls, optional, facts), 0
     try:
-        return write(acls, format_name), len(optional)
+        return format_acls(acls, format_name), len(optional)
     except AclTextError as error:
         raise ConfigError(f"--format {format_name}: {error}") from error

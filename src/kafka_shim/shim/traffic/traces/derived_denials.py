@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from kafka_shim.authorizer.access_plan import Plan, access_plan
-from kafka_shim.authorizer.evidence import Known, evidence_from_response
+from kafka_shim.authorizer.access_plan import AccessPlan, access_plan
+from kafka_shim.authorizer.evidence import TopicKnowledge, evidence_from_response
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
@@ -29,7 +29,7 @@ class DerivedDenials:
 
     def __init__(self, release: str = RELEASES[-1]) -> None:
         self._release = release
-        self._plans: dict[_Key, Plan] = {}
+        self._plans: dict[_Key, AccessPlan] = {}
         self._names: dict[bytes, str] = {}
 
     def plan_request(self, connection: int, entry: Request) -> None:
@@ -55,11 +55,13 @@ class DerivedDenials:
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version
-        known = Known(self._names)
+        known = TopicKnowledge(self._names)
         evidence = evidence_from_response(
-            key, version, plan, message, release=self._release, known=known
+            key, version, plan, message, release=self._release, topics=known
         )
         for need in plan.needs:
-            alternatives = evidence.denied_instead(need)
-            if alternatives or evidence.decision(need) is False:
-                yield Denial(need.narrowest, tuple(other.narrowest for other in alternatives))
+            alternatives = evidence.needs_denied_instead(need)
+            if alternatives or evidence.decision_about_need(need) is False:
+                yield Denial(
+                    need.narrowest_action, tuple(other.narrowest_action for other in alternatives)
+                )

@@ -6,10 +6,15 @@ from pathlib import PurePath
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats import jikkou
-from kafka_shim.authorizer.acl_formats.bystanders import mentions_acls, sign_of_acls
-from kafka_shim.authorizer.acl_formats.documents import load_all, resources
-from kafka_shim.authorizer.acl_formats.hcl import check_bystander, is_acl_type, is_local, source_of
-from kafka_shim.authorizer.acl_formats.hcl_blocks import blocks
+from kafka_shim.authorizer.acl_formats.documents import kubernetes_resources, load_documents
+from kafka_shim.authorizer.acl_formats.hcl import (
+    check_block_has_no_acls,
+    is_acl_resource_type,
+    is_local_module,
+    module_source,
+)
+from kafka_shim.authorizer.acl_formats.hcl_blocks import parse_blocks
+from kafka_shim.authorizer.acl_formats.signs_of_acls import describe_sign_of_acls, mentions_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 
 _EXPECTATIONS = {"expect", "acls", "release", "super-users", "super_users"}
@@ -24,28 +29,28 @@ _PROSE = re.compile(r"principal|permission|ACLs for|kafka-acls|\bUser:", re.IGNO
 _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 
-def why_passed_over(text: str, name: str) -> str | None:
+def describe_file_without_acls(text: str, file_name: str) -> str | None:
     """Return what the file is, in words; None if it may contain ACLs."""
-    read = _BY_SUFFIX.get(PurePath(name).suffix)
+    read = _BY_SUFFIX.get(PurePath(file_name).suffix)
     return None if read is None else read(text)
 
 
-def local_modules(text: str) -> Iterator[tuple[str, int]]:
+def local_terraform_modules(text: str) -> Iterator[tuple[str, int]]:
     """Yield sources and lines of Terraform modules that are folders beside the file."""
     try:
-        found = list(blocks(text))
+        found = list(parse_blocks(text))
     except AclTextError:  # the file's own reader reports it
         return
     for block in found:
-        if block.keyword == "module" and is_local(block):
-            yield source_of(block), block.line
+        if block.keyword == "module" and is_local_module(block):
+            yield module_source(block), block.line
 
 
-def _terraform(text: str) -> str | None:
+def _describe_terraform_without_acls(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
-        for block in blocks(text):
-            check_bystander(block)
+        for block in parse_blocks(text):
+            check_block_has_no_acls(block)
             kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
                 None
             )
@@ -54,27 +59,27 @@ def _terraform(text: str) -> str | None:
     return ", ".join(kinds) or "nothing in it"
 
 
-def others_in(text: str, form: str) -> list[str]:
+def resources_other_than_acls(text: str, format_name: str) -> list[str]:
     """Return kinds and names of resources other than ACLs in a text."""
-    if form in _OWN_KINDS:
-        found = resources(text)
+    if format_name in _OWN_KINDS:
+        found = kubernetes_resources(text)
         return [
             f"{each.get('kind')} {(each.get('metadata') or {}).get('name', '')}".strip()
             for each in found
-            if each.get("kind") not in _OWN_KINDS[form]
+            if each.get("kind") not in _OWN_KINDS[format_name]
         ]
-    if form.startswith("terraform") and not text.lstrip().startswith("{"):
-        kinds = [block.labels[0] for block in blocks(text) if block.keyword == "resource"]
-        return list(dict.fromkeys(kind for kind in kinds if not is_acl_type(kind)))
+    if format_name.startswith("terraform") and not text.lstrip().startswith("{"):
+        kinds = [block.labels[0] for block in parse_blocks(text) if block.keyword == "resource"]
+        return list(dict.fromkeys(kind for kind in kinds if not is_acl_resource_type(kind)))
     return []
 
 
-def _document(text: str) -> str | None:
+def _describe_document_without_acls(text: str) -> str | None:
     """Return what a YAML or JSON file is; None if it may contain ACLs."""
     if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
         return None
     try:
-        documents = [document for document in load_all(text) if document is not None]
+        documents = [document for document in load_documents(text) if document is not None]
     except AclTextError:  # the file's own reader reports it
         return None
     if not documents or not all(isinstance(document, Mapping) for document in documents):
@@ -83,49 +88,51 @@ def _document(text: str) -> str | None:
     if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
         return "expectations"
     if not others and ("terraform_version" in first or "resource" in first):
-        return _terraform_json(text, first)
-    return _kinds(documents)
+        return _describe_terraform_json_without_acls(text, first)
+    return _describe_resource_kinds_without_acls(documents)
 
 
-def _kinds(documents: Sequence[Mapping[str, Any]]) -> str | None:
-    if any(sign_of_acls(document) is not None for document in documents):
+def _describe_resource_kinds_without_acls(documents: Sequence[Mapping[str, Any]]) -> str | None:
+    if any(describe_sign_of_acls(document) is not None for document in documents):
         return None
     kinds = dict.fromkeys(str(document.get("kind", "")) for document in documents)
     return ", ".join(filter(None, kinds)) or "nothing about ACLs"
 
 
-def _terraform_json(text: str, content: Mapping[str, Any]) -> str | None:
+def _describe_terraform_json_without_acls(text: str, content: Mapping[str, Any]) -> str | None:
     """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
     types = re.findall(r'"type":\s*"(\w+)"', text)
     types += list(content.get("resource") or ())
-    if any(map(is_acl_type, types)) or mentions_acls(text) or "module" in content:
+    if any(map(is_acl_resource_type, types)) or mentions_acls(text) or "module" in content:
         return None
     return "no resources of ACLs"
 
 
-def _without(sign: re.Pattern[str], said: str) -> Callable[[str], str | None]:
+def _describer_of_texts_without(
+    sign: re.Pattern[str], description: str
+) -> Callable[[str], str | None]:
     def read(text: str) -> str | None:
-        return None if sign.search(text) or mentions_acls(text) or not text.strip() else said
+        return None if sign.search(text) or mentions_acls(text) or not text.strip() else description
 
     return read
 
 
-def _table(text: str) -> str | None:
+def _describe_table_without_acls(text: str) -> str | None:
     """Return what a table is, by the column names in its first line."""
-    return _without(_TABLE, "other columns")(text.partition("\n")[0])
+    return _describer_of_texts_without(_TABLE, "other columns")(text.partition("\n")[0])
 
 
-def _script(text: str) -> str | None:
+def _describe_script_without_acls(text: str) -> str | None:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return None if _SHELL.search("\n".join(lines)) else "no kafka-acls command"
 
 
 _BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
-    ".tf": _terraform,
-    ".yaml": _document,
-    ".yml": _document,
-    ".json": _document,
-    ".csv": _table,
-    ".sh": _script,
-    ".txt": _without(_PROSE, "no list of ACLs"),
+    ".tf": _describe_terraform_without_acls,
+    ".yaml": _describe_document_without_acls,
+    ".yml": _describe_document_without_acls,
+    ".json": _describe_document_without_acls,
+    ".csv": _describe_table_without_acls,
+    ".sh": _describe_script_without_acls,
+    ".txt": _describer_of_texts_without(_PROSE, "no list of ACLs"),
 }

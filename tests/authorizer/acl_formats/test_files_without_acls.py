@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import passed_over, read, recognise
-from kafka_shim.authorizer.acl_formats.bystander_files import why_passed_over
+from kafka_shim.authorizer.acl_formats import detect_format, parse_acls, resources_other_than_acls
+from kafka_shim.authorizer.acl_formats.files_without_acls import describe_file_without_acls
 from tests.authorizer.acl_formats.samples import refusal
 
 CRD = "CustomResourceDefinition"
@@ -79,7 +79,7 @@ resource "kafka_acl" "a" {
     ],
 )
 def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None:
-    assert why_passed_over(text, name) == said
+    assert describe_file_without_acls(text, name) == said
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,16 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
     ],
 )
 def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
-    assert why_passed_over(text, name) is None
+    assert describe_file_without_acls(text, name) is None
 
 
 def test_resources_of_other_kinds_beside_acls() -> None:
-    assert len(read(KAFKA + USER)) == 1
-    assert passed_over(KAFKA + USER, "strimzi") == ["Kafka main", "KafkaTopic orders"]
-    assert passed_over(ACL + 'resource "kafka_topic" "t" {}\n', "terraform") == ["kafka_topic"]
-    assert passed_over("acls: []\n", "yaml") == []
+    assert len(parse_acls(KAFKA + USER)) == 1
+    assert resources_other_than_acls(KAFKA + USER, "strimzi") == ["Kafka main", "KafkaTopic orders"]
+    assert resources_other_than_acls(ACL + 'resource "kafka_topic" "t" {}\n', "terraform") == [
+        "kafka_topic"
+    ]
+    assert resources_other_than_acls("acls: []\n", "yaml") == []
 
 
 def test_acls_of_another_format_are_reported() -> None:
@@ -154,7 +156,7 @@ def test_acls_of_another_format_are_reported() -> None:
 
 def test_users_of_jikkou_have_no_acls() -> None:
     user = "---\napiVersion: kafka.jikkou.io/v1\nkind: KafkaUser\nmetadata: {name: b}\n"
-    assert len(read(USER + user + "spec: {authentications: []}\n")) == 1
+    assert len(parse_acls(USER + user + "spec: {authentications: []}\n")) == 1
 
 
 @pytest.mark.parametrize(
@@ -170,4 +172,4 @@ def test_tools_that_derive_acls_are_known(text: str, said: str) -> None:
 
 def test_the_other_provider_may_be_named_in_a_comment() -> None:
     text = '# resource "kafka_acl" was before\n' + ACL.replace("kafka_acl", "confluent_kafka_acl")
-    assert recognise(text) == "terraform-confluent"
+    assert detect_format(text) == "terraform-confluent"

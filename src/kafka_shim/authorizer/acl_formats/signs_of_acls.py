@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats.documents import RESOURCE_KEYS, known_keys
-from kafka_shim.authorizer.acl_formats.lines import line_of
+from kafka_shim.authorizer.acl_formats.documents import RESOURCE_KEYS, check_keys_are_known
+from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_mapping
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.protocol.enums import Operation
 
@@ -31,35 +31,35 @@ def mentions_acls(text: str) -> bool:
     return _WORDS.search(text) is not None
 
 
-def own_resources(
+def resources_of_kinds(
     resources: list[Mapping[str, Any]], kinds: tuple[str, ...]
 ) -> list[Mapping[str, Any]]:
     """Return the resources of these kinds; AclTextError for another one that may contain ACLs."""
-    found, errors = [], list[AclTextError]()
+    resources_of_format, errors = [], list[AclTextError]()
     for resource in resources:
         kind = resource.get("kind")
         if kind in kinds:
-            known_keys(resource, RESOURCE_KEYS, "resource")
-            found.append(resource)
-        elif (sign := sign_of_acls(resource)) is not None:
+            check_keys_are_known(resource, RESOURCE_KEYS, "resource")
+            resources_of_format.append(resource)
+        elif (sign := describe_sign_of_acls(resource)) is not None:
             said = f"unknown kind `{kind}`: expected {' or '.join(kinds)}; {sign}"
-            errors.append(AclTextError(said, line_of(resource)))
+            errors.append(AclTextError(said, line_of_mapping(resource)))
     if errors:
-        raise AclTextError(errors[0].said, errors[0].line, errors[1:])
-    return found
+        raise AclTextError(errors[0].message, errors[0].line, errors[1:])
+    return resources_of_format
 
 
-def sign_of_acls(document: Any) -> str | None:
+def describe_sign_of_acls(document: Any) -> str | None:
     """Return in words what in a YAML or JSON document may be about ACLs; None for nothing."""
     if isinstance(document, Mapping) and document.get("kind") in _SCHEMAS:
         return None
-    suspicious = _suspicious_keys(document)
+    suspicious = _keys_that_point_to_acls(document)
     words: set[str] = set()
     keys: set[str] = set()
-    for value in _values(document):
+    for value in _nested_values(document):
         if isinstance(value, str):
             if mentions_acls(value):
-                return f"`{_short(value)}` could be about ACLs"
+                return f"`{_line_up_to_acl_word(value)}` could be about ACLs"
             words.add(value.lower())
         elif isinstance(value, Mapping):
             keys.update(map(str, value))
@@ -71,7 +71,7 @@ def sign_of_acls(document: Any) -> str | None:
     return None
 
 
-def _suspicious_keys(document: Any) -> frozenset[str]:
+def _keys_that_point_to_acls(document: Any) -> frozenset[str]:
     """Return the keys that point to ACLs; a Kubernetes resource has fewer unless it is Kafka's."""
     if not isinstance(document, Mapping) or not {"apiVersion", "kind"} <= set(document):
         return _ANYWHERE
@@ -80,7 +80,7 @@ def _suspicious_keys(document: Any) -> frozenset[str]:
     return frozenset()
 
 
-def _values(value: Any) -> Iterator[Any]:
+def _nested_values(value: Any) -> Iterator[Any]:
     waiting = [value]
     while waiting:
         value = waiting.pop()
@@ -91,8 +91,8 @@ def _values(value: Any) -> Iterator[Any]:
             waiting += value
 
 
-def _short(text: str) -> str:
-    found = _WORDS.search(text)
-    assert found is not None, "checked before"
-    line = text[: found.end()].rpartition("\n")[2]
+def _line_up_to_acl_word(text: str) -> str:
+    match = _WORDS.search(text)
+    assert match is not None, "checked before"
+    line = text[: match.end()].rpartition("\n")[2]
     return line.strip()[-60:]
