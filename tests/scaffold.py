@@ -16,7 +16,7 @@ from typing import Final, NamedTuple
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.codec.catalogue import request_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.apis import HANDLED
+from kafka_shim.shim.apis import APIS_WITH_HANDLER
 from tests.docs.shown import ROOT
 
 SOURCE: Final = "src/kafka_shim"
@@ -264,7 +264,7 @@ def handler(name: str) -> Scaffold:
     key = next((key for key in ApiKey if name in (key.wire_name, key.name.lower())), None)
     if key is None:
         raise ScaffoldError(f"unknown API `{name}`: Kafka's messages define no such request")
-    if key in HANDLED:
+    if key in APIS_WITH_HANDLER:
         raise ScaffoldError(f"`{name}` has a handler already")
     low, high = request_versions(key)
     words = {

@@ -46,7 +46,7 @@ class InProcess:
         response = self._dispatcher.dispatch(frame[4:], self.session)
         if isinstance(response, Pending):
             found: list[Any] = []
-            response.wait.when_done(found.append)
+            response.wait.set_response_callback(found.append)
             clock = self._dispatcher.cluster.clock
             assert isinstance(clock, ManualClock)
             while not found:
@@ -65,9 +65,9 @@ def _header(_: Dispatcher, frame: bytes, __: Session) -> object:
 
 def _decoded(dispatcher: Dispatcher, frame: bytes, _: Session) -> tuple[Any, Any, Any]:
     header, at = read_request_header(frame)
-    api = dispatcher.apis.find(header.api_key, header.api_version)
+    api = dispatcher.apis.find_api(header.api_key, header.api_version)
     assert api is not None
-    return header, api, api.read(frame, at)
+    return header, api, api.decode_request(frame, at)
 
 
 def _context(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any, Any]:

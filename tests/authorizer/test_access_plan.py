@@ -117,7 +117,7 @@ async def test_the_broker_makes_the_planned_checks(tmp_path: Path) -> None:
     from tests.shim.wire import connected, serving
 
     async with serving() as broker, connected(broker) as wire:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         for api, version, fields in REQUESTS.values():
             message = codecs.read_request(api, version, _minimal(api, version), 0)
             await wire.ask(api, version, msgspec.convert(fields, type(message)))

@@ -126,7 +126,7 @@ def judge(
 def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
     """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
-    pending.wait.when_done(lambda response: got.append(pending.encode_frame(response)))
+    pending.wait.set_response_callback(lambda response: got.append(pending.encode_frame(response)))
     stage.clock.advance(60_000)
     if not got:
         pending.wait.cancel()
@@ -162,7 +162,7 @@ def fuzz(seed: object, releases: list[str], frames: int) -> Report:
     errors = _Errors()
     root = logging.getLogger()
     root.addHandler(errors)
-    start_bytes = 0
+    response_start_bytes = 0
     try:
         for turn, first in enumerate(range(0, frames, FRAMES_OF_A_CLUSTER)):
             release = releases[turn % len(releases)]
@@ -172,9 +172,11 @@ def fuzz(seed: object, releases: list[str], frames: int) -> Report:
             gc.collect()
             freeze_gc()  # as a broker does when it starts; the fuzzer alone loads message specs
             if turn < len(releases):  # the codecs of each release are compiled once
-                start_bytes = _resident_bytes()
+                response_start_bytes = _resident_bytes()
             else:
-                report.grown_bytes = max(report.grown_bytes or 0, _resident_bytes() - start_bytes)
+                report.grown_bytes = max(
+                    report.grown_bytes or 0, _resident_bytes() - response_start_bytes
+                )
     finally:
         root.removeHandler(errors)
         gc.unfreeze()

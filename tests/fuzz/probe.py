@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
-from kafka_shim.shim.errors import TakesLong
+from kafka_shim.shim.errors import NeedsTimeSlices
 from kafka_shim.shim.network.large_requests import needs_time_slices
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.request.time_slices import TimeSlices
@@ -28,7 +28,7 @@ class Probe:
             began = time.process_time()
             try:
                 return dispatcher.dispatch(frame, session)
-            except TakesLong:
+            except NeedsTimeSlices:
                 pass
             finally:
                 self.longest_s = time.process_time() - began

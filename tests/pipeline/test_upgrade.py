@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
-from kafka_shim.shim.config import Config, SecurityProtocol, TopicSeed, parse_address
+from kafka_shim.shim.config import Config, InitialTopic, SecurityProtocol, parse_address
 from tests.pipeline.asking import parsed
 from tests.recordings.traffic.grants import PASSWORDS
 from tests.recordings.traffic.recording import ARCHIVES, PROXY
@@ -50,7 +50,7 @@ def running(release: str) -> Running:
             listeners=(SASL,),
             users=USERS,
             acls=ACLS,
-            topics=(TopicSeed("orders"),),
+            topics=(InitialTopic("orders"),),
         )
     )
 

@@ -71,7 +71,9 @@ class Stage:
     def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
-        pending.wait.when_done(lambda response: got.append(pending.encode_frame(response)))
+        pending.wait.set_response_callback(
+            lambda response: got.append(pending.encode_frame(response))
+        )
         assert got, "still waiting"
         return self.read(api, version, got[0])
 

@@ -4,7 +4,7 @@ import asyncio
 
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.system_clock import SystemClock
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 
 def test_manual_clock_fires_due_timers_in_order_at_their_own_time() -> None:
@@ -39,7 +39,7 @@ def test_timers_set_before_the_loop_runs_start_with_it() -> None:
     clock.call_later(0, lambda: seen.append("due"))
 
     async def begin() -> None:
-        clock.begin()
+        clock.start_early_timers()
         clock.call_later(0, asyncio.get_running_loop().stop)
 
     loop = asyncio.new_event_loop()
@@ -71,28 +71,28 @@ def test_cancelled_timers_are_forgotten_while_time_stands_still() -> None:
 
 
 def test_only_the_first_result_completes_a_wait() -> None:
-    wait: Wait[str] = Wait()
+    wait: PendingResponse[str] = PendingResponse()
     seen: list[str] = []
-    wait.when_done(seen.append)
+    wait.set_response_callback(seen.append)
     wait.complete("first")
     wait.complete("second")
     assert seen == ["first"]
-    assert wait.is_done
+    assert wait.is_completed_or_cancelled
 
 
 def test_a_wait_may_be_completed_before_its_callback_is_set() -> None:
-    wait: Wait[str] = Wait()
+    wait: PendingResponse[str] = PendingResponse()
     wait.complete("now")
     seen: list[str] = []
-    wait.when_done(seen.append)
+    wait.set_response_callback(seen.append)
     assert seen == ["now"]
 
 
 def test_a_cancelled_wait_calls_on_cancel_once_and_accepts_no_result() -> None:
     cancelled: list[bool] = []
-    wait: Wait[str] = Wait(on_cancel=lambda: cancelled.append(True))
+    wait: PendingResponse[str] = PendingResponse(on_cancel=lambda: cancelled.append(True))
     seen: list[str] = []
-    wait.when_done(seen.append)
+    wait.set_response_callback(seen.append)
     wait.cancel()
     wait.cancel()
     wait.complete("too late")

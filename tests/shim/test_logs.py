@@ -13,13 +13,13 @@ from typing import TextIO
 
 import pytest
 
-from kafka_shim.shim.logs import LINES_MAX, Log, NonBlockingHandler, set_up_logs
+from kafka_shim.shim.logs import LINES_MAX, Log, NonBlockingHandler, configure_logging
 
 MANY = 25_000
 SERVE = """
 import logging, sys
-from kafka_shim.shim.logs import Log, set_up_logs
-set_up_logs("info", "console")
+from kafka_shim.shim.logs import Log, configure_logging
+configure_logging("info", "console")
 for number in range(20_000):
     Log("test").info("denied", number=number)
 print("done", flush=True)
@@ -36,7 +36,7 @@ def failing(log: Log) -> None:
 
 @pytest.mark.parametrize("form", ["console", "json"])
 def test_a_traceback_is_printed_once(form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", form)
+    configure_logging("info", form)
     failing(Log("test.logs"))
     printed = capsys.readouterr().err
     assert printed.count("Traceback") == 1
@@ -45,7 +45,7 @@ def test_a_traceback_is_printed_once(form: str, capsys: pytest.CaptureFixture[st
 
 
 def test_a_traceback_in_json_is_part_of_its_line(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", "json")
+    configure_logging("info", "json")
     failing(Log("test.logs"))
     (line,) = capsys.readouterr().err.splitlines()
     assert json.loads(line)["exception"].endswith("with base 10: 'nobody'")

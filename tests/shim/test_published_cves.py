@@ -179,5 +179,5 @@ def test_describing_a_consumer_group_needs_describe() -> None:
 def test_apis_of_the_quorum_are_not_served(release: str) -> None:
     """CVE-2026-83525."""
     apis = Stage(release).dispatcher.apis
-    assert apis.find(ApiKey.FETCH_SNAPSHOT, 0) is None
-    assert apis.find(ApiKey.ENVELOPE, 0) is None
+    assert apis.find_api(ApiKey.FETCH_SNAPSHOT, 0) is None
+    assert apis.find_api(ApiKey.ENVELOPE, 0) is None

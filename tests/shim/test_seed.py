@@ -7,9 +7,9 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
+from kafka_shim.shim.config import Config, InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.initial_state import seed
+from kafka_shim.shim.initial_state import create_initial_state
 from kafka_shim.shim.state.cluster import Cluster
 
 
@@ -27,7 +27,7 @@ def acl(number: int = 0, pattern_type: PatternType = PatternType.LITERAL) -> Acl
 
 def seeded(**settings: Any) -> Cluster:
     cluster = Cluster(Config(seed=1, **settings), ManualClock())
-    seed(cluster)
+    create_initial_state(cluster)
     return cluster
 
 
@@ -39,7 +39,7 @@ def test_faults_are_seeded() -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_topics_are_seeded_with_partitions_and_settings_in_every_release(release: str) -> None:
-    topics = (TopicSeed("a", 3, {"retention.ms": "1000"}), TopicSeed("b"))
+    topics = (InitialTopic("a", 3, {"retention.ms": "1000"}), InitialTopic("b"))
     cluster = seeded(release=release, topics=topics)
     topic = cluster.topics.get("a")
     assert topic is not None
@@ -51,7 +51,7 @@ def test_topics_are_seeded_with_partitions_and_settings_in_every_release(release
 def test_topics_are_seeded_with_replicas() -> None:
     cluster = seeded(
         brokers=3,
-        topics=(TopicSeed("one"), TopicSeed("two", replication_factor=2)),
+        topics=(InitialTopic("one"), InitialTopic("two", replication_factor=2)),
     )
     factors = {topic.name: len(topic.partitions[0].replicas) for topic in cluster.topics}
     assert factors == {"one": 1, "two": 2}
@@ -60,13 +60,13 @@ def test_topics_are_seeded_with_replicas() -> None:
 @pytest.mark.parametrize(
     ("topic", "complaint"),
     [
-        (TopicSeed("a b"), "^topic name `a b` has characters other"),
-        (TopicSeed("t", replication_factor=2), "there are only 1 brokers"),
-        (TopicSeed("t", configs={"colour": "red"}), "unknown topic setting colour"),
-        (TopicSeed("t", configs={"retention.ms": "soon"}), "topic `t`: "),
+        (InitialTopic("a b"), "^topic name `a b` has characters other"),
+        (InitialTopic("t", replication_factor=2), "there are only 1 brokers"),
+        (InitialTopic("t", configs={"colour": "red"}), "unknown topic setting colour"),
+        (InitialTopic("t", configs={"retention.ms": "soon"}), "topic `t`: "),
     ],
 )
-def test_invalid_topics_are_rejected(topic: TopicSeed, complaint: str) -> None:
+def test_invalid_topics_are_rejected(topic: InitialTopic, complaint: str) -> None:
     with pytest.raises(ConfigError, match=complaint):
         seeded(topics=(topic,))
 
@@ -89,7 +89,9 @@ def test_acls_without_an_authorizer_are_reported() -> None:
 
 
 def test_groups_are_seeded_with_offsets() -> None:
-    cluster = seeded(topics=(TopicSeed("t", 2),), groups=(GroupSeed("g", {"t": {0: 5, 1: 7}}),))
+    cluster = seeded(
+        topics=(InitialTopic("t", 2),), groups=(InitialGroup("g", {"t": {0: 5, 1: 7}}),)
+    )
     topic = cluster.topics.get("t")
     assert topic is not None
     for index, offset in ((0, 5), (1, 7)):
@@ -107,7 +109,7 @@ def test_offsets_of_unknown_topics_and_partitions_are_rejected(
     offsets: dict[str, dict[int, int]], complaint: str
 ) -> None:
     with pytest.raises(ConfigError, match=f"group `g`: .*{complaint}"):
-        seeded(topics=(TopicSeed("t"),), groups=(GroupSeed("g", offsets),))
+        seeded(topics=(InitialTopic("t"),), groups=(InitialGroup("g", offsets),))
 
 
 def test_client_metrics_subscriptions_are_seeded() -> None:

@@ -149,7 +149,7 @@ def test_advancing_the_clock_by_a_long_time_does_not_block_the_loop() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number, lambda: seen.append(clock.now_ms()))
-    assert advanced(clock, run_in_slices(clock.steps(100))) >= 20
+    assert advanced(clock, run_in_slices(clock.advance_in_steps(100))) >= 20
     assert seen == list(range(20))
     assert clock.now_ms() == 100
 
@@ -159,7 +159,9 @@ def test_two_simultaneous_advances_add_up() -> None:
     seen: list[int] = []
     for number in range(20):
         clock.call_later(number * 10, lambda: seen.append(clock.now_ms()))
-    advanced(clock, run_in_slices(clock.steps(100)), run_in_slices(clock.steps(50)))
+    advanced(
+        clock, run_in_slices(clock.advance_in_steps(100)), run_in_slices(clock.advance_in_steps(50))
+    )
     assert clock.now_ms() == 150
     assert seen == list(range(0, 151, 10))
 

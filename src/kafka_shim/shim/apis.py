@@ -24,7 +24,7 @@ _START = Struct(">hh")
 _ANSWER = Struct(">ii")  # the size and the correlation id
 _ANSWER_WITH_TAGS = Struct(">iix")
 
-HANDLED: tuple[ApiKey, ...] = (
+APIS_WITH_HANDLER: tuple[ApiKey, ...] = (
     ApiKey.PRODUCE,
     ApiKey.FETCH,
     ApiKey.LIST_OFFSETS,
@@ -146,52 +146,55 @@ class Handler(Protocol):
 class ServedApi:
     """An API in a version: codec and handler, resolved once.
 
-    `pack_start` takes the size of a response and its correlation id, and returns the bytes before
-    the body; `start_bytes` of them count for the size. `is_read_only`: see READ_ONLY_SINCE.
-    `takes_long`: whether a short request is handled in time slices; None if none is.
-    `write_pieces`: writes a response that may contain `ByteChunks`; None if this one never does.
+    `pack_response_start` takes the size of a response and its correlation id, and returns the bytes
+    before the body; `response_start_bytes` of them count for the size. `is_read_only`: see
+    READ_ONLY_SINCE. `takes_long` returns whether a short request is handled in time slices; None
+    if none is. `encode_response_in_chunks` encodes a response that may contain `ByteChunks`; None
+    if this one never does.
     """
 
     __slots__ = (
+        "decode_request",
+        "encode_response",
+        "encode_response_in_chunks",
         "error_response",
         "handle",
         "has_response_tags",
         "is_read_only",
         "key",
-        "pack_start",
-        "read",
-        "start_bytes",
+        "pack_response_start",
+        "response_start_bytes",
         "takes_long",
         "version",
-        "write",
-        "write_pieces",
     )
 
-    def __init__(self, key: ApiKey, version: int, *, is_limited: bool = False) -> None:
-        handler = handler_of(key)
+    def __init__(self, key: ApiKey, version: int, *, has_item_limits: bool = False) -> None:
+        handler = import_handler(key)
         self.key = key
         self.version = version
         self.is_read_only = key in READ_ONLY_SINCE and version >= READ_ONLY_SINCE[key]
-        self.read: Callable[[bytes, int], Any] = codecs.request_reader(
-            key, version, limits_counts=is_limited
+        self.decode_request: Callable[[bytes, int], Any] = codecs.request_reader(
+            key, version, limits_counts=has_item_limits
         )
         self.has_response_tags = response_header_version(key, version) > 0
         start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER
-        self.pack_start: Callable[[int, int], bytes] = start.pack
-        self.start_bytes = start.size - 4
+        self.pack_response_start: Callable[[int, int], bytes] = start.pack
+        self.response_start_bytes = start.size - 4
         write = codecs.response_writer(key, version)
         is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
-        self.write: Callable[[Any], bytes] = _once(write) if is_shared else write
-        self.write_pieces: codecs.ChunkWriter | None = None
+        self.encode_response: Callable[[Any], bytes] = (
+            _cache_last_result(write) if is_shared else write
+        )
+        self.encode_response_in_chunks: codecs.ChunkWriter | None = None
         if key is ApiKey.FETCH:
-            self.write_pieces = codecs.response_chunk_writer(key, version)
+            self.encode_response_in_chunks = codecs.response_chunk_writer(key, version)
         takes_long: Callable[[Any, Cluster], bool] | None = getattr(handler, "takes_long", None)
         self.takes_long = takes_long
         self.handle = handler.handle
         self.error_response = handler.error_response
 
 
-def _once(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
+def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
     """Return the same function with a cache: a repeated message is not encoded again."""
     last: tuple[Any, bytes] = (None, b"")
 
@@ -204,17 +207,19 @@ def _once(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
     return write_once
 
 
-def handler_of(key: ApiKey) -> Handler:
+def import_handler(key: ApiKey) -> Handler:
     return cast("Handler", importlib.import_module(f"kafka_shim.shim.handlers.{key.name.lower()}"))
 
 
 @cache
-def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tuple[int, int]]:
+def advertised_apis(
+    release: str, *, accepts_client_metrics: bool
+) -> Mapping[ApiKey, tuple[int, int]]:
     """Return the APIs and versions for the ApiVersions response.
 
-    `takes_metrics`: also the APIs to push client metrics (KIP-714).
+    `accepts_client_metrics`: also the APIs to push client metrics (KIP-714).
     """
-    hidden = frozenset() if takes_metrics else TELEMETRY
+    hidden = frozenset() if accepts_client_metrics else TELEMETRY
     return {
         key: versions for key, versions in advertised_versions(release).items() if key not in hidden
     }
@@ -223,15 +228,15 @@ def advertised_apis(release: str, *, takes_metrics: bool) -> Mapping[ApiKey, tup
 class ApiTable:
     """The APIs of one release, for dispatch."""
 
-    def __init__(self, release: str, *, takes_metrics: bool = False) -> None:
-        self.advertised = advertised_apis(release, takes_metrics=takes_metrics)
+    def __init__(self, release: str, *, accepts_client_metrics: bool = False) -> None:
+        self.advertised = advertised_apis(release, accepts_client_metrics=accepts_client_metrics)
         self._served = served_versions(release)
-        self.items_are_limited = facts_of_release(release).cluster.request_items_are_limited
+        self.request_items_are_limited = facts_of_release(release).cluster.request_items_are_limited
         self._resolved: dict[tuple[int, int], ServedApi] = {}
-        self.by_start: dict[bytes, ServedApi] = {}
+        self.served_apis_by_frame_start: dict[bytes, ServedApi] = {}
         """Those that were found already, by the API key and version that a frame begins with."""
 
-    def find(self, key: int, version: int) -> ServedApi | None:
+    def find_api(self, key: int, version: int) -> ServedApi | None:
         """Return the API in a version; None if the release or the shim does not support it."""
         found = self._resolved.get((key, version))
         if found is None:
@@ -240,10 +245,10 @@ class ApiTable:
             except ValueError:
                 return None
             low, high = self._served.get(api, (1, 0))
-            if api not in HANDLED or not low <= version <= high:
+            if api not in APIS_WITH_HANDLER or not low <= version <= high:
                 return None
             found = self._resolved[key, version] = ServedApi(
-                api, version, is_limited=self.items_are_limited
+                api, version, has_item_limits=self.request_items_are_limited
             )
-            self.by_start[_START.pack(key, version)] = found
+            self.served_apis_by_frame_start[_START.pack(key, version)] = found
         return found

@@ -38,11 +38,11 @@ class Broker:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         if config.data_dir is not None:
-            self._open(config.data_dir)
-        self._seed()
+            self._restore_storage(config.data_dir)
+        self._create_initial_state()
         self.started_ms = self.cluster.clock.now_ms()
 
-    def _open(self, data_dir: str) -> None:
+    def _restore_storage(self, data_dir: str) -> None:
         """Restore the state in a directory, and keep it there from now on."""
         from kafka_shim.shim.storage.storage import Storage  # noqa: PLC0415 - most brokers keep nothing
 
@@ -58,7 +58,7 @@ class Broker:
 
     async def start(self) -> None:
         """Bind all listeners; `addresses` then has the actual ports."""
-        self.cluster.clock.begin()
+        self.cluster.clock.start_early_timers()
         if self.storage is not None:
             self.storage.commit_and_send_responses()
         await self._server.start()
@@ -84,50 +84,50 @@ class Broker:
             self.cluster.set_alive(node_id, is_alive=False)
             await self._server.close_node(node_id)
 
-    async def start_node(self, node_id: int, *, is_moved: bool = False) -> None:
+    async def start_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
         """Start a stopped broker on its ports; ConfigError if they are in use.
 
         `is_moved`: on other ports.
         """
         if self._server.is_node_closed(node_id):
-            await self._server.reopen_node(node_id, is_moved=is_moved)
+            await self._server.reopen_node(node_id, is_moved=on_new_ports)
             self.cluster.set_alive(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:
         for node_id in self.cluster.nodes:
             await self.start_node(node_id)
 
-    def reset(self) -> None:
+    def reset_to_initial_state(self) -> None:
         """Reset to the configured state: close all connections and remove all faults."""
-        self._begin()
-        self._seed()
+        self._clear_state()
+        self._create_initial_state()
 
-    def _seed(self) -> None:
+    def _create_initial_state(self) -> None:
         config = self.cluster.config
         if config.topics or config.acls or config.groups or config.client_metrics:
-            from kafka_shim.shim.initial_state import seed  # noqa: PLC0415 - imports take time
+            from kafka_shim.shim.initial_state import create_initial_state  # noqa: PLC0415 - imports take time
 
-            seed(self.cluster)
+            create_initial_state(self.cluster)
         self.cluster.policy.apply_delayed_acls()
         for fault in self.cluster.config.faults:
             self.faults.add(fault)
 
-    def snapshot(self) -> "Snapshot":
+    def take_snapshot(self) -> "Snapshot":
         """Return a snapshot of the state (see shim/state/snapshot.py)."""
         from kafka_shim.shim.state.snapshot import take_snapshot  # noqa: PLC0415 - most brokers never need it
 
         return take_snapshot(self.cluster)
 
-    def restore(self, snapshot: "Snapshot") -> None:
+    def restore_snapshot(self, snapshot: "Snapshot") -> None:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
         from kafka_shim.shim.state.snapshot import restore_snapshot  # noqa: PLC0415 - as above
 
-        self._begin()
+        self._clear_state()
         restore_snapshot(snapshot, self.cluster)
         self.cluster.policy.apply_delayed_acls()
         self.cluster.elect_live_leaders_and_controller()
 
-    def _begin(self) -> None:
+    def _clear_state(self) -> None:
         self._server.close_and_forget_connections()
         self.faults.clear()
         for group in self.cluster.groups:
@@ -155,17 +155,17 @@ class Broker:
         return self.dispatcher.storage
 
     @property
-    def connections(self) -> int:
+    def connection_count(self) -> int:
         """The number of connected clients."""
         return self._server.connection_count
 
-    def record(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
+    def start_recording(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
         """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing
 
         self.dispatcher.set_recorder(TraceRecorder(directory, self.cluster.clock, storage=keeping))
 
-    def keep_history(self) -> "History":
+    def enable_history(self) -> "History":
         """Keep the last requests for the control API; repeated calls return the same history."""
         from kafka_shim.shim.observing.request_history import History  # noqa: PLC0415 - most brokers keep none
 
@@ -175,30 +175,34 @@ class Broker:
             self.dispatcher.set_history(history)
         return history
 
-    def addresses(self) -> Iterator[tuple[str, str]]:
+    def listener_addresses(self) -> Iterator[tuple[str, str]]:
         """Listener name and `host:port` of each listener, node by node."""
         for node_id in self.cluster.nodes:
-            yield from self.addresses_of(node_id)
+            yield from self.listener_addresses_of_node(node_id)
 
-    def addresses_of(self, node_id: int) -> Iterator[tuple[str, str]]:
+    def listener_addresses_of_node(self, node_id: int) -> Iterator[tuple[str, str]]:
         """Return the same for one node."""
         for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
-            yield name, _address(endpoint)
+            yield name, _host_and_port_text(endpoint)
 
-    def listening(self) -> Iterator[str]:
+    def bound_addresses_text(self) -> Iterator[str]:
         """Yield the bound address of each listener, and its advertised one if different."""
         for node in self.cluster.nodes.values():
             for name, bound in node.bound.items():
                 advertised = node.endpoints[name]
-                told = f", advertised as {_address(advertised)}" if advertised != bound else ""
-                yield f"{name}://{_address(bound)}{told}"
+                told = (
+                    f", advertised as {_host_and_port_text(advertised)}"
+                    if advertised != bound
+                    else ""
+                )
+                yield f"{name}://{_host_and_port_text(bound)}{told}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """Return `host:port,...` of one listener for a client (default: the first)."""
         wanted = listener or self.cluster.config.listeners[0].name
-        return ",".join(address for name, address in self.addresses() if name == wanted)
+        return ",".join(address for name, address in self.listener_addresses() if name == wanted)
 
-    def environment(self) -> dict[str, str]:
+    def environment_for_clients(self) -> dict[str, str]:
         """Return environment variables with the addresses: the first listener's, and each one's.
 
         They include the security protocol, and the first SASL mechanism of listeners with a log-in.
@@ -208,20 +212,20 @@ class Broker:
             name, protocol = listener.name, listener.protocol
             found[f"{BOOTSTRAP}_{name}"] = self.bootstrap_servers(name)
             found[f"{SECURITY_PROTOCOL}_{name}"] = protocol.value
-            if protocol.sasl:
+            if protocol.uses_sasl:
                 found[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms[0]
         return found
 
     def write_ready_file(self, path: str, control: str | None = None) -> None:
         """Write the addresses for other processes; the file is written atomically."""
         partial = Path(f"{path}.part")
-        lines = [f"{name}={address}\n" for name, address in self.addresses()]
+        lines = [f"{name}={address}\n" for name, address in self.listener_addresses()]
         if control is not None:
             lines.append(f"CONTROL={control}\n")
         partial.write_text("".join(lines), encoding="utf-8")
         partial.rename(path)
 
 
-def _address(endpoint: tuple[str, int]) -> str:
+def _host_and_port_text(endpoint: tuple[str, int]) -> str:
     host, port = endpoint
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"

@@ -3,27 +3,27 @@
 from collections.abc import Callable, Iterator
 from typing import Protocol
 
-from kafka_shim.shim.timers import SetTimer, Timers
+from kafka_shim.shim.timers import QueuedTimer, TimerQueue
 
 SLICE_S = 0.005
-"""How long something may take before others have their turn."""
+"""Length of a time slice: how long work may take before others are served."""
 
 
 class Timer(Protocol):
-    """Something that can still be called off."""
+    """A call that can still be cancelled."""
 
     def cancel(self) -> None: ...
 
 
 class Clock(Protocol):
-    """Wall time in milliseconds, and calls after a while; `fired` grows by each such call."""
+    """Wall time in milliseconds, and calls after a while, which `fired_timers` counts."""
 
-    fired: int
+    fired_timers: int
 
     def now_ms(self) -> int: ...
     def now_us(self) -> int: ...
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer: ...
-    def begin(self) -> None: ...
+    def start_early_timers(self) -> None: ...
 
 
 class Deadline:
@@ -44,22 +44,22 @@ class Deadline:
         self._due_ms = self._clock.now_ms() + delay_ms
         if self._timer is None or self._due_ms < self._fires_ms:
             self.cancel()
-            self._start(delay_ms)
+            self._set_timer(delay_ms)
 
     def cancel(self) -> None:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
-    def _start(self, delay_ms: float) -> None:
+    def _set_timer(self, delay_ms: float) -> None:
         self._fires_ms = self._due_ms
-        self._timer = self._clock.call_later(delay_ms, self._fire)
+        self._timer = self._clock.call_later(delay_ms, self._on_timer)
 
-    def _fire(self) -> None:
+    def _on_timer(self) -> None:
         self._timer = None
         left_ms = self._due_ms - self._clock.now_ms()
         if left_ms > 0:
-            self._start(left_ms)
+            self._set_timer(left_ms)
         else:
             self._callback()
 
@@ -68,9 +68,9 @@ class ManualClock:
     """A clock that moves only when it is advanced; timers that become due fire in order."""
 
     def __init__(self, now_ms: int = 1_700_000_000_000) -> None:
-        self.fired = 0
+        self.fired_timers = 0
         self._now_ms = self._until_ms = now_ms
-        self._timers = Timers()
+        self._timers = TimerQueue()
 
     def now_ms(self) -> int:
         return self._now_ms
@@ -79,29 +79,29 @@ class ManualClock:
         return self._now_ms * 1_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = SetTimer(self._timers, callback)
-        self._timers.put(self._now_ms + max(0.0, delay_ms), timer)
+        timer = QueuedTimer(self._timers, callback)
+        self._timers.push(self._now_ms + max(0.0, delay_ms), timer)
         return timer
 
-    def begin(self) -> None:
+    def start_early_timers(self) -> None:
         """Do nothing; only `advance` fires timers."""
 
     def advance(self, by_ms: int) -> None:
         """Move time forward, firing what falls due at its own moment."""
-        for _ in self.steps(by_ms):
+        for _ in self.advance_in_steps(by_ms):
             pass
 
-    def steps(self, by_ms: int) -> Iterator[None]:
+    def advance_in_steps(self, by_ms: int) -> Iterator[None]:
         """Advance like `advance`, with a pause after each timer.
 
         A call during a pause continues at the time at which this one ends.
         """
         self._until_ms = max(self._until_ms, self._now_ms) + by_ms
-        while (found := self._timers.take(self._until_ms)) is not None:
+        while (found := self._timers.pop_due(self._until_ms)) is not None:
             due, callback = found
             self._now_ms = max(self._now_ms, int(due))
-            self.fired += 1
+            self.fired_timers += 1
             callback()
             yield
         self._now_ms = self._until_ms
-        self.fired += 1
+        self.fired_timers += 1

@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 NEWEST = ""
 """As a release: the newest one that is known."""
@@ -27,11 +27,11 @@ class SecurityProtocol(enum.Enum):
     SASL_SSL = "SASL_SSL"
 
     @property
-    def sasl(self) -> bool:
+    def uses_sasl(self) -> bool:
         return self in (SecurityProtocol.SASL_PLAINTEXT, SecurityProtocol.SASL_SSL)
 
     @property
-    def tls(self) -> bool:
+    def uses_tls(self) -> bool:
         return self in (SecurityProtocol.SSL, SecurityProtocol.SASL_SSL)
 
 
@@ -50,7 +50,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     principal: str = "User:ANONYMOUS"
     advertised: tuple[str, int] | None = None
 
-    def check(self, brokers: int) -> None:
+    def check_principal_and_ports(self, brokers: int) -> None:
         """Raise ConfigError for an invalid principal, or too few ports for so many brokers."""
         if not is_principal(self.principal):
             raise ConfigError(
@@ -65,7 +65,7 @@ class ListenerConfig(msgspec.Struct, frozen=True):
             )
 
 
-class TopicSeed(msgspec.Struct, frozen=True):
+class InitialTopic(msgspec.Struct, frozen=True):
     """A topic that exists from the start; without a replication factor, the broker's default."""
 
     name: str
@@ -74,7 +74,7 @@ class TopicSeed(msgspec.Struct, frozen=True):
     replication_factor: int | None = None
 
 
-class GroupSeed(msgspec.Struct, frozen=True):
+class InitialGroup(msgspec.Struct, frozen=True):
     """A consumer group without members: committed offsets by topic and partition."""
 
     name: str
@@ -91,8 +91,8 @@ class Limits(msgspec.Struct, frozen=True):
     connections_max: int = 20_000
     handshakes_max: int = 500  # of TLS at once, of 0.3 MiB each
     idle_ms_max: int = 600_000  # connections.max.idle.ms
-    login_ms_max: int = 60_000  # for the TLS handshake, and for the log-in
-    obstacle_ms_max: int = 30_000  # holding `queued_bytes_max` while others wait for it
+    authentication_ms_max: int = 60_000  # for the TLS handshake, and for the log-in
+    queue_holding_ms_max: int = 30_000  # holding `queued_bytes_max` while others wait for it
 
 
 class Config(msgspec.Struct, frozen=True, kw_only=True):
@@ -111,9 +111,9 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
     allow_everyone_if_no_acl_found: bool = False
     users: Mapping[str, str] = {}
     mechanisms: tuple[str, ...] = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-    topics: tuple[TopicSeed, ...] = ()
+    topics: tuple[InitialTopic, ...] = ()
     acls: tuple[Acl, ...] = ()
-    groups: tuple[GroupSeed, ...] = ()
+    groups: tuple[InitialGroup, ...] = ()
     client_metrics: Mapping[str, Mapping[str, str]] = {}  # settings of subscriptions, by name
     faults: tuple[Mapping[str, Any], ...] = ()  # as the control API takes them
     auto_create_topics: bool = True
@@ -145,10 +145,10 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
         if twice is not None:
             raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
         for listener in self.listeners:
-            listener.check(self.brokers)
+            listener.check_principal_and_ports(self.brokers)
 
 
-def with_principals(
+def with_listener_principals(
     listeners: Iterable[ListenerConfig], principals: Mapping[str, str], option: str
 ) -> tuple[ListenerConfig, ...]:
     """Give listeners their principals, by name; ConfigError if there is no such listener."""
@@ -168,12 +168,12 @@ def with_principals(
 def parse_address(text: str, option: str) -> tuple[str, int]:
     """Return host and port of `HOST:PORT`, `[::1]:9092` for IPv6; ConfigError names the option."""
     host, _, port = text.rpartition(":")
-    if not host or not _is_address(host, port):
+    if not host or not _is_host_and_port(host, port):
         raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
-    return host.strip("[]"), port_number(port, f"{option} `{text}`")
+    return host.strip("[]"), parse_port_number(port, f"{option} `{text}`")
 
 
-def port_number(text: str, where: str) -> int:
+def parse_port_number(text: str, where: str) -> int:
     """Return the number; ConfigError, beginning with `where`, if ports cannot be so large."""
     number = int(text)
     if number > PORT_MAX:
@@ -181,11 +181,11 @@ def port_number(text: str, where: str) -> int:
     return number
 
 
-def _is_address(host: str, port: str) -> bool:
+def _is_host_and_port(host: str, port: str) -> bool:
     """Return whether the port is a number, and only an IPv6 address is in brackets."""
     is_bracketed = host.startswith("[") and host.endswith("]")
     is_plain = not any(mark in host for mark in "[]:")
-    return (is_bracketed or is_plain) and whole_number(port) is not None
+    return (is_bracketed or is_plain) and parse_whole_number(port) is not None
 
 
 def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConfig:
@@ -197,16 +197,18 @@ def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConf
     name, separator, address = text.partition("://")
     host, _, port = address.rpartition(":")
     name = name.upper()
-    if not separator or not name or not _is_address(host, port):
+    if not separator or not name or not _is_host_and_port(host, port):
         raise ConfigError(
             f"listener `{text}`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092"
         )
-    protocol = _protocol(text, name, protocols)
-    number = port_number(port, f"listener `{text}`")
+    protocol = _parse_security_protocol(text, name, protocols)
+    number = parse_port_number(port, f"listener `{text}`")
     return ListenerConfig(name, protocol, host.strip("[]") or "0.0.0.0", number)  # noqa: S104 - an empty host means every interface, as in Kafka
 
 
-def _protocol(text: str, name: str, protocols: Mapping[str, str]) -> SecurityProtocol:
+def _parse_security_protocol(
+    text: str, name: str, protocols: Mapping[str, str]
+) -> SecurityProtocol:
     try:
         return SecurityProtocol(protocols.get(name, name).upper())
     except ValueError:

@@ -1,4 +1,4 @@
-"""How a request or a start can end other than with an ordinary answer."""
+"""How a request or a start can end other than with an ordinary response."""
 
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -12,7 +12,7 @@ class UnavailableError(ConfigError):
 
 
 class RequestRejected(Exception):  # noqa: N818 - an outcome, not an error
-    """The whole request is answered with this error, in the shape of its API."""
+    """The response to the whole request is this error, in the shape of its API."""
 
     def __init__(self, error: ErrorCode, message: str | None = None) -> None:
         super().__init__(error.name if message is None else message)
@@ -20,8 +20,8 @@ class RequestRejected(Exception):  # noqa: N818 - an outcome, not an error
         self.message = message
 
 
-class TakesLong(Exception):  # noqa: N818 - an outcome, not an error
-    """A short request takes long, so it must be handled in turns; nothing was done yet."""
+class NeedsTimeSlices(Exception):  # noqa: N818 - an outcome, not an error
+    """A short request takes long, so it must be handled in time slices; nothing was done yet."""
 
 
 class CloseConnection(Exception):  # noqa: N818 - an outcome, not an error

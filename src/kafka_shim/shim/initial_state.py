@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
-from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.handlers.common.config_change import check_metrics_subscription
 from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
@@ -19,28 +19,28 @@ from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 
-_BATCH = 1000
+_ACLS_PER_REQUEST = 1000
 """ACLs at once; a release has a limit for one request."""
 
-_NOBODY = CommitIdentity("", None, -1, 0)
+_NO_MEMBER = CommitIdentity("", None, -1, 0)
 """Who commits offsets of a group without members."""
 
 
-def seed(cluster: Cluster) -> None:
+def create_initial_state(cluster: Cluster) -> None:
     """Create what the configuration names and does not exist; ConfigError if that is impossible."""
     for topic in cluster.config.topics:
         if topic.name not in cluster.topics:
             create_topic(cluster, topic)
-    _create_acls(cluster)
+    _create_initial_acls(cluster)
     for group in cluster.config.groups:
         if not cluster.groups.offsets.group_has_offsets(group.name):
-            commit_offsets(cluster, group)
+            create_group_with_offsets(cluster, group)
     for name, settings in cluster.config.client_metrics.items():
         if name not in cluster.configs.client_metrics:
-            _subscribe(cluster, name, settings)
+            _create_client_metrics_subscription(cluster, name, settings)
 
 
-def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
+def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
     """Create a topic like CreateTopics; ConfigError if it is invalid."""
     factor = topic.replication_factor
     if factor is None:
@@ -62,7 +62,7 @@ def create_topic(cluster: Cluster, topic: TopicSeed) -> None:
     cluster.topics.create_topic(made.name, made.assignments, made.configs)
 
 
-def _create_acls(cluster: Cluster) -> None:
+def _create_initial_acls(cluster: Cluster) -> None:
     acls = cluster.config.acls
     if not acls:
         return
@@ -72,11 +72,11 @@ def _create_acls(cluster: Cluster) -> None:
             "ACLs are given, but the broker has no authorizer; use"
             " `--authorizer standard` (authorizer.class.name), or no ACLs"
         )
-    for start in range(0, len(acls), _BATCH):
-        _create_batch(authorizer, acls[start : start + _BATCH], cluster.release)
+    for start in range(0, len(acls), _ACLS_PER_REQUEST):
+        _create_acl_batch(authorizer, acls[start : start + _ACLS_PER_REQUEST], cluster.release)
 
 
-def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -> None:
+def _create_acl_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -> None:
     results = authorizer.create_acls(Actor("User:ANONYMOUS", "127.0.0.1"), acls)
     for acl, result in zip(acls, results, strict=True):
         if result.error is not None:
@@ -88,7 +88,9 @@ def _create_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: str) -
             )
 
 
-def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None:
+def _create_client_metrics_subscription(
+    cluster: Cluster, name: str, settings: Mapping[str, str]
+) -> None:
     """Subscribe to client metrics, like settings of a `client-metrics` resource."""
     try:
         check_metrics_subscription(settings, cluster)
@@ -99,7 +101,7 @@ def _subscribe(cluster: Cluster, name: str, settings: Mapping[str, str]) -> None
         cluster.configs.client_metrics[name] = dict(settings)
 
 
-def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
+def create_group_with_offsets(cluster: Cluster, group: InitialGroup) -> None:
     """Create a group without members; ConfigError for an unknown partition."""
     commits = []
     for name, offsets in group.offsets.items():
@@ -111,4 +113,4 @@ def commit_offsets(cluster: Cluster, group: GroupSeed) -> None:
                 raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
             committed = CommittedOffset(offset)
             commits.append(OffsetCommit(topic.topic_id, index, committed))
-    cluster.groups.commit_offsets(group.name, _NOBODY, commits)
+    cluster.groups.commit_offsets(group.name, _NO_MEMBER, commits)

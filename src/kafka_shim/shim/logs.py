@@ -46,31 +46,31 @@ class Log:
 
     def debug(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.DEBUG):
-            self._logger().debug(event, **values)
+            self._structlog_logger().debug(event, **values)
 
     def info(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.INFO):
-            self._logger().info(event, **values)
+            self._structlog_logger().info(event, **values)
 
     def warning(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.WARNING):
-            self._logger().warning(event, **values)
+            self._structlog_logger().warning(event, **values)
 
     def error(self, event: str, **values: object) -> None:
         if self._stdlib.isEnabledFor(logging.ERROR):
-            self._logger().error(event, **values)
+            self._structlog_logger().error(event, **values)
 
     def exception(self, event: str, **values: object) -> None:
         """Log an error with the traceback of the current exception."""
         if self._stdlib.isEnabledFor(logging.ERROR):
             # not structlog's `exception`: with that the standard library prints the traceback too
-            self._logger().error(event, exc_info=True, **values)
+            self._structlog_logger().error(event, exc_info=True, **values)
 
-    def _logger(self) -> Any:
-        return _rendering(self._name, _chosen["format"])
+    def _structlog_logger(self) -> Any:
+        return _create_structlog_logger(self._name, _chosen["format"])
 
 
-def set_up_logs(level: str, log_format: str) -> None:
+def configure_logging(level: str, log_format: str) -> None:
     """Send every log line to standard error in the chosen form, without waiting for a reader."""
     handler = NonBlockingHandler(sys.stderr)
     logging.basicConfig(level=LEVELS[level], handlers=[handler], format="%(message)s", force=True)
@@ -86,7 +86,7 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._descriptor = _descriptor_of(stream)
+        self._descriptor = _pollable_descriptor(stream)
         self._condition = threading.Condition()
         self._waiting: deque[bytes] = deque()
         self._dropped = 0
@@ -103,13 +103,13 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
             return
         with self._condition:
             if self._is_stuck:
-                self._append(line)
+                self._queue_or_count_dropped(line)
                 return
-            rest = _written(self._descriptor, line, wait=False)
+            rest = _write_returning_rest(self._descriptor, line, wait=False)
             if rest:
                 self._is_stuck = True
                 self._waiting.append(rest)
-                threading.Thread(target=self._drain, name="logs", daemon=True).start()
+                threading.Thread(target=self._write_waiting_lines, name="logs", daemon=True).start()
 
     def flush(self) -> None:
         """Wait a moment for the lines that wait, for example at the end of the process."""
@@ -119,13 +119,13 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
         with self._condition:
             self._condition.wait_for(lambda: not self._is_stuck, LAST_WAIT_S)
 
-    def _append(self, line: bytes) -> None:
+    def _queue_or_count_dropped(self, line: bytes) -> None:
         if len(self._waiting) < LINES_MAX:
             self._waiting.append(line)
         else:
             self._dropped += 1
 
-    def _drain(self) -> None:
+    def _write_waiting_lines(self) -> None:
         """Write the waiting lines, in a thread that may wait for a reader."""
         assert self._descriptor is not None
         while True:
@@ -139,10 +139,10 @@ class NonBlockingHandler(logging.StreamHandler[TextIO]):
                     self._condition.notify_all()
                     return
                 line = self._waiting.popleft()
-            _written(self._descriptor, line, wait=True)
+            _write_returning_rest(self._descriptor, line, wait=True)
 
 
-def _descriptor_of(stream: TextIO) -> int | None:
+def _pollable_descriptor(stream: TextIO) -> int | None:
     """Return the descriptor of a stream that can be polled, None for any other one."""
     if not hasattr(select, "poll"):
         return None
@@ -153,7 +153,7 @@ def _descriptor_of(stream: TextIO) -> int | None:
         return None
 
 
-def _written(descriptor: int, data: bytes, *, wait: bool) -> bytes:
+def _write_returning_rest(descriptor: int, data: bytes, *, wait: bool) -> bytes:
     """Write data; return what is left if that would have to wait, which `wait` allows.
 
     A pipe that is ready takes PIPE_BUF bytes. If its reader has gone, the data is lost.
@@ -174,32 +174,34 @@ def _written(descriptor: int, data: bytes, *, wait: bool) -> bytes:
     return b""
 
 
-def prepare_logs() -> None:
+def import_structlog_early() -> None:
     """Prepare now what the first line would have to wait for."""
-    _rendering("shim", _chosen["format"])
+    _create_structlog_logger("shim", _chosen["format"])
 
 
-def escape_control(_: object, __: str, event: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+def escape_control_processor(
+    _: object, __: str, event: MutableMapping[str, Any]
+) -> MutableMapping[str, Any]:
     """Escape control characters, so that a client's text cannot begin a line or move the cursor."""
     for key, value in event.items():
         if isinstance(value, str) and key != "exception":
-            event[key] = printable(value)
+            event[key] = escape_control_characters(value)
     return event
 
 
-def printable(text: str) -> str:
+def escape_control_characters(text: str) -> str:
     """Return the text with escaped control characters."""
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def may_colour() -> bool:
+def supports_colours() -> bool:
     """Return whether the terminal supports colours and they are wanted (https://no-color.org)."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stderr.isatty() and not is_plain
 
 
 @cache
-def _rendering(name: str, log_format: str) -> Any:
+def _create_structlog_logger(name: str, log_format: str) -> Any:
     """Return structlog's logger of that name."""
     import structlog  # noqa: PLC0415 - see the module's docstring
 
@@ -207,7 +209,7 @@ def _rendering(name: str, log_format: str) -> Any:
     if log_format == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=may_colour())
+        renderer = structlog.dev.ConsoleRenderer(colors=supports_colours())
     return structlog.wrap_logger(
         logging.getLogger(name),
         processors=[
@@ -215,7 +217,7 @@ def _rendering(name: str, log_format: str) -> Any:
             structlog.stdlib.add_logger_name,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            escape_control,
+            escape_control_processor,
             renderer,
         ],
         wrapper_class=structlog.stdlib.BoundLogger,

@@ -11,7 +11,7 @@ from collections.abc import Callable
 TERMINAL = "/dev/tty"
 
 
-def on_stop(callback: Callable[[signal.Signals], None]) -> None:
+def call_on_stop_signal(callback: Callable[[signal.Signals], None]) -> None:
     """Call back on the loop; on Windows, whose loops cannot, Ctrl-C stays an exception."""
     if sys.platform == "win32":
         return
@@ -20,33 +20,33 @@ def on_stop(callback: Callable[[signal.Signals], None]) -> None:
         loop.add_signal_handler(number, callback, number)
 
 
-class Relay:
+class SignalForwarder:
     """Forwards signals to a command: each once, also those before the command started."""
 
     def __init__(self) -> None:
         self._command: Process | None = None
         self._early: list[signal.Signals] = []
-        on_stop(self._pass_on)
+        call_on_stop_signal(self._forward_or_keep)
 
-    def to(self, command: Process) -> None:
+    def forward_to(self, command: Process) -> None:
         """Forward signals from now on, and those received before."""
         self._command = command
         for number in self._early:
-            self._send(command, number)
+            self._send_signal(command, number)
         self._early.clear()
 
-    def _pass_on(self, number: signal.Signals) -> None:
+    def _forward_or_keep(self, number: signal.Signals) -> None:
         if self._command is None:
             self._early.append(number)
-        elif not _was_typed(number):
-            self._send(self._command, number)
+        elif not _was_sent_by_terminal(number):
+            self._send_signal(self._command, number)
 
-    def _send(self, command: Process, number: signal.Signals) -> None:
+    def _send_signal(self, command: Process, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):  # it has just ended
             command.send_signal(number)
 
 
-def _was_typed(number: signal.Signals) -> bool:
+def _was_sent_by_terminal(number: signal.Signals) -> bool:
     """Whether this is a Ctrl-C, which the terminal has sent to the command as well.
 
     A second one would end a test runner in the middle of its tidying up.

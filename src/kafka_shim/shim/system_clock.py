@@ -5,31 +5,31 @@ import time
 from collections.abc import Callable
 
 from kafka_shim.shim.clock import SLICE_S, Timer
-from kafka_shim.shim.timers import SetTimer, Timers
+from kafka_shim.shim.timers import QueuedTimer, TimerQueue
 
 
 class SystemClock:
     """A broker's clock unless its time is advanced manually.
 
-    The functions of timers that are due at the same moment are called in turns, between which the
-    event loop does other work. The loop itself has one timer, for the first of them.
+    The functions of timers that are due at the same moment are called in time slices, between which
+    the event loop does other work. The loop itself has one timer, for the first of them.
     """
 
     def __init__(self) -> None:
-        self.fired = 0
-        self._timers = Timers()
-        self._early: list[tuple[float, SetTimer]] = []
+        self.fired_timers = 0
+        self._timers = TimerQueue()
+        self._timers_before_loop: list[tuple[float, QueuedTimer]] = []
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._alarm: asyncio.TimerHandle | None = None
+        self._loop_timer: asyncio.TimerHandle | None = None
         self._is_closed = False
 
-    def begin(self) -> None:
+    def start_early_timers(self) -> None:
         """Start timers that were set before the event loop ran."""
         loop = asyncio.get_running_loop()
-        early, self._early = self._early, []
+        early, self._timers_before_loop = self._timers_before_loop, []
         for delay_s, timer in early:
-            self._timers.put(loop.time() + delay_s, timer)
-        self._set_alarm(loop)
+            self._timers.push(loop.time() + delay_s, timer)
+        self._schedule_next_due_timer(loop)
 
     def now_us(self) -> int:
         return time.time_ns() // 1_000
@@ -38,7 +38,7 @@ class SystemClock:
         return time.time_ns() // 1_000_000
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
-        timer = SetTimer(self._timers, callback)
+        timer = QueuedTimer(self._timers, callback)
         if self._is_closed:
             timer.callback = None
             return timer
@@ -46,41 +46,41 @@ class SystemClock:
         try:
             loop = asyncio.get_running_loop()
         except RuntimeError:  # a broker is made before its loop runs
-            self._early.append((delay_s, timer))
+            self._timers_before_loop.append((delay_s, timer))
         else:
-            self._timers.put(loop.time() + delay_s, timer)
-            self._set_alarm(loop)
+            self._timers.push(loop.time() + delay_s, timer)
+            self._schedule_next_due_timer(loop)
         return timer
 
-    def _set_alarm(self, loop: asyncio.AbstractEventLoop) -> None:
+    def _schedule_next_due_timer(self, loop: asyncio.AbstractEventLoop) -> None:
         """Set the timer of the event loop, for when the first of ours is due."""
-        due, alarm = self._timers.next_due(), self._alarm
+        due, alarm = self._timers.next_due_time(), self._loop_timer
         if loop is not self._loop:
             self._loop, alarm = loop, None
         if due is not None and (alarm is None or due < alarm.when()):
             if alarm is not None:
                 alarm.cancel()
-            self._alarm = loop.call_at(due, self._take_turn, due)
+            self._loop_timer = loop.call_at(due, self._run_due_timers_for_a_slice, due)
 
-    def _take_turn(self, due: float) -> None:
+    def _run_due_timers_for_a_slice(self, due: float) -> None:
         """Call the functions of timers that are due, for the length of a turn."""
         loop = asyncio.get_running_loop()
         until, ends_s = max(due, loop.time()), time.perf_counter() + SLICE_S
-        self._alarm = None
+        self._loop_timer = None
         try:
-            while (found := self._timers.take(until)) is not None:
-                self.fired += 1
+            while (found := self._timers.pop_due(until)) is not None:
+                self.fired_timers += 1
                 found[1]()
                 if time.perf_counter() >= ends_s:
                     break
         finally:
-            self._set_alarm(loop)
+            self._schedule_next_due_timer(loop)
 
     def close(self) -> None:
         """Cancel all timers, and those that are set later."""
         self._is_closed = True
-        self._early.clear()
-        self._timers.clear()
-        if self._alarm is not None:
-            self._alarm.cancel()
-            self._alarm = None
+        self._timers_before_loop.clear()
+        self._timers.cancel_all()
+        if self._loop_timer is not None:
+            self._loop_timer.cancel()
+            self._loop_timer = None

@@ -10,33 +10,33 @@ CANCELLED_MAX = 100
 Callback = Callable[[], None]
 
 
-class SetTimer:
+class QueuedTimer:
     """A call that is due later, unless it is cancelled."""
 
     __slots__ = ("_timers", "callback")
 
-    def __init__(self, timers: "Timers", callback: Callback) -> None:
+    def __init__(self, timers: "TimerQueue", callback: Callback) -> None:
         self._timers = timers
         self.callback: Callback | None = callback
 
     def cancel(self) -> None:
         if self.callback is not None:
             self.callback = None  # it may not be due for long
-            self._timers.forget_cancelled()
+            self._timers.count_cancelled()
 
 
-class Timers:
+class TimerQueue:
     """Set timers, by a time in any unit. Of those with the same time, the first set comes first."""
 
     def __init__(self) -> None:
-        self._heap: list[tuple[float, int, SetTimer]] = []
+        self._heap: list[tuple[float, int, QueuedTimer]] = []
         self._order = itertools.count()
         self._cancelled = 0
 
     def __len__(self) -> int:
         return len(self._heap)
 
-    def next_due(self) -> float | None:
+    def next_due_time(self) -> float | None:
         """Return when the next timer is due; None if there is none."""
         heap = self._heap
         while heap and heap[0][2].callback is None:
@@ -44,10 +44,10 @@ class Timers:
             self._cancelled -= 1
         return heap[0][0] if heap else None
 
-    def put(self, due: float, timer: SetTimer) -> None:
+    def push(self, due: float, timer: QueuedTimer) -> None:
         heapq.heappush(self._heap, (due, next(self._order), timer))
 
-    def take(self, until: float) -> tuple[float, Callback] | None:
+    def pop_due(self, until: float) -> tuple[float, Callback] | None:
         """Remove the first timer that is due by then; return when it was due, and its call."""
         heap = self._heap
         while heap and heap[0][0] <= until:
@@ -58,16 +58,16 @@ class Timers:
             self._cancelled -= 1
         return None
 
-    def forget_cancelled(self) -> None:
-        """Count a cancelled timer, and drop all of them when they are most."""
+    def count_cancelled(self) -> None:
+        """Count a cancelled timer; drop all cancelled ones when they are the majority."""
         self._cancelled += 1
         if self._cancelled > max(CANCELLED_MAX, len(self._heap) // 2):
             self._heap = [entry for entry in self._heap if entry[2].callback is not None]
             heapq.heapify(self._heap)
             self._cancelled = 0
 
-    def clear(self) -> None:
-        """Cancel all of them."""
+    def cancel_all(self) -> None:
+        """Cancel all timers."""
         for _, _, timer in self._heap:
             timer.callback = None
         self._heap.clear()

@@ -8,8 +8,8 @@ from typing import Generic, TypeVar
 Response = TypeVar("Response")
 
 
-class Watched:
-    """An event that answers wait for: its watchers are called back at each change."""
+class ChangeNotifier:
+    """An event that responses wait for: its watchers are called back at each change."""
 
     __slots__ = ("_watchers",)
 
@@ -17,57 +17,57 @@ class Watched:
         self._watchers: dict[int, Callable[[], None]] = {}
 
     @property
-    def is_watched(self) -> bool:
-        """Whether a change is waited for."""
+    def has_watchers(self) -> bool:
+        """Return whether somebody waits for a change."""
         return bool(self._watchers)
 
-    def when_changed(self, callback: Callable[[], None]) -> Callable[[], None]:
-        """Call back at every change; returns how to stop it."""
+    def add_watcher(self, callback: Callable[[], None]) -> Callable[[], None]:
+        """Call back at every change; return a function that removes the watcher."""
         token = id(callback)
         self._watchers[token] = callback
         return lambda: self._watchers.pop(token, None) and None
 
     @contextmanager
-    def changing(self) -> Iterator[None]:
+    def notifying_once(self) -> Iterator[None]:
         """Call back after all of several changes, once."""
         watchers, self._watchers = self._watchers, {}
         try:
             yield
         finally:
             self._watchers = watchers
-        self.wake()
+        self.notify()
 
-    def wake(self) -> None:
+    def notify(self) -> None:
         """Call back all watchers after a change."""
         if self._watchers:
             for callback in list(self._watchers.values()):
                 callback()
 
 
-class Watching:
-    """What one request waits for: changes, and the end of its time; called off all at once."""
+class WaitResources:
+    """The watchers and timers of one waiting request, which are released together."""
 
     __slots__ = ("_stops",)
 
     def __init__(self) -> None:
         self._stops: list[Callable[[], None]] = []
 
-    def changes_of(self, watched: Watched, callback: Callable[[], None]) -> None:
-        """Call a function at each change of what is watched, until `stop`."""
-        self._stops.append(watched.when_changed(callback))
+    def watch_changes(self, watched: ChangeNotifier, callback: Callable[[], None]) -> None:
+        """Call a function at each change of what is watched, until `release`."""
+        self._stops.append(watched.add_watcher(callback))
 
-    def until(self, cancel_timer: Callable[[], None]) -> None:
+    def add_timer(self, cancel_timer: Callable[[], None]) -> None:
         """Let `stop` cancel a timer."""
         self._stops.append(cancel_timer)
 
-    def stop(self) -> None:
-        """Call all of it off; more than once does nothing."""
+    def release(self) -> None:
+        """Remove the watchers and cancel the timers; more than once does nothing."""
         for stop in self._stops:
             stop()
         self._stops.clear()
 
 
-class Wait(Generic[Response]):
+class PendingResponse(Generic[Response]):
     """Returned by a handler instead of a response; completed later, exactly once.
 
     It can be completed at any time; completing or cancelling twice does nothing, so that a
@@ -83,11 +83,11 @@ class Wait(Generic[Response]):
         self._on_cancel = on_cancel
 
     @property
-    def is_done(self) -> bool:
+    def is_completed_or_cancelled(self) -> bool:
         return self._done
 
     def complete(self, response: Response) -> None:
-        """Give the answer; it is written at once if the connection already waits for it."""
+        """Set the response; it is written immediately if the connection already waits for it."""
         if self._done:
             return
         self._done = True
@@ -95,8 +95,8 @@ class Wait(Generic[Response]):
         if self._on_response is not None:
             self._on_response(response)
 
-    def when_done(self, callback: Callable[[Response], None]) -> None:
-        """Call back with the answer; at once if there is one. For the connection only."""
+    def set_response_callback(self, callback: Callable[[Response], None]) -> None:
+        """Call back with the response, immediately if there is one. For the connection only."""
         self._on_response = callback
         if self._done and self._response is not None:
             callback(self._response)

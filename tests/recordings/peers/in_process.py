@@ -86,10 +86,14 @@ class InProcess:
         api, version, response = self._sent[connection]
         if isinstance(response, Pending):
             for _ in range(0, patience_ms, TICK_MS):
-                if response.wait.is_done:
+                if response.wait.is_completed_or_cancelled:
                     break
                 self.stage.clock.advance(TICK_MS)
-            return self.stage.outcome(api, version, response) if response.wait.is_done else WAITS
+            return (
+                self.stage.outcome(api, version, response)
+                if response.wait.is_completed_or_cancelled
+                else WAITS
+            )
         return response if isinstance(response, str) else self.stage.read(api, version, response)
 
     def hang_up(self, connection: str) -> None:

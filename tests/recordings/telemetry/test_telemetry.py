@@ -33,7 +33,7 @@ def test_telemetry_apis_are_listed_only_if_enabled(release: str) -> None:
         knows = TELEMETRY & served_versions(release).keys()
         assert told == (knows if setting == "true" else set())
         for key in TELEMETRY:
-            assert (stage.dispatcher.apis.find(key, 0) is not None) == bool(knows)
+            assert (stage.dispatcher.apis.find_api(key, 0) is not None) == bool(knows)
 
 
 def test_a_setting_that_is_neither_true_nor_false_is_an_error() -> None:

@@ -37,7 +37,7 @@ class Running:
         return self._broker.cluster
 
     def record(self, directory: Path) -> None:
-        self._broker.record(directory)
+        self._broker.start_recording(directory)
 
     def bootstrap(self, listener: str) -> str:
         return self._broker.bootstrap_servers(listener)

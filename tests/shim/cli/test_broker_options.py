@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
-from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol, TopicSeed
+from kafka_shim.shim.config import Config, InitialTopic, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import SUPER_USERS
 from tests.shim.cli.conftest import Running
@@ -53,7 +53,7 @@ def test_options_set_the_configuration() -> None:
     assert config.listeners[1].protocol is SecurityProtocol.SASL_PLAINTEXT
     assert config.super_users == ("User:a", "User:b")
     assert config.users == {"a": "s:t"}
-    assert config.topics == (TopicSeed("t", 4), TopicSeed("u"))
+    assert config.topics == (InitialTopic("t", 4), InitialTopic("u"))
     assert config.properties == {"a.b": "c=d", "shim.tls.directory": "certs"}
     assert config.allow_everyone_if_no_acl_found
     assert (config.release, config.brokers, config.seed) == ("2.8", 3, 7)
@@ -96,7 +96,7 @@ def test_a_file_has_the_same_options(
     assert (config.release, config.brokers, config.log_level) == ("2.8", 3, "warn")
     assert config.super_users == ("User:file",)
     assert config.users == {"alice": "secret", "bob": "1234"}
-    assert config.topics == (TopicSeed("orders", 3),)
+    assert config.topics == (InitialTopic("orders", 3),)
     assert config.allow_everyone_if_no_acl_found
     assert config.properties == {"num.partitions": "2", "delete.topic.enable": "false"}
     assert args.ready_file == "here"
@@ -247,7 +247,7 @@ def test_the_state_is_added_to_the_options(write: Callable[[str, str], str]) -> 
     )
     assert config.users == {"alice": "typed", "bob": "from-state"}
     assert config.super_users == ("User:cli", "User:state")
-    assert config.topics == (TopicSeed("orders", 9), TopicSeed("payments", 1))
+    assert config.topics == (InitialTopic("orders", 9), InitialTopic("payments", 1))
     assert [acl.principal for acl in config.acls] == ["User:b", "User:a"]
     assert [group.name for group in config.groups] == ["g"]
 

@@ -22,7 +22,7 @@ from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.command_parser import CommandParser
 from kafka_shim.shim.cli.error_output import shortened_and_escaped
 from kafka_shim.shim.cli.help_examples import EXAMPLES
-from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.config import InitialTopic
 from tests.commands import SHIM
 
 ROOT = Path(__file__).parents[3]
@@ -44,7 +44,7 @@ def test_two_dashes_are_a_valid_value(tmp_path: Path) -> None:
     path = tmp_path / "shim.yaml"
     path.write_text("topic: ['--']")
     in_file = config_from_arguments(parser.parse_args(["--config", str(path)]), {})
-    assert named.topics == in_file.topics == (TopicSeed("--"),)
+    assert named.topics == in_file.topics == (InitialTopic("--"),)
     with pytest.raises(SystemExit):
         parser.parse_args(["--log-level=--"])
 

@@ -8,7 +8,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.config import InitialTopic
 from tests.shim.cli.conftest import PLAINTEXT, Running
 
 ACLS = """
@@ -115,7 +115,7 @@ def test_the_columns_can_be_the_topics_of_a_cluster(
     start: Callable[..., Running], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     (tmp_path / "acls.yaml").write_text(ACLS)
-    running = start(listeners=(PLAINTEXT,), topics=(TopicSeed("orders"), TopicSeed("team-a")))
+    running = start(listeners=(PLAINTEXT,), topics=(InitialTopic("orders"), InitialTopic("team-a")))
     words = ["--bootstrap-server", running.plaintext]
     plan = ["policy", "plan", str(tmp_path / "acls.yaml"), *words, "--apply", "--yes"]
     assert main(plan) == 0

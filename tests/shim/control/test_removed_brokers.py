@@ -104,7 +104,7 @@ async def test_a_client_that_reads_nothing_does_not_prevent_the_removal(
     await _until(lambda: flood.done() or _is_stuck(broker))
     await brokers.remove_broker(made["id"])
     flood.cancel()
-    await _until(lambda: broker.connections == 0)
+    await _until(lambda: broker.connection_count == 0)
     writer.transport.abort()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, ResponseCache
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from tests.recordings.conformance.play import play
@@ -63,7 +63,7 @@ class Everything:
 def test_cached_and_new_responses_are_equal(
     release: str, level: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    set_up_logs(level, "json")
+    configure_logging(level, "json")
     found, logged = [], []
     for keeps in (False, True):
         found.append(Everything(release, tmp_path / str(keeps), keeps=keeps))

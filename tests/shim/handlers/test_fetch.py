@@ -101,7 +101,7 @@ def test_a_wait_ends_with_the_first_record() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
     assert isinstance(waiting, Pending)
-    assert not waiting.wait.is_done
+    assert not waiting.wait.is_completed_or_cancelled
     produce(stage, "mine")
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert len(summary(response.responses[0].partitions[0].records) or []) == 1
@@ -149,9 +149,9 @@ def test_a_disconnected_client_no_longer_waits_for_records() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
     log = stage.found("mine").partitions[0].log
-    watched = [log.is_watched]
+    watched = [log.has_watchers]
     waiting.wait.cancel()
-    watched.append(log.is_watched)
+    watched.append(log.has_watchers)
     assert watched == [True, False]
     produce(stage, "mine")
 

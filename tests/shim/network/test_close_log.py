@@ -5,7 +5,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.network.close_log import PERIOD_MS, CloseLog
 from tests.shim.wire import connected, serving
 
@@ -17,7 +17,7 @@ def lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 def test_repeated_closings_are_logged_once_and_then_counted(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     clock = ManualClock()
     close_log = CloseLog(clock)
     for port in range(78):
@@ -36,7 +36,7 @@ def test_repeated_closings_are_logged_once_and_then_counted(
 
 
 def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     clock = ManualClock()
     close_log = CloseLog(clock)
     for _ in range(3):
@@ -50,7 +50,7 @@ def test_counts_are_logged_at_the_end(capsys: pytest.CaptureFixture[str]) -> Non
 def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     close_log = CloseLog(ManualClock())
     for number in range(100):
         close_log.log_or_count_close(
@@ -73,7 +73,7 @@ def test_logged_lines_and_memory_are_limited_for_many_reasons_and_hosts(
 async def test_a_client_without_login_is_logged_with_the_setting_it_needs(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     async with serving() as broker:
         for _ in range(20):
             async with connected(broker, "SASL_PLAINTEXT") as wire:

@@ -67,7 +67,7 @@ async def test_too_many_connections_of_one_address_are_closed(
             for wire in wires:
                 assert await is_responded(wire)
         for _ in range(1000):
-            if not broker.connections:
+            if not broker.connection_count:
                 break
             await asyncio.sleep(0.001)
         async with connected(broker) as wire:
@@ -121,7 +121,7 @@ async def test_the_inter_broker_listener_accepts_connections_above_max_connectio
         async with connected(broker) as other:
             assert await is_responded(other)
             assert await idle.is_closed()
-            assert broker.connections == 2
+            assert broker.connection_count == 2
 
 
 async def test_changed_limits_apply_to_existing_connections() -> None:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.config import Limits, TopicSeed
+from kafka_shim.shim.config import InitialTopic, Limits
 from tests.shim.wire import Wire, connected, connections_of, serving, until
 
 pytestmark = pytest.mark.asyncio
@@ -87,13 +87,13 @@ async def test_a_client_that_resets_gets_no_more_responses() -> None:
                 socket.SOL_SOCKET, socket.SO_LINGER, linger
             )
             wire.writer.transport.abort()
-            await until(lambda: broker.connections == 0)
+            await until(lambda: broker.connection_count == 0)
             assert len(numbers) < 100
 
 
 async def test_responses_that_a_client_does_not_read_are_limited() -> None:
     limits = Limits(write_buffer_bytes_max=10_000)
-    topics = tuple(TopicSeed(f"topic-{number}") for number in range(500))
+    topics = tuple(InitialTopic(f"topic-{number}") for number in range(500))
     async with serving(limits=limits, topics=topics) as broker, connected(broker) as wire:
         wire.writer.transport.pause_reading()  # type: ignore[attr-defined]
         (connection,) = connections_of(broker)
@@ -136,7 +136,7 @@ def long_poll(wire: Wire, wait_ms: int) -> bytes:
 
 
 async def test_during_a_long_poll_only_one_further_request_is_read() -> None:
-    topics = (TopicSeed("orders"),)
+    topics = (InitialTopic("orders"),)
     async with serving(topics=topics) as broker, connected(broker) as wire:
         (connection,) = connections_of(broker)
         await wire.send(long_poll(wire, 1500))

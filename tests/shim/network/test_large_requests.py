@@ -55,7 +55,7 @@ async def test_work_ends_when_the_client_disconnects() -> None:
         await busy.send(large(busy))
         await until(lambda: broker._server.large_requests.at_work == 1)
         busy.writer.transport.abort()
-        await until(lambda: broker.connections == 1)
+        await until(lambda: broker.connection_count == 1)
         await until(lambda: broker._server.large_requests.at_work == 0)
         await other.send(large(other, 3000))
         assert len(await other.frame()) > 3000

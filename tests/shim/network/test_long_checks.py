@@ -19,7 +19,7 @@ from kafka_shim.protocol.records.checksum import crc32c
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.config import Config, TopicSeed
+from kafka_shim.shim.config import Config, InitialTopic
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.handlers.producing.checks_before_append import takes_long
 from kafka_shim.shim.network.large_produces import is_quickly_appended
@@ -112,7 +112,7 @@ async def test_a_short_request_that_takes_long_is_handled_in_turns(
 ) -> None:
     begin = LargeRequests.start_or_queue
     bombs = [headers(HEADERS, Compression.GZIP)] * 8
-    async with serving(topics=(TopicSeed("orders", 8),)) as broker, connected(broker) as wire:
+    async with serving(topics=(InitialTopic("orders", 8),)) as broker, connected(broker) as wire:
         large, begun = broker._server.large_requests, []
 
         def counted(working: LargeRequestWork) -> None:

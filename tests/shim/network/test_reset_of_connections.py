@@ -5,7 +5,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.request import time_slices
 from tests.shim.network.test_connection_quotas import is_responded, limited, several
 from tests.shim.wire import connected, serving, until
@@ -22,7 +22,7 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate() -> 
         several(broker, 11) as before,
     ):
         assert not await is_responded(before[-1])
-        broker.reset()
+        broker.reset_to_initial_state()
         async with several(broker, 11) as wires:
             assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
 
@@ -36,7 +36,7 @@ async def test_connections_from_before_the_reset_do_not_count_for_the_rate_of_th
             broker.cluster.quotas.alter_limits([({"ip": "127.0.0.1"}, rate)])
             async with several(broker, 11) as wires:
                 assert [await is_responded(wire) for wire in wires] == [True] * 10 + [False]
-                broker.reset()
+                broker.reset_to_initial_state()
 
 
 async def test_a_large_request_from_before_the_reset_creates_nothing(
@@ -50,7 +50,7 @@ async def test_a_large_request_from_before_the_reset_creates_nothing(
         ]
         await wire.send(wire.request(ApiKey.CREATE_TOPICS, 7, CreateTopicsRequest(topics=topics)))
         await until(lambda: len(broker.cluster.topics) > 10)
-        broker.reset()
+        broker.reset_to_initial_state()
         await until(lambda: broker._server.large_requests.at_work == 0)
         assert len(broker.cluster.topics) == 0
 
@@ -58,7 +58,7 @@ async def test_a_large_request_from_before_the_reset_creates_nothing(
 async def test_the_first_closed_connection_after_a_reset_is_logged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     async with serving() as broker:
         for count in (3, 1):
             for _ in range(count):
@@ -67,7 +67,7 @@ async def test_the_first_closed_connection_after_a_reset_is_logged(
                     await wire.send(wire.request(ApiKey.METADATA, 1, request))
                     assert await wire.is_closed()
             if count > 1:
-                broker.reset()
+                broker.reset_to_initial_state()
                 capsys.readouterr()
         said = capsys.readouterr()
         assert (said.out + said.err).count("connection closed") == 1

@@ -279,7 +279,7 @@ async def test_a_restarted_node_has_its_old_port_or_a_new_one(is_moved: bool) ->
     async with serving() as broker:
         before = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
         await broker.stop_node(1)
-        await broker.start_node(1, is_moved=is_moved)
+        await broker.start_node(1, on_new_ports=is_moved)
         after = broker.cluster.nodes[1].endpoints["PLAINTEXT"]
         assert (after != before) is is_moved
         async with connected(broker) as wire:
@@ -290,7 +290,7 @@ async def test_a_restarted_node_has_its_old_port_or_a_new_one(is_moved: bool) ->
 @pytest.mark.parametrize("includes_fenced", [False, True])
 async def test_a_stopped_broker_is_described_as_fenced_if_requested(includes_fenced: bool) -> None:
     async with serving(brokers=2) as broker:
-        address = dict(broker.addresses_of(1))["PLAINTEXT"]
+        address = dict(broker.listener_addresses_of_node(1))["PLAINTEXT"]
         await broker.stop_node(2)
         async with wired(address) as wire:
             request = DescribeClusterRequest(include_fenced_brokers=includes_fenced)

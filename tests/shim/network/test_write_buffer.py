@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.network import write_buffer
 from kafka_shim.shim.network.write_buffer import WriteBuffer
 from kafka_shim.shim.observing.request_history import History
@@ -111,7 +111,7 @@ def records_of(frame: bytes) -> bytes:
 
 @pytest.mark.asyncio
 async def test_batches_are_not_copied_until_the_client_reads() -> None:
-    seeds = (TopicSeed("orders"),)
+    seeds = (InitialTopic("orders"),)
     async with serving(topics=seeds) as broker, connected(broker) as wire:
         stored = filled(broker)
         (connection,) = connections_of(broker)
@@ -128,7 +128,7 @@ async def test_batches_are_not_copied_until_the_client_reads() -> None:
 @pytest.mark.asyncio
 @pytest.mark.parametrize("bytes_max", [100, 70_000, 250_000, 500_000, 900_001])
 async def test_a_limited_response_has_the_first_bytes_of_the_log(bytes_max: int) -> None:
-    async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
+    async with serving(topics=(InitialTopic("orders"),)) as broker, connected(broker) as wire:
         stored = filled(broker)
         await wire.send(fetch(wire, bytes_max))
         found = records_of(await wire.frame())
@@ -137,7 +137,7 @@ async def test_a_limited_response_has_the_first_bytes_of_the_log(bytes_max: int)
 
 @pytest.mark.asyncio
 async def test_a_history_that_begins_during_a_long_poll_records_no_pieces() -> None:
-    async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
+    async with serving(topics=(InitialTopic("orders"),)) as broker, connected(broker) as wire:
         await wire.send(fetch(wire, wait_ms=30_000))
         await settled(lambda: broker.cluster.counters.requests)
         broker.dispatcher.set_history(History())
@@ -147,7 +147,7 @@ async def test_a_history_that_begins_during_a_long_poll_records_no_pieces() -> N
 
 @pytest.mark.asyncio
 async def test_a_broker_that_stops_completes_the_response_being_sent() -> None:
-    async with serving(topics=(TopicSeed("orders"),)) as broker, connected(broker) as wire:
+    async with serving(topics=(InitialTopic("orders"),)) as broker, connected(broker) as wire:
         stored = filled(broker)
         await wire.send(fetch(wire))
         (connection,) = connections_of(broker)

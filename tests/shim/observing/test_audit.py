@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.describe_cluster_request import DescribeCluste
 from kafka_shim.protocol.messages.find_coordinator_request import FindCoordinatorRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.shim.explaining import request_remedy
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.observing.audit_log import LINES_MAX, LOGGER_NAME
 from kafka_shim.shim.observing.request_history import History
@@ -24,7 +24,7 @@ def audit_lines(capsys: pytest.CaptureFixture[str]) -> list[str]:
 
 
 def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     stage = Stage()
     stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
     (line,) = audit_lines(capsys)
@@ -39,7 +39,7 @@ def test_a_denial_is_an_info_line_with_its_rule(capsys: pytest.CaptureFixture[st
 def test_denials_are_logged_at_info_in_every_release(
     release: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     request = FindCoordinatorRequest("group", 0)
     Stage(release).ask(ApiKey.FIND_COORDINATOR, 0, request, "User:alice")
     (line,) = audit_lines(capsys)
@@ -69,7 +69,7 @@ def test_a_denial_names_the_acl_that_would_allow_it(
         stage.allow("User:alice", *about, deny=True)
     forms = {"console": f"to_allow='{to_allow}'", "json": f'"to_allow": "{to_allow}"'}
     for form, shown in forms.items():
-        set_up_logs("info", form)
+        configure_logging("info", form)
         stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
         (line,) = audit_lines(capsys)
         assert shown in line
@@ -80,10 +80,10 @@ def test_an_allowed_request_is_a_debug_line_naming_the_acl(
 ) -> None:
     stage = Stage()
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
     assert audit_lines(capsys) == []
-    set_up_logs("debug", "console")
+    configure_logging("debug", "console")
     stage.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:alice")
     (line,) = audit_lines(capsys)
     assert (
@@ -100,7 +100,7 @@ def test_checks_for_authorized_operations_are_not_logged(
 ) -> None:
     stage = Stage()
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.CLUSTER, "kafka-cluster")
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     response = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, "User:alice")
     assert response.cluster_authorized_operations == 1 << Operation.DESCRIBE
@@ -108,7 +108,7 @@ def test_checks_for_authorized_operations_are_not_logged(
 
 
 def test_a_principal_cannot_forge_lines(capsys: pytest.CaptureFixture[str]) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     Stage().ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL, "User:a\nPrincipal = User:b is Allowed \x1b[2J")
     (line,) = capsys.readouterr().err.splitlines()
     assert "User:a\\nPrincipal = User:b is Allowed \\x1b[2J" in line
@@ -121,7 +121,7 @@ def metadata(count: int) -> MetadataRequest:
 def test_lines_of_a_request_are_bounded_and_the_others_counted(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     made: list[object] = []
 
     def to_allow(*asked: object) -> str:
@@ -141,7 +141,7 @@ def test_lines_of_a_request_are_bounded_and_the_others_counted(
 def test_a_denial_after_many_allowed_decisions_is_logged(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     stage = Stage()
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "n", prefixed=True)
     request = metadata(2 * RECORDS_MAX)
@@ -155,7 +155,7 @@ def test_a_denial_after_many_allowed_decisions_is_logged(
 def test_remedies_are_computed_only_for_lines_that_are_logged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    set_up_logs("warn", "console")
+    configure_logging("warn", "console")
     monkeypatch.setattr(
         audit_log,
         "_remedy_text_or_empty",
@@ -165,7 +165,7 @@ def test_remedies_are_computed_only_for_lines_that_are_logged(
 
 
 def test_the_history_and_the_audit_log_share_a_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     computed: list[object] = []
 
     def counting_steps(*arguments: Any) -> tuple[Step, ...]:

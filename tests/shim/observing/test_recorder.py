@@ -64,7 +64,7 @@ async def test_requests_responses_and_decisions_are_recorded_with_connections(
     tmp_path: Path,
 ) -> None:
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         async with connected(broker, "SASL_PLAINTEXT") as wire:
             named = ApiVersionsRequest(client_software_name="kit", client_software_version="7")
             await wire.ask(ApiKey.API_VERSIONS, 3, named)
@@ -104,7 +104,7 @@ async def test_a_trace_has_the_decisions_that_the_log_only_counts(tmp_path: Path
     names = [f"n{number}" for number in range(RECORDS_MAX * 3)]
     request = MetadataRequest(topics=[MetadataRequestTopic(name=name) for name in names])
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         async with connected(broker, "SASL_PLAINTEXT") as wire:
             await log_in(wire, "alice")
             await wire.ask(ApiKey.METADATA, 1, request)
@@ -117,7 +117,7 @@ async def test_a_trace_has_the_decisions_that_the_log_only_counts(tmp_path: Path
 async def test_a_restarted_broker_appends_with_new_connection_numbers(tmp_path: Path) -> None:
     for _ in range(2):
         async with serving() as broker:
-            broker.record(tmp_path)
+            broker.start_recording(tmp_path)
             async with connected(broker) as wire:
                 await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
     found, damage = entries(tmp_path)
@@ -132,7 +132,7 @@ async def test_a_restarted_broker_appends_with_new_connection_numbers(tmp_path: 
 @pytest.mark.asyncio
 async def test_a_trace_is_compressed_and_its_oldest_segments_are_deleted(tmp_path: Path) -> None:
     async with serving() as broker:
-        broker.record(tmp_path, TraceStorage("zstd", 2, segment_bytes=1))
+        broker.start_recording(tmp_path, TraceStorage("zstd", 2, segment_bytes=1))
         async with connected(broker) as wire:
             for _ in range(5):
                 await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
@@ -150,7 +150,7 @@ async def test_a_trace_is_compressed_and_its_oldest_segments_are_deleted(tmp_pat
 async def test_no_secret_reaches_the_disk(tmp_path: Path) -> None:
     salted = b"salted-password-of-somebody-else"
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         async with connected(broker, "SASL_PLAINTEXT") as wire:
             await log_in(wire, "admin")
             upsertion = ScramCredentialUpsertion("eve", 1, 4096, b"the-salt-of-eve", salted)
@@ -178,7 +178,7 @@ async def test_a_broker_keeps_serving_when_the_disk_of_its_trace_is_full(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         recorder = broker.recorder
         assert recorder is not None
         async with connected(broker) as wire:

@@ -91,7 +91,7 @@ async def test_of_a_raw_token_where_a_request_is_expected_only_the_length_is_rec
     token: str, listener: str, handshake: int | None, tmp_path: Path
 ) -> None:
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         async with connected(broker, listener) as wire:
             if handshake is not None:
                 mechanism = SaslHandshakeRequest(mechanism="PLAIN")
@@ -145,7 +145,7 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
     tmp_path: Path,
 ) -> None:
     async with serving() as broker:
-        broker.record(tmp_path)
+        broker.start_recording(tmp_path)
         history = History()
         broker.dispatcher.set_history(history)
         async with connected(broker) as wire:

@@ -128,11 +128,11 @@ class Outcome:
             self._note(self._probe.longest_s, what)
         if isinstance(response, Pending):
             self._waiting.append(response)
-            response.wait.when_done(partial(_framed, response))
+            response.wait.set_response_callback(partial(_framed, response))
         return True
 
     def _advance(self, by_ms: int) -> None:
-        steps = self._cluster.clock.steps(by_ms)
+        steps = self._cluster.clock.advance_in_steps(by_ms)
         for _ in range(TIMERS_MAX):
             began = time.process_time()
             if next(steps, self) is self:

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
-from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.state_file import InitialState, read_state_file
 
@@ -40,9 +40,9 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
         users={"alice": "alice-secret"},
         super_users=("User:admin",),
         topics=(
-            TopicSeed("orders", 3, {"retention.ms": "60000", "preallocate": "true"}, 2),
-            TopicSeed("payments"),
-            TopicSeed("audit", 2),
+            InitialTopic("orders", 3, {"retention.ms": "60000", "preallocate": "true"}, 2),
+            InitialTopic("payments"),
+            InitialTopic("audit", 2),
         ),
         acls=(
             Acl(
@@ -55,7 +55,7 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
                 Permission.ALLOW,
             ),
         ),
-        groups=(GroupSeed("billing", {"orders": {0: 42, 2: 0}}),),
+        groups=(InitialGroup("billing", {"orders": {0: 42, 2: 0}}),),
         client_metrics={
             "latencies": {"metrics": "org.apache.kafka.producer.", "interval.ms": "5000"}
         },
@@ -69,7 +69,7 @@ def test_empty_files_and_keys_are_valid(tmp_path: Path, text: str) -> None:
 
 
 def test_topics_may_be_a_list(tmp_path: Path) -> None:
-    assert read(tmp_path, "topics: [a, b]").topics == (TopicSeed("a"), TopicSeed("b"))
+    assert read(tmp_path, "topics: [a, b]").topics == (InitialTopic("a"), InitialTopic("b"))
 
 
 def test_the_demo_is_read() -> None:

@@ -166,6 +166,6 @@ def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> Non
 
 def test_a_new_leader_wakes_waiting_readers(topics: Topics) -> None:
     woken: list[str] = []
-    partition(topics, 0).log.when_changed(lambda: woken.append("0"))
+    partition(topics, 0).log.add_watcher(lambda: woken.append("0"))
     update_leaders_and_isrs(topics, [2, 3])
     assert woken == ["0"]

@@ -172,7 +172,7 @@ def test_retention_does_not_apply_to_a_compacted_topic() -> None:
 def test_waiting_readers_are_notified_of_every_change() -> None:
     log = PartitionLog(EffectiveLogSettings({}), ManualClock())
     told: list[int] = []
-    stop = log.when_changed(lambda: told.append(log.end_offset))
+    stop = log.add_watcher(lambda: told.append(log.end_offset))
     add(log, 2)
     add(log, 1)
     stop()
@@ -183,7 +183,7 @@ def test_waiting_readers_are_notified_of_every_change() -> None:
 def test_waiting_readers_are_notified_of_the_end() -> None:
     log = log_of(1)
     told: list[bool] = []
-    log.when_changed(lambda: told.append(log.is_closed))
+    log.add_watcher(lambda: told.append(log.is_closed))
     log.close_deleted_log()
     assert told == [True]
     assert log.batches == []

@@ -9,15 +9,15 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.config import Config, GroupSeed, TopicSeed
+from kafka_shim.shim.config import Config, InitialGroup, InitialTopic
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.logs.log import StoredBatch
 from tests.shim.wire import connected, serving
 
 SEEDED = {
-    "topics": (TopicSeed("orders", 2, {"retention.ms": "-1"}),),
-    "groups": (GroupSeed("billing", {"orders": {1: 0}}),),
+    "topics": (InitialTopic("orders", 2, {"retention.ms": "-1"}),),
+    "groups": (InitialGroup("billing", {"orders": {1: 0}}),),
     "users": {"alice": "secret"},
 }
 
@@ -43,10 +43,10 @@ def test_records_and_their_offsets_are_restored() -> None:
     found = broker()
     append(found, "orders", 0, 4)
     append(found, "orders", 5, 9)
-    kept = found.snapshot()
+    kept = found.take_snapshot()
     append(found, "orders", 10, 10)
     for _ in range(2):
-        found.restore(kept)
+        found.restore_snapshot(kept)
         partition = found.cluster.topics.partition_once_led("orders", 0)
         assert partition is not None
         assert (partition.log.start_offset, partition.log.end_offset) == (0, 10)
@@ -61,12 +61,12 @@ def test_the_start_offset_of_a_log_is_restored() -> None:
     partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     partition.log.advance_log_start(7)
-    found.restore(found.snapshot())
+    found.restore_snapshot(found.take_snapshot())
     partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (7, 10)
     partition.log.advance_log_start(10)
-    found.restore(found.snapshot())
+    found.restore_snapshot(found.take_snapshot())
     partition = found.cluster.topics.partition_once_led("orders", 0)
     assert partition is not None
     assert (partition.log.start_offset, partition.log.end_offset) == (10, 10)
@@ -82,10 +82,10 @@ def test_all_other_state_is_restored() -> None:
     cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 10.0})])
     cluster.configs.all_brokers["log.retention.ms"] = "5"
     cluster.transactions.new_producer_id()
-    kept = found.snapshot()
-    found.reset()
+    kept = found.take_snapshot()
+    found.reset_to_initial_state()
     assert found.cluster.users.names_with_stored_credentials() == []
-    found.restore(kept)
+    found.restore_snapshot(kept)
     again = cluster.topics.get("orders")
     assert again is not None
     assert again is not topic
@@ -107,7 +107,7 @@ def test_a_reset_restores_the_start_with_the_same_topic_ids() -> None:
     first = found.cluster.topics.get("orders")
     assert first is not None
     found.cluster.topics.delete_topic("orders")
-    found.reset()
+    found.reset_to_initial_state()
     again = found.cluster.topics.get("orders")
     assert again is not None
     assert again.topic_id == first.topic_id
@@ -120,7 +120,7 @@ async def test_a_reset_disconnects_clients_which_can_reconnect() -> None:
         async with connected(found) as wire:
             response = await wire.ask(ApiKey.INIT_PRODUCER_ID, 4, request)
             assert (response.error_code, response.producer_id) == (ErrorCode.NONE, 0)
-            found.reset()
+            found.reset_to_initial_state()
             assert await wire.is_closed()
         await asyncio.sleep(0)
         async with connected(found) as wire:
@@ -134,8 +134,8 @@ def test_records_of_groups_are_restored_once() -> None:
     for _ in range(2):
         partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
         ends.append(partition.log.end_offset)
-        found.restore(found.snapshot())
+        found.restore_snapshot(found.take_snapshot())
     assert ends == [1, 1]
-    found.reset()
+    found.reset_to_initial_state()
     partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
     assert partition.log.end_offset == 1  # of the seed

@@ -63,10 +63,10 @@ async def is_responded(wire: Wire) -> bool:
 async def accepted(broker: Broker, count: int) -> None:
     """Wait until the broker has this number of connections."""
     for _ in range(1000):
-        if broker.connections == count:
+        if broker.connection_count == count:
             return
         await asyncio.sleep(0.001)
-    assert broker.connections == count
+    assert broker.connection_count == count
 
 
 @pytest.mark.parametrize("begins", [b"", HELLO])
@@ -90,7 +90,7 @@ async def test_a_slow_handshake_is_closed_when_idle(tmp_path: Path, begins: byte
 async def test_a_slow_handshake_is_closed_after_the_time_for_a_log_in(tmp_path: Path) -> None:
     settings = {"connections.max.idle.ms": "-1"}
     async with (
-        serving(tmp_path, settings, limits=Limits(login_ms_max=3_000)) as (broker, clock),
+        serving(tmp_path, settings, limits=Limits(authentication_ms_max=3_000)) as (broker, clock),
         connected(broker, "SSL") as slow,
     ):
         await accepted(broker, 1)

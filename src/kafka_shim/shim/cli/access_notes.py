@@ -36,7 +36,7 @@ def _notes_on_users_unable_to_authenticate(
     config: Config, mechanisms: frozenset[str]
 ) -> Iterator[str]:
     names = ", ".join(sorted(config.users))
-    if not any(listener.protocol.sasl for listener in config.listeners):
+    if not any(listener.protocol.uses_sasl for listener in config.listeners):
         yield (
             f"no listener lets users log in ({names}); add"
             f" --listener {SASL_PLAINTEXT}://127.0.0.1:0"
@@ -56,7 +56,7 @@ def _note_on_unrestricted_listeners(config: Config) -> str:
         if _all_clients_are_super_users(listener, config)
     ]
     text = f"every client of {', '.join(open_ones)} may do everything"
-    for_users = [listener.name for listener in config.listeners if listener.protocol.sasl]
+    for_users = [listener.name for listener in config.listeners if listener.protocol.uses_sasl]
     if for_users:
         text += f"; users log in on {', '.join(for_users)}, and ACLs decide what they may do"
         above = [name for name in config.users if f"User:{name}" in config.super_users]
@@ -66,7 +66,7 @@ def _note_on_unrestricted_listeners(config: Config) -> str:
 
 def _all_clients_are_super_users(listener: ListenerConfig, config: Config) -> bool:
     """Return whether all clients of the listener are super users."""
-    return not listener.protocol.sasl and listener.principal in config.super_users
+    return not listener.protocol.uses_sasl and listener.principal in config.super_users
 
 
 def _no_client_can_be_allowed_anything(config: Config, mechanisms: frozenset[str]) -> bool:
@@ -88,7 +88,7 @@ def _some_client_can_be_super_user(
     """
     if not config.super_users:
         return False
-    if not listener.protocol.sasl:
+    if not listener.protocol.uses_sasl:
         return _all_clients_are_super_users(listener, config) or _authenticates_client_certificates(
             listener, config
         )
@@ -100,7 +100,7 @@ def _some_client_can_be_super_user(
 def _authenticates_client_certificates(listener: ListenerConfig, config: Config) -> bool:
     own = f"listener.name.{listener.name.lower()}.ssl.client.auth"
     mode = config.properties.get(own, config.properties.get("ssl.client.auth", "none"))
-    return listener.protocol.tls and mode != "none"
+    return listener.protocol.uses_tls and mode != "none"
 
 
 def _missing_super_user_advice(config: Config) -> str:
@@ -108,7 +108,7 @@ def _missing_super_user_advice(config: Config) -> str:
     missing = "there is no super user"
     if config.super_users:
         missing = f"no client can be a super user ({', '.join(config.super_users)})"
-    without_login = [listener for listener in config.listeners if not listener.protocol.sasl]
+    without_login = [listener for listener in config.listeners if not listener.protocol.uses_sasl]
     if without_login:
         return f"{missing}; add --super-user {without_login[0].principal}, or --acls FILE"
     name = next(iter(config.users), None)

@@ -42,7 +42,7 @@ from kafka_shim.shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import printable
+from kafka_shim.shim.logs import escape_control_characters
 from kafka_shim.shim.settings.input_files import read_acl_file
 
 DESCRIPTION = """\
@@ -225,9 +225,9 @@ def _with_escaped_control_characters(acls: Iterable[Acl]) -> list[Acl]:
     return [
         msgspec.structs.replace(
             acl,
-            principal=printable(acl.principal),
-            host=printable(acl.host),
-            resource_name=printable(acl.resource_name),
+            principal=escape_control_characters(acl.principal),
+            host=escape_control_characters(acl.host),
+            resource_name=escape_control_characters(acl.resource_name),
         )
         for acl in acls
     ]

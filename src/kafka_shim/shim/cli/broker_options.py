@@ -16,14 +16,14 @@ from kafka_shim.shim.cli.config_sources import (
     set_missing_options_from_file,
 )
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.config import Config, TopicSeed
+from kafka_shim.shim.config import Config, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users
 from kafka_shim.shim.settings.kafka_properties import (
     misspelt_environment_variables,
     settings_in_environment,
 )
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import ConfigFileContent
@@ -260,8 +260,8 @@ def _read_acls_if_given(path: str | None) -> tuple[Acl, ...]:
     return tuple(read_acl_file(path))
 
 
-def _parse_topic(text: str) -> TopicSeed:
+def _parse_topic(text: str) -> InitialTopic:
     name, colon, count = text.partition(":")
-    if colon and not whole_number(count):
+    if colon and not parse_whole_number(count):
         raise ConfigError(f"--topic `{text}`: expected NAME:PARTITIONS with 1 partition or more")
-    return TopicSeed(name, int(count) if colon else 1)
+    return InitialTopic(name, int(count) if colon else 1)

@@ -9,7 +9,12 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.config import PORT_MAX, ListenerConfig, parse_listener, with_principals
+from kafka_shim.shim.config import (
+    PORT_MAX,
+    ListenerConfig,
+    parse_listener,
+    with_listener_principals,
+)
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
@@ -194,4 +199,4 @@ def _set_listener_principals(
 ) -> tuple[ListenerConfig, ...]:
     option, texts = "--listener-principal", args.listener_principal or []
     principals = dict(split_pair(text, "=", option, _EXPECTED_PRINCIPAL) for text in texts)
-    return with_principals(listeners, principals, option)
+    return with_listener_principals(listeners, principals, option)

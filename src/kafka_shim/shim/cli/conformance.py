@@ -26,8 +26,8 @@ from kafka_shim.shim.cli.trace_source import check_trace_exists
 from kafka_shim.shim.cli.usage import split_command
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import set_up_logs
-from kafka_shim.shim.signals import Relay
+from kafka_shim.shim.logs import configure_logging
+from kafka_shim.shim.signals import SignalForwarder
 
 if TYPE_CHECKING:
     from kafka_shim.shim.conformance.scorecard.scorecard import Scorecard
@@ -109,7 +109,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "check":
         return write_scorecard(check_trace_exists(args.trace), args.format, args.name)
     config = config_from_arguments(args)
-    set_up_logs("error", config.log_format)
+    configure_logging("error", config.log_format)
     if args.record is not None:
         return _record_clients_and_score(args, config, args.record)
     with tempfile.TemporaryDirectory() as folder:
@@ -120,7 +120,7 @@ def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: 
     commands = [split_command(command, "--client-command") for command in args.client_command]
     broker = Broker(config)
     print_access_notes(broker)
-    broker.record(folder)
+    broker.start_recording(folder)
     code = asyncio.run(_run_client_commands(broker, commands))
     if code != 0:
         _print_message(f"the client ended with {code}")
@@ -133,19 +133,19 @@ async def _run_client_commands(broker: Broker, commands: list[list[str]]) -> int
     """Run the commands one after the other; return the first exit code other than 0, else 0."""
     await broker.start()
     codes = []
-    relay = Relay()
+    relay = SignalForwarder()
     try:
         bootstrap = broker.bootstrap_servers()
         for command in commands:
             words = [word.replace(PLACEHOLDER, bootstrap) for word in command]
-            environment = os.environ | broker.environment()
+            environment = os.environ | broker.environment_for_clients()
             try:
                 child = await asyncio.create_subprocess_exec(
                     *words, env=environment, stdin=asyncio.subprocess.DEVNULL, stdout=sys.stderr
                 )
             except OSError as error:
                 raise ConfigError(f"cannot start `{words[0]}`: {error.strerror}") from error
-            relay.to(child)
+            relay.forward_to(child)
             codes.append(await child.wait())
     finally:
         await broker.stop()

@@ -16,7 +16,7 @@ from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.cli.usage import split_command
 from kafka_shim.shim.config import parse_listener
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.settings.defaults import LISTENERS
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def run(args: argparse.Namespace) -> int:
         raise ConfigError(
             "--driver is missing: expected the command that starts the client's driver"
         )
-    set_up_logs("error", "console")
+    configure_logging("error", "console")
     return _run_cases_and_print_report(
         split_command(args.driver, "--driver"), cases, _parse_releases(args.kafka_version), args
     )

@@ -14,7 +14,7 @@ from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.traffic.least_acls.printing import FORMS, print_acls_in_format
 from kafka_shim.shim.traffic.least_acls.program_runs import (
     ProgramRun,
@@ -97,7 +97,7 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
     check_principal_option("--principal", args.principal)
     config = _with_principal_on_all_listeners(config_from_arguments(args), args.principal)
-    set_up_logs("error", config.log_format)
+    configure_logging("error", config.log_format)
     learned = asyncio.run(run_with_everything_allowed(config, words))
     if learned.exit_code != 0:
         _print_message(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_error
-from kafka_shim.shim.logs import printable
+from kafka_shim.shim.logs import escape_control_characters
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_mapping_rules
 
@@ -47,7 +47,7 @@ def run(args: argparse.Namespace) -> int:
     else:
         for row in rows:
             print(
-                printable(
+                escape_control_characters(
                     f"{row['name']}  ->  {row['principal'] or 'rejected'}"
                     f"  ({row['rule'] or 'no rule'})"
                 )

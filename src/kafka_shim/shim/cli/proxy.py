@@ -18,10 +18,10 @@ from kafka_shim.shim.client.client import connect
 from kafka_shim.shim.client.config import read_client_config
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.settings.java_properties import read_properties_file
-from kafka_shim.shim.signals import on_stop
+from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _connect_and_run_proxy(args: argparse.Namespace) -> int:
-    set_up_logs("info", "console")
+    configure_logging("info", "console")
     upstream = parse_address(args.upstream, "--upstream")
     listen = parse_address(args.listen, "--listen")
     if not _NAME.fullmatch(args.listener):
@@ -108,7 +108,7 @@ async def _serve_until_stopped(proxy: Proxy, args: argparse.Namespace) -> None:
     try:
         bootstrap = await proxy.start()
         stopped = asyncio.Event()
-        on_stop(lambda _: stopped.set())
+        call_on_stop_signal(lambda _: stopped.set())
         print(f"proxy for {args.upstream} on {bootstrap}, recording to {args.record}", flush=True)
         await stopped.wait()
     finally:

@@ -31,7 +31,7 @@ def add_record_arguments(parser: argparse.ArgumentParser) -> None:
 def record_if_requested(broker: "Broker", args: argparse.Namespace) -> None:
     """Start a trace if --record is given; ConfigError if it cannot be written."""
     if args.record is not None:
-        broker.record(args.record, trace_storage_of_options(args))
+        broker.start_recording(args.record, trace_storage_of_options(args))
     elif args.record_keep is not None or args.record_compression is not None:
         raise ConfigError("--record-keep and --record-compression require --record")
 

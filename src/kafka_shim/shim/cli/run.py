@@ -21,9 +21,9 @@ from kafka_shim.shim.cli.record_options import (
     exit_code_after_recording,
     record_if_requested,
 )
-from kafka_shim.shim.logs import set_up_logs
+from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.request.garbage_collection import freeze_gc
-from kafka_shim.shim.signals import Relay
+from kafka_shim.shim.signals import SignalForwarder
 
 if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer
@@ -53,7 +53,7 @@ def run(args: argparse.Namespace) -> int:
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
     config = config_from_arguments(args)
-    set_up_logs(config.log_level, config.log_format)
+    configure_logging(config.log_level, config.log_format)
     broker = create_broker(config, args)
     control = create_control_server(broker, args)
     print_access_notes(broker, has_control_api=control is not None)
@@ -75,8 +75,8 @@ async def _run_command_with_broker(
     allow_many_connections()
     await broker.start()
     try:
-        relay = Relay()
-        environment |= broker.environment()
+        relay = SignalForwarder()
+        environment |= broker.environment_for_clients()
         if control is not None:
             await control.start()
             environment[CONTROL] = url = f"http://{control.address}"
@@ -86,7 +86,7 @@ async def _run_command_with_broker(
         except OSError as error:
             print(f"kafka-shim run: cannot start `{command[0]}`: {error.strerror}", file=sys.stderr)
             return 127
-        relay.to(child)
+        relay.forward_to(child)
         code = await child.wait()
     finally:
         if control is not None:

@@ -28,9 +28,9 @@ from kafka_shim.shim.cli.record_options import (
 )
 from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.logs import prepare_logs, set_up_logs
+from kafka_shim.shim.logs import configure_logging, import_structlog_early
 from kafka_shim.shim.request.garbage_collection import freeze_gc
-from kafka_shim.shim.signals import on_stop
+from kafka_shim.shim.signals import call_on_stop_signal
 
 if TYPE_CHECKING:
     from kafka_shim.shim.control.http_server import ControlServer
@@ -71,7 +71,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     config = config_from_arguments(args)
-    set_up_logs(config.log_level, config.log_format)
+    configure_logging(config.log_level, config.log_format)
     broker = create_broker(config, args)
     control = create_control_server(broker, args)
     if args.ready_file is not None:
@@ -95,7 +95,7 @@ def _serve_and_score(
         raise ConfigError(f"--conformance {args.conformance}: the folder does not exist")
     with tempfile.TemporaryDirectory() as folder:
         trace = args.record or Path(folder)
-        broker.record(trace, trace_storage_of_options(args))
+        broker.start_recording(trace, trace_storage_of_options(args))
         code = asyncio.run(_serve_until_stopped(broker, control, args))
         return code or write_scorecard(trace, form, "clients", Path(file) if file else None)
 
@@ -108,7 +108,7 @@ async def _serve_until_stopped(
     print_access_notes(broker, has_control_api=control is not None)
     await broker.start()
     stopped = asyncio.Event()
-    on_stop(lambda _: stopped.set())
+    call_on_stop_signal(lambda _: stopped.set())
     if broker.storage is not None:
         broker.storage.when_failed = stopped.set
     try:
@@ -117,7 +117,7 @@ async def _serve_until_stopped(
             with contextlib.suppress(
                 OSError
             ):  # the disk is full; writing the first line will try again
-                await asyncio.to_thread(prepare_logs)
+                await asyncio.to_thread(import_structlog_early)
         if args.stop_with_stdin:
             await _stop_when_stdin_closes(stopped)
         await stopped.wait()
@@ -144,7 +144,7 @@ def _remove_ready_file(ready_file: str) -> None:
 async def _announce_addresses(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for place in broker.listening():
+    for place in broker.bound_addresses_text():
         print(f"listening on {place}", flush=True)
     if control is not None:
         await control.start()

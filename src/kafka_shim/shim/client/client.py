@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.api_versions_request import ApiVersionsRequest
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 CLIENT_ID = "kafka-shim"
 FRAME_BYTES_MAX = 104_857_600
@@ -48,7 +48,7 @@ def connect(bootstrap: str, config: ClientConfig = PLAINTEXT) -> "Client":
         except OSError as error:
             failures.append(f"cannot connect to {host}:{port}: {_connect_failure_reason(error)}")
     advice = "is the broker running, and is this its address?"
-    if config.protocol.tls and "CERTIFICATE" in failures[-1]:
+    if config.protocol.uses_tls and "CERTIFICATE" in failures[-1]:
         advice = "its authority must be trusted: ssl.truststore.location, ssl.truststore.type=PEM"
     raise ClientError(f"{'; '.join(failures)}; {advice}")
 
@@ -65,7 +65,7 @@ class Client:
         self._config = config
         self._socket = socket.create_connection((host, port), timeout=config.timeout_s)
         try:
-            if config.protocol.tls:
+            if config.protocol.uses_tls:
                 from kafka_shim.shim.client.tls import wrap_socket_with_tls  # noqa: PLC0415 - ssl takes a while to import
 
                 self._socket = wrap_socket_with_tls(self._socket, host, config.trust)
@@ -213,7 +213,7 @@ class Client:
 
 def _parse_host_and_port(address: str) -> tuple[str, int]:
     host, _, port_text = address.rpartition(":")
-    port = whole_number(port_text)
+    port = parse_whole_number(port_text)
     if not host or port is None or not 0 < port <= 65_535:
         raise ClientError(f"invalid broker address `{address}`; expected HOST:PORT")
     return host.strip("[]"), port

@@ -8,7 +8,7 @@ from kafka_shim.shim.config import SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.settings.java_properties import read_properties_file
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 
@@ -72,14 +72,14 @@ def client_config_from_properties(properties: Mapping[str, str], where: str) -> 
         names = ", ".join(known.value for known in SecurityProtocol)
         raise ConfigError(f"{where}: security.protocol `{name}` is not one of {names}") from None
     timeout_ms = properties.get("request.timeout.ms", "10000")
-    if not whole_number(timeout_ms):
+    if not parse_whole_number(timeout_ms):
         raise ConfigError(
             f"{where}: invalid request.timeout.ms `{timeout_ms}`; expected a number above 0"
         )
     return ClientConfig(
         protocol,
-        _login_from_properties(properties, where) if protocol.sasl else None,
-        _trust_from_properties(properties, where) if protocol.tls else Trust(),
+        _login_from_properties(properties, where) if protocol.uses_sasl else None,
+        _trust_from_properties(properties, where) if protocol.uses_tls else Trust(),
         int(timeout_ms) / 1000,
     )
 

@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Generator
 
 from kafka_shim.shim.client.config import Login
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 DIGESTS = {"SCRAM-SHA-256": "sha256", "SCRAM-SHA-512": "sha512"}
 
@@ -41,7 +41,7 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
     first_bare = f"n={name},r={nonce}"
     server_first = (yield f"n,,{first_bare}".encode()).decode()
     fields = _scram_attributes(server_first)
-    server_nonce, rounds = fields.get("r", ""), whole_number(fields.get("i", ""))
+    server_nonce, rounds = fields.get("r", ""), parse_whole_number(fields.get("i", ""))
     is_usable = rounds is not None and rounds <= ROUNDS_MAX and "s" in fields
     if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
         raise LoginError(f"its SCRAM response is invalid: {server_first}")

@@ -6,11 +6,11 @@ from typing import Protocol
 
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.conformance.cluster_control import ClusterControl, ShimClusterControl
 from kafka_shim.shim.conformance.frames import HistoryWithResponses
 from kafka_shim.shim.conformance.record_writing import write_record
-from kafka_shim.shim.initial_state import commit_offsets, create_topic
+from kafka_shim.shim.initial_state import create_group_with_offsets, create_topic
 from kafka_shim.shim.settings.defaults import PLAINTEXT
 
 ADMIN = Actor("User:admin", "127.0.0.1")
@@ -64,13 +64,13 @@ class ShimCluster:
         return self.broker.bootstrap_servers(listener)
 
     async def create_topic(self, name: str, partitions: int) -> None:
-        create_topic(self.broker.cluster, TopicSeed(name, partitions))
+        create_topic(self.broker.cluster, InitialTopic(name, partitions))
 
     async def delete_topic(self, name: str) -> None:
         self.broker.cluster.topics.delete_topic(name)
 
     async def commit_offset(self, group: str, topic: str) -> None:
-        commit_offsets(self.broker.cluster, GroupSeed(group, {topic: {0: 0}}))
+        create_group_with_offsets(self.broker.cluster, InitialGroup(group, {topic: {0: 0}}))
 
     async def write_record(self, topic: str, value: bytes) -> None:
         await asyncio.to_thread(write_record, self.bootstrap_servers(PLAINTEXT), topic, value)

@@ -44,7 +44,7 @@ class ShimClusterControl:
 
     async def restart_broker(self, node_id: int, *, on_new_port: bool = False) -> None:
         """Start a stopped broker again; `on_new_port`: on another port."""
-        await self._broker.start_node(node_id, is_moved=on_new_port)
+        await self._broker.start_node(node_id, on_new_ports=on_new_port)
 
     async def set_password(self, user: str, password: str) -> None:
         self._broker.cluster.users.add_configured_user(user, password)

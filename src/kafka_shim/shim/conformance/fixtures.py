@@ -69,7 +69,7 @@ class ShimClusterProvider:
         """Return an empty broker; ConfigError if an extra is missing: `tls`, `oauth`."""
         if setup in self._brokers:
             broker = self._brokers[setup]
-            broker.reset()
+            broker.reset_to_initial_state()
             await broker.start_all_nodes()
             return broker
         broker = Broker(self._broker_config(setup))
@@ -81,7 +81,7 @@ class ShimClusterProvider:
         return broker
 
     def _broker_config(self, setup: ClusterSetup) -> Config:
-        protocols = [each for each in SecurityProtocol if setup.has_tls or not each.tls]
+        protocols = [each for each in SecurityProtocol if setup.has_tls or not each.uses_tls]
         return Config(
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
             super_users=default_super_users({}),

@@ -11,7 +11,7 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Reso
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 PRINCIPALS_MAX = 100
 RESOURCES_MAX = 200
@@ -73,8 +73,8 @@ def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
 
 def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     """Return which of the names have decisions in the answer."""
-    first = whole_number(query.get(f"first_{axis}", "0"))
-    count = whole_number(query.get(f"{axis}s", str(page_max)))
+    first = parse_whole_number(query.get(f"first_{axis}", "0"))
+    count = parse_whole_number(query.get(f"{axis}s", str(page_max)))
     if first is None or count is None:
         raise ControlError(400, f"first_{axis} and {axis}s must be numbers of 0 or more")
     return slice(first, first + min(count, page_max))

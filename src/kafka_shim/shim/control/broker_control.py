@@ -17,7 +17,7 @@ from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix
 from kafka_shim.shim.control.bodies import AclRules, Advance, NewTopic, NewUser
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
@@ -36,7 +36,7 @@ from kafka_shim.shim.initial_state import create_topic
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 
@@ -53,7 +53,7 @@ class BrokerControl:
         self.nodes = NodeControl(broker)
         self._snapshots: dict[int, Snapshot] = {}
         self._snapshot_id = 0
-        self.history = broker.keep_history()
+        self.history = broker.enable_history()
         self.history_queries = HistoryQueries(self.history)
         self.faults = FaultControl(broker)
         self.records = RecordControl(broker.cluster)
@@ -76,13 +76,13 @@ class BrokerControl:
             "status": "ok",
             "release": self._cluster.release,
             "uptime_ms": self._cluster.clock.now_ms() - self._broker.started_ms,
-            "connections": self._broker.connections,
+            "connections": self._broker.connection_count,
         }
 
     def full_state(self) -> dict[str, Any]:
         cluster = self._cluster
         listeners: dict[str, list[str]] = {}
-        for name, address in self._broker.addresses():
+        for name, address in self._broker.listener_addresses():
             listeners.setdefault(name, []).append(address)
         authorizer = cluster.policy.authorizer
         super_users = (
@@ -104,18 +104,18 @@ class BrokerControl:
 
     async def reset_broker(self) -> dict[str, Any]:
         await self._broker.start_all_nodes()
-        self._broker.reset()
+        self._broker.reset_to_initial_state()
         return {"done": True}
 
     def take_snapshot(self) -> dict[str, Any]:
         self._snapshot_id += 1
-        self._snapshots[self._snapshot_id] = self._broker.snapshot()
+        self._snapshots[self._snapshot_id] = self._broker.take_snapshot()
         return {"id": self._snapshot_id}
 
     async def restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
         snapshot = self._snapshots[self._snapshot_id_or_404(snapshot_id)]
         await self._broker.start_all_nodes()
-        self._broker.restore(snapshot)
+        self._broker.restore_snapshot(snapshot)
         return {"done": True}
 
     def delete_snapshot(self, snapshot_id: str) -> dict[str, Any]:
@@ -123,7 +123,7 @@ class BrokerControl:
         return {"done": True}
 
     def _snapshot_id_or_404(self, text: str) -> int:
-        number = whole_number(text)
+        number = parse_whole_number(text)
         if number is None or number not in self._snapshots:
             raise ControlError(404, f"unknown snapshot `{text}`")
         return number
@@ -134,7 +134,7 @@ class BrokerControl:
         return {"topics": [_topic_row(topic) for topic in self._cluster.topics]}
 
     def create_topic(self, topic: NewTopic) -> dict[str, Any]:
-        seed = TopicSeed(topic.name, topic.partitions, topic.configs, topic.replication_factor)
+        seed = InitialTopic(topic.name, topic.partitions, topic.configs, topic.replication_factor)
         try:
             create_topic(self._cluster, seed)
         except ConfigError as error:
@@ -260,7 +260,7 @@ class BrokerControl:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await run_time_sliced(clock.steps(by.by_ms))
+        await run_time_sliced(clock.advance_in_steps(by.by_ms))
         return self.clock_time()
 
     def metrics_text(self) -> str:

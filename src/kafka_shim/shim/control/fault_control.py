@@ -7,7 +7,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.spec import FaultError
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 
 class FaultControl:
@@ -47,7 +47,7 @@ class FaultControl:
         return {"released": self._fault_or_404(fault_id).release_held_responses()}
 
     def _fault_or_404(self, text: str) -> Fault:
-        number = whole_number(text)
+        number = parse_whole_number(text)
         fault = None if number is None else self._faults.get(number)
         if fault is None:
             raise ControlError(404, f"unknown fault `{text}`")

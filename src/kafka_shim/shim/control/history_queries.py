@@ -9,7 +9,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 _ROWS_MAX = 1000
 
@@ -26,7 +26,7 @@ class HistoryQueries:
 
     def request_detail(self, number: str) -> dict[str, Any]:
         """Return a request in full, if it is still kept."""
-        wanted = whole_number(number)
+        wanted = parse_whole_number(number)
         for seen in self._history:
             if seen.number == wanted:
                 return seen.detail_row()
@@ -109,7 +109,7 @@ def _operation_and_resource_type_filter(query: Mapping[str, str]) -> dict[str, o
 
 
 def _parse_number(name: str, text: str) -> int:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     return (
         _raise_invalid_parameter(name, text, "a number of 0 or more") if number is None else number
     )

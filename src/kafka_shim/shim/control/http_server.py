@@ -38,7 +38,7 @@ class ControlServer:
             )
         _raise_if_extra_is_missing()
         self._broker = broker
-        broker.keep_history()
+        broker.enable_history()
         self._token = token
         self._listening: socket.socket | None = None
         self._server: uvicorn.Server | None = None

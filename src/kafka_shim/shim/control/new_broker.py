@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.shim.config import Config, parse_listener, with_principals
+from kafka_shim.shim.config import Config, parse_listener, with_listener_principals
 from kafka_shim.shim.control.broker_bodies import NewBroker
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
@@ -61,7 +61,7 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
     listeners = with_advertised_addresses(
         fields.get("listeners") or default_listeners(), body.properties
     )
-    fields["listeners"] = with_principals(
+    fields["listeners"] = with_listener_principals(
         listeners, body.listener_principals, "listener_principals"
     )
     return Config(

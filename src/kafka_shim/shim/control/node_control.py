@@ -11,7 +11,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.leadership import move_leader
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 
 class NodeControl:
@@ -23,7 +23,8 @@ class NodeControl:
 
     def list_nodes(self) -> dict[str, Any]:
         addresses: dict[int, dict[str, str]] = {
-            node_id: dict(self._broker.addresses_of(node_id)) for node_id in self._cluster.nodes
+            node_id: dict(self._broker.listener_addresses_of_node(node_id))
+            for node_id in self._cluster.nodes
         }
         return {
             "controller_id": self._cluster.controller_id,
@@ -45,7 +46,7 @@ class NodeControl:
                 {
                     "name": listener.name,
                     "security_protocol": listener.protocol.value,
-                    "sasl_mechanisms": mechanisms if listener.protocol.sasl else [],
+                    "sasl_mechanisms": mechanisms if listener.protocol.uses_sasl else [],
                     "bootstrap_servers": self._broker.bootstrap_servers(listener.name),
                 }
                 for listener in self._cluster.config.listeners
@@ -54,7 +55,7 @@ class NodeControl:
 
     def list_authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the authentications, all or those after a number."""
-        after = whole_number(query.get("after", "0"))
+        after = parse_whole_number(query.get("after", "0"))
         if after is None:
             raise ControlError(
                 400, f"invalid after `{query['after']}`; expected a number of 0 or more"
@@ -98,7 +99,7 @@ class NodeControl:
     def move_leader(self, topic: str, partition: str, node_id: int) -> dict[str, Any]:
         """Make a node the leader of a partition; ControlError if one of them is unknown."""
         assigned_partition = None
-        number = whole_number(partition)
+        number = parse_whole_number(partition)
         if number is not None:
             assigned_partition = self._cluster.topics.partition_even_never_led(topic, number)
         if assigned_partition is None:
@@ -118,7 +119,7 @@ class NodeControl:
         return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
 
     def _node_id_or_404(self, text: str) -> int:
-        number = whole_number(text)
+        number = parse_whole_number(text)
         if number is None or number not in self._cluster.nodes:
             known = ", ".join(str(node_id) for node_id in self._cluster.nodes)
             raise ControlError(404, f"unknown broker {text}; expected one of {known}")

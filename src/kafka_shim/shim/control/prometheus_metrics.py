@@ -40,7 +40,7 @@ class _BrokerCollector(Collector):
             fired.add_metric([str(fault.fault_id)], fault.fired)
         yield fired
         yield GaugeMetricFamily(
-            "kafka_shim_open_connections", "Clients connected", value=self._broker.connections
+            "kafka_shim_open_connections", "Clients connected", value=self._broker.connection_count
         )
 
     def _response_counts(self) -> Metric:

@@ -24,7 +24,7 @@ from kafka_shim.shim.handlers.producing.record_checks import (
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 ROWS_MAX = 1000
 _ROWS = 100
@@ -140,7 +140,7 @@ def _hex_or_none(content: bytes | None) -> str | None:
 
 
 def _parse_number(name: str, text: str) -> int:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None:
         raise ControlError(400, f"invalid {name} `{text}`; expected a number of 0 or more")
     return number

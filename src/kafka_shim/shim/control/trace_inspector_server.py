@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
 from kafka_shim.shim.control.inspector_files import FILES, HEADERS, file_content
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
 _PAGE = "/inspector"
@@ -48,7 +48,7 @@ class TraceInspectorServer(ThreadingHTTPServer):
         kinds = {"/requests": rows.requests, "/decisions": rows.decisions}
         if path not in kinds:
             return None
-        after, limit = (whole_number(query.get(name, "")) for name in ("after", "limit"))
+        after, limit = (parse_whole_number(query.get(name, "")) for name in ("after", "limit"))
         rows_of_page, last = _page_of_rows_after(kinds[path], after or 0, limit or _ROWS_MAX)
         return {path[1:]: rows_of_page, "last": rows.last if last is None else last}
 

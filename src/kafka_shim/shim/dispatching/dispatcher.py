@@ -33,7 +33,7 @@ from kafka_shim.shim.dispatching.message_coding import (
     encode_response_frame,
 )
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
-from kafka_shim.shim.errors import CloseConnection, RequestRejected, TakesLong
+from kafka_shim.shim.errors import CloseConnection, NeedsTimeSlices, RequestRejected
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.logs import Log
@@ -44,7 +44,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
-from kafka_shim.shim.wait import NoResponse, Wait
+from kafka_shim.shim.wait import NoResponse, PendingResponse
 
 if TYPE_CHECKING:
     from kafka_shim.shim.observing.request_history import History
@@ -68,7 +68,8 @@ class Dispatcher:
     def __init__(self, cluster: Cluster) -> None:
         self.cluster = cluster
         self.apis = ApiTable(
-            cluster.release, takes_metrics=offers_client_telemetry(cluster.config.properties)
+            cluster.release,
+            accepts_client_metrics=offers_client_telemetry(cluster.config.properties),
         )
         self.interceptors = InterceptorChain(
             lambda exchange: self._call_handler(exchange.api, exchange.request, exchange.context),
@@ -122,7 +123,7 @@ class Dispatcher:
                 cache.repeat_side_effects(cached, session)
                 return cached.frame_for_request(frame)
         header, body_at = decode_header(
-            frame, None, limits_tagged_fields=self.apis.items_are_limited
+            frame, None, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._served_api(frame, header, session)
         if api is None:
@@ -138,7 +139,7 @@ class Dispatcher:
         cluster.counters.requests += 1
         if context.access.records:
             audit_log.log_decisions(context, api.key)
-        if isinstance(response, Wait):
+        if isinstance(response, PendingResponse):
             return Pending(response, self, _unobserved_exchange(api, context))
         if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
             return response
@@ -178,7 +179,10 @@ class Dispatcher:
         number = int.from_bytes(frame[4:8], "big", signed=True)
         header = msgspec.structs.replace(cached.context.header, correlation_id=number)
         exchange = Exchange(session, header, frame, len(frame))
-        exchange.api, exchange.context = self.apis.by_start[frame[:4]], cached.context
+        exchange.api, exchange.context = (
+            self.apis.served_apis_by_frame_start[frame[:4]],
+            cached.context,
+        )
         exchange.errors, exchange.decisions = cached.errors, cached.access_records
         for hook in (*interceptors.on_header, *interceptors.on_request, *interceptors.on_handled):
             hook(exchange)
@@ -194,7 +198,7 @@ class Dispatcher:
         self, frame: bytes, session: Session, cache: ResponseCache | None
     ) -> "bytes | Pending | NoResponse":
         header, body_at = decode_header(
-            frame, session.slices, limits_tagged_fields=self.apis.items_are_limited
+            frame, session.slices, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._served_api(frame, header, session)
         exchange = Exchange(session, header, frame, body_at)
@@ -229,7 +233,7 @@ class Dispatcher:
         if context.access.records:
             exchange.decisions = context.access.records
             audit_log.log_decisions(context, api.key)
-        if isinstance(response, Wait):
+        if isinstance(response, PendingResponse):
             return Pending(response, self, exchange)
         if type(response) is NoResponse:
             return response
@@ -272,9 +276,9 @@ class Dispatcher:
         """
         if session.phase is not _READY or session.expires_at_ms is not None:
             close_unless_allowed_in_phase(header, session, self.cluster, len(frame))
-        api = self.apis.by_start.get(frame[:4])
+        api = self.apis.served_apis_by_frame_start.get(frame[:4])
         if api is None:
-            api = self.apis.find(header.api_key, header.api_version)
+            api = self.apis.find_api(header.api_key, header.api_version)
             if api is None and not is_request(header):
                 raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return api
@@ -285,7 +289,7 @@ class Dispatcher:
             and api.takes_long(request, self.cluster)
             and self.may_use_time_slices()
         ):
-            raise TakesLong
+            raise NeedsTimeSlices
 
     def _new_context(self, header: RequestHeader, session: Session) -> RequestContext:
         cluster, node_id = self.cluster, session.node_id
@@ -374,7 +378,7 @@ class Dispatcher:
                     header.api_key, header.api_version, self.cluster.release
                 )
             )
-        api = self.apis.find(ApiKey.API_VERSIONS, 0)
+        api = self.apis.find_api(ApiKey.API_VERSIONS, 0)
         assert api is not None
         if session.phase is _AUTHENTICATE:
             session.phase = Phase.FAILED
@@ -396,7 +400,9 @@ class Pending:
 
     __slots__ = ("_dispatcher", "_exchange", "wait")
 
-    def __init__(self, wait: Wait[Any], dispatcher: Dispatcher, exchange: Exchange) -> None:
+    def __init__(
+        self, wait: PendingResponse[Any], dispatcher: Dispatcher, exchange: Exchange
+    ) -> None:
         self.wait = wait
         self._dispatcher = dispatcher
         self._exchange = exchange

@@ -195,7 +195,7 @@ class QuotaInterceptor(Interceptor):
         if throttles is None:
             return
         if exchange.api.key is ApiKey.FETCH:
-            size, client = len(exchange.api.write(response)), context.quota_client
+            size, client = len(exchange.api.encode_response(response)), context.quota_client
             throttle_ms = throttles.record_and_get_throttle_ms(FETCHED, client, size)
             context.throttle_ms = max(context.throttle_ms, throttle_ms)
             if context.throttle_ms:

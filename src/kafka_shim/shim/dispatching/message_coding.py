@@ -38,8 +38,8 @@ def decode_request(
     """Return the request. Raise CloseConnection if it is unreadable."""
     try:
         if slices is None:
-            return api.read(frame, body_at)
-        request = slices.offload(api.read, frame, body_at)
+            return api.decode_request(frame, body_at)
+        request = slices.offload(api.decode_request, frame, body_at)
     except ProtocolError as error:
         raise CloseConnection(
             f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
@@ -54,8 +54,14 @@ def encode_response_frame(
     api: ServedApi, header: RequestHeader, response: Any, slices: "TimeSlices[Any] | None" = None
 ) -> bytes:
     """Return the frame of a response. Raise ProtocolError if it cannot be encoded."""
-    body = api.write(response) if slices is None else slices.offload(api.write, response)
-    return api.pack_start(api.start_bytes + len(body), header.correlation_id) + body
+    body = (
+        api.encode_response(response)
+        if slices is None
+        else slices.offload(api.encode_response, response)
+    )
+    return (
+        api.pack_response_start(api.response_start_bytes + len(body), header.correlation_id) + body
+    )
 
 
 def encode_fetch_response_in_chunks(
@@ -67,10 +73,10 @@ def encode_fetch_response_in_chunks(
     """
     pieces = context.session.pieces
     assert pieces is not None
-    assert api.write_pieces is not None
-    written = api.write_pieces(response)
+    assert api.encode_response_in_chunks is not None
+    written = api.encode_response_in_chunks(response)
     size = sum(map(len, written))
-    start = api.pack_start(api.start_bytes + size, context.header.correlation_id)
+    start = api.pack_response_start(api.response_start_bytes + size, context.header.correlation_id)
     if size < LONG_BYTES or not may_split:
         return b"".join((start, *flatten_byte_chunks(written)))
     pieces.extend(flatten_byte_chunks(written))

@@ -84,7 +84,7 @@ class ResponseCache:
         changes, self.pending_key = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
             return None
-        if self._state_version != changes.number or self._timers_fired != self._clock.fired:
+        if self._state_version != changes.number or self._timers_fired != self._clock.fired_timers:
             self._clear_for_new_state()
         if changes.under_way:
             return None
@@ -103,7 +103,11 @@ class ResponseCache:
         reused.
         """
         key, version = self.pending_key, self._state_version
-        if not key or version != self._changes.number or self._timers_fired != self._clock.fired:
+        if (
+            not key
+            or version != self._changes.number
+            or self._timers_fired != self._clock.fired_timers
+        ):
             return
         mark = hash(key) + version
         if self._marks[mark % MARKS] != mark:
@@ -146,7 +150,7 @@ class ResponseCache:
         if self._responses:
             self._responses.clear()
             self.memory_bytes = 0
-        self._state_version, self._timers_fired = self._changes.number, self._clock.fired
+        self._state_version, self._timers_fired = self._changes.number, self._clock.fired_timers
 
     def _assign_identity(self, session: Session) -> bytes:
         """Return an identity of the caller and its connection's

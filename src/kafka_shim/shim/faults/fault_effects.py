@@ -16,7 +16,7 @@ from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.frame_damage import build_frame_damage
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 Handle = Callable[[], Any]
 
@@ -77,13 +77,15 @@ def _handle_or_return_error(
 def _hold_back_response(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
     """Return the response, or a Wait for as long as faults hold it back."""
     hold = _ResponseHold(faults, cluster, version)
-    if not isinstance(response, Wait | msgspec.Struct):
+    if not isinstance(response, PendingResponse | msgspec.Struct):
         return response  # the protocol has no response here
     if isinstance(response, msgspec.Struct) and not hold.holds_responses:
         return hold.with_fault_fields(response)
-    held_back: Wait[Any] = Wait(response.cancel if isinstance(response, Wait) else None)
-    if isinstance(response, Wait):
-        response.when_done(lambda value: hold.hold_or_complete(value, held_back))
+    held_back: PendingResponse[Any] = PendingResponse(
+        response.cancel if isinstance(response, PendingResponse) else None
+    )
+    if isinstance(response, PendingResponse):
+        response.set_response_callback(lambda value: hold.hold_or_complete(value, held_back))
     else:
         hold.hold_or_complete(response, held_back)
     return held_back
@@ -108,7 +110,7 @@ class _ResponseHold:
     def holds_responses(self) -> bool:
         return bool(self._delay_ms or self._pausing or self._is_lost)
 
-    def hold_or_complete(self, response: Any, late: Wait[Any]) -> None:
+    def hold_or_complete(self, response: Any, late: PendingResponse[Any]) -> None:
         """Record that the request was handled; the connection waits for `late`."""
         if self._is_lost:
             return
@@ -117,7 +119,7 @@ class _ResponseHold:
         else:
             self._complete_after_delay(response, late)
 
-    def _complete_after_delay(self, response: Any, late: Wait[Any]) -> None:
+    def _complete_after_delay(self, response: Any, late: PendingResponse[Any]) -> None:
         response = self.with_fault_fields(response)
         if self._delay_ms:
             self._clock.call_later(self._delay_ms, lambda: late.complete(response))

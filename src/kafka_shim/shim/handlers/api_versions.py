@@ -70,7 +70,7 @@ def _shared_response(context: RequestContext) -> ApiVersionsResponse:
 def _build_response(
     release: str, version: int, has_metrics: bool, features: tuple[Feature, ...]
 ) -> ApiVersionsResponse:
-    versions = advertised_apis(release, takes_metrics=has_metrics)
+    versions = advertised_apis(release, accepts_client_metrics=has_metrics)
     return ApiVersionsResponse(
         api_keys=[
             ApiVersion(api_key=key, min_version=low, max_version=high)

@@ -34,7 +34,7 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas_live_first
 from kafka_shim.shim.state.topics import Topic
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 STRICT_QUOTAS_SINCE = 3
 
@@ -49,7 +49,7 @@ def takes_long(request: CreatePartitionsRequest, _cluster: Cluster) -> bool:
 
 def handle(
     request: CreatePartitionsRequest, context: RequestContext
-) -> CreatePartitionsResponse | Wait[CreatePartitionsResponse]:
+) -> CreatePartitionsResponse | PendingResponse[CreatePartitionsResponse]:
     require_controller(context)
     response = _add_partitions_to_topics(request, context)
     codes = {result.error_code for result in response.results}

@@ -34,7 +34,7 @@ from kafka_shim.shim.handlers.common.topic_plan import (
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import NO_ID
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 CLUSTER_METADATA_TOPIC = "__cluster_metadata"
 
@@ -51,7 +51,7 @@ def takes_long(request: CreateTopicsRequest, _cluster: Cluster) -> bool:
 
 def handle(
     request: CreateTopicsRequest, context: RequestContext
-) -> CreateTopicsResponse | Wait[CreateTopicsResponse]:
+) -> CreateTopicsResponse | PendingResponse[CreateTopicsResponse]:
     require_controller(context)
     response = _create_topics(request, context)
     codes = {topic.error_code for topic in response.topics}

@@ -39,7 +39,7 @@ from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, RequestedPartition, SessionFetch
 from kafka_shim.shim.state.topics import NO_ID, Partition
-from kafka_shim.shim.wait import Wait, Watching
+from kafka_shim.shim.wait import PendingResponse, WaitResources
 
 REPLICA_STATE_SINCE = 15
 SESSIONS_SINCE = 7
@@ -48,7 +48,9 @@ FIRST_HARD_LIMIT = 3
 NO_LIMIT = 2**31 - 1
 
 
-def handle(request: FetchRequest, context: RequestContext) -> FetchResponse | Wait[FetchResponse]:
+def handle(
+    request: FetchRequest, context: RequestContext
+) -> FetchResponse | PendingResponse[FetchResponse]:
     context.access.declare_no_further_checks()  # an empty session has no topic to check
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
@@ -142,21 +144,21 @@ class _Fetch:
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
         self._partitions: list[Partition | None] = []
-        self._watching = Watching()
-        self._wait: Wait[FetchResponse] | None = None
+        self._watching = WaitResources()
+        self._wait: PendingResponse[FetchResponse] | None = None
 
-    def start(self) -> FetchResponse | Wait[FetchResponse]:
+    def start(self) -> FetchResponse | PendingResponse[FetchResponse]:
         self._check_partitions()
         error = _unknown_replica_error(self.reader.replica_id, self._context)
         if error is not ErrorCode.NONE and any(True for _ in self._readable_partitions()):
             return self._response_with_error_everywhere(error)
         if self._is_ready_to_respond():
             return self._response()
-        self._wait = Wait(self._watching.stop)
+        self._wait = PendingResponse(self._watching.release)
         for partition in self._readable_partitions():
-            self._watching.changes_of(partition.log, self._finish_if_ready)
+            self._watching.watch_changes(partition.log, self._finish_if_ready)
         clock = self._context.cluster.clock
-        self._watching.until(clock.call_later(self._request.max_wait_ms, self._finish).cancel)
+        self._watching.add_timer(clock.call_later(self._request.max_wait_ms, self._finish).cancel)
         return self._wait
 
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
@@ -253,8 +255,8 @@ class _Fetch:
             self._finish()
 
     def _finish(self) -> None:
-        self._watching.stop()
-        if self._wait is not None and not self._wait.is_done:
+        self._watching.release()
+        if self._wait is not None and not self._wait.is_completed_or_cancelled:
             self._wait.complete(self._response())
 
     def _response(self) -> FetchResponse:

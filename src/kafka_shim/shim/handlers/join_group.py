@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.join_group_response import (
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 MEMBER_ID_REQUIRED_SINCE = 4
 SKIP_ASSIGNMENT_SINCE = 9
@@ -23,11 +23,11 @@ NULL_PROTOCOL_SINCE = 7
 
 def handle(
     request: JoinGroupRequest, context: RequestContext
-) -> JoinGroupResponse | Wait[JoinGroupResponse]:
+) -> JoinGroupResponse | PendingResponse[JoinGroupResponse]:
     denial = context.access.error(JOIN_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         return _response(JoinResponse(error=denial), context)
-    wait: Wait[JoinGroupResponse] = Wait()
+    wait: PendingResponse[JoinGroupResponse] = PendingResponse()
 
     def answer(joined: JoinResponse) -> None:
         response = _response(joined, context)

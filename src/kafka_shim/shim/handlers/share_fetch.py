@@ -38,14 +38,14 @@ from kafka_shim.shim.state.share_partitions.share_sessions import (
     ShareFetchPartitions,
     TopicPartition,
 )
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 ACQUIRE_MODES = (0, STRICT)
 
 
 def handle(
     request: ShareFetchRequest, context: RequestContext
-) -> ShareFetchResponse | Wait[ShareFetchResponse]:
+) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
     check_share_request(context, SHARE_FETCH_GROUP, request.group_id, request.member_id)
     renews = context.version >= RENEWS_SINCE and request.is_renew_ack
     limits = (request.max_bytes, request.min_bytes, request.max_records, request.max_wait_ms)
@@ -71,11 +71,11 @@ error_response = mirrored_error(ShareFetchResponse)
 
 def _error_response_after_max_wait(
     request: ShareFetchRequest, context: RequestContext, error: ErrorCode
-) -> Wait[ShareFetchResponse]:
+) -> PendingResponse[ShareFetchResponse]:
     """Reject after the maximum wait, so that a client without a
     session does not retry in a loop.
     """
-    wait: Wait[ShareFetchResponse] = Wait()
+    wait: PendingResponse[ShareFetchResponse] = PendingResponse()
     response = error_response(request, error, None)
     context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
     return wait
@@ -98,7 +98,7 @@ class _ShareFetch:
         self._acknowledges = acknowledges
         self._outcomes: dict[TopicPartition, AcknowledgementOutcome] = {}
 
-    def start(self) -> ShareFetchResponse | Wait[ShareFetchResponse]:
+    def start(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
         partitions = context.time_sliced(self._round.partitions)
@@ -117,7 +117,7 @@ class _ShareFetch:
         if request.is_renew_ack:
             return self._response([])
         responses: list[ShareFetchResponse] = []
-        wait: Wait[ShareFetchResponse] | None = None
+        wait: PendingResponse[ShareFetchResponse] | None = None
 
         def done(rows: Rows | None) -> None:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
@@ -131,7 +131,7 @@ class _ShareFetch:
         stop = ShareFetchReading(request, context, denials).start(self._round.partitions, done)
         if responses:
             return responses[0]
-        wait = Wait(stop)
+        wait = PendingResponse(stop)
         return wait
 
     def _response(self, rows: Rows) -> ShareFetchResponse:

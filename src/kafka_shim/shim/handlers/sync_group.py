@@ -12,17 +12,19 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import SyncRequest, SyncResponse
-from kafka_shim.shim.wait import Wait
+from kafka_shim.shim.wait import PendingResponse
 
 PROTOCOL_NAMED_SINCE = 5
 
 
-def handle(request: SyncGroupRequest, context: RequestContext) -> Wait[SyncGroupResponse]:
+def handle(
+    request: SyncGroupRequest, context: RequestContext
+) -> PendingResponse[SyncGroupResponse]:
     unnamed = request.protocol_type is None or request.protocol_name is None
     if context.version >= PROTOCOL_NAMED_SINCE and unnamed:
         raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL)
     context.access.require(SYNC_GROUP, request.group_id)
-    wait: Wait[SyncGroupResponse] = Wait()
+    wait: PendingResponse[SyncGroupResponse] = PendingResponse()
 
     def response(synced: SyncResponse) -> None:
         wait.complete(

@@ -10,7 +10,7 @@ from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
 from kafka_shim.shim.dispatching.dispatcher import Pending
-from kafka_shim.shim.errors import CloseConnection, TakesLong
+from kafka_shim.shim.errors import CloseConnection, NeedsTimeSlices
 from kafka_shim.shim.handlers.common.sasl_authentication import (
     failed_authentication_delay_ms,
     process_raw_sasl_message,
@@ -61,7 +61,7 @@ class Connection(asyncio.BufferedProtocol):
         self.node_id = node_id
         self._limits: Limits = host.limits
         limit = self._limits.frame_bytes_max
-        if listener.protocol.sasl:
+        if listener.protocol.uses_sasl:
             limit = self._limits.unauthenticated_frame_bytes_max
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
@@ -256,7 +256,7 @@ class Connection(asyncio.BufferedProtocol):
         else:
             try:
                 self._send_or_wait(self._dispatcher.dispatch(frame, session), session)
-            except TakesLong:
+            except NeedsTimeSlices:
                 self._respond_in_time_slices(frame, session)
         if session.phase is not _AUTHENTICATED:
             if session.phase is Phase.FAILED:
@@ -275,7 +275,7 @@ class Connection(asyncio.BufferedProtocol):
         elif isinstance(response, Pending):
             self._pending = response
             self._transition(ConnectionEvent.REQUEST_WAITS)
-            response.wait.when_done(self._on_response_ready)
+            response.wait.set_response_callback(self._on_response_ready)
         elif response is NoResponse.CLOSE:
             raise CloseConnection("a request that expects no response failed")
         if session.throttle_pause_ms:
@@ -441,7 +441,7 @@ def _set_principal_from_certificate(
     """
     tls = transport.get_extra_info("ssl_object")
     certificate = None if tls is None else tls.getpeercert(binary_form=True)
-    if not certificate or session.listener.protocol.sasl:
+    if not certificate or session.listener.protocol.uses_sasl:
         return ""
     from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
 

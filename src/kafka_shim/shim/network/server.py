@@ -173,7 +173,7 @@ class Server:
         self, listener: ListenerConfig, node_id: int
     ) -> Callable[[], asyncio.BaseProtocol]:
         """Return what makes connections; nothing of TLS is imported without such a listener."""
-        if not listener.protocol.tls:
+        if not listener.protocol.uses_tls:
             return lambda: Connection(self, listener, node_id)
         from kafka_shim.shim.network.tls_connection import TlsConnection  # noqa: PLC0415 - as said
 
@@ -251,11 +251,11 @@ class Server:
                 connection.shut_down()
             elif (
                 connection.awaits_authentication
-                and now_ms - connection.began_ms > limits.login_ms_max
+                and now_ms - connection.began_ms > limits.authentication_ms_max
             ):
-                connection.close(f"not logged in after {limits.login_ms_max // 1000} s")
+                connection.close(f"not logged in after {limits.authentication_ms_max // 1000} s")
         self.quotas.apply_changed_limits()
-        obstacle = self.memory.oldest_blocking_reader(now_ms - limits.obstacle_ms_max)
+        obstacle = self.memory.oldest_blocking_reader(now_ms - limits.queue_holding_ms_max)
         if isinstance(obstacle, Connection):
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()

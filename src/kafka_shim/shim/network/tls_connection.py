@@ -110,7 +110,7 @@ class TlsConnection(asyncio.Protocol):
                     self,
                     self._context,
                     server_side=True,
-                    ssl_handshake_timeout=self._host.limits.login_ms_max / 1000,
+                    ssl_handshake_timeout=self._host.limits.authentication_ms_max / 1000,
                 )
         except ssl.SSLError as error:
             self._log_close(f"tls handshake failed: {handshake_failure_text(error)}")

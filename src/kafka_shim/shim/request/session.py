@@ -71,7 +71,7 @@ class Session:
             ""  # the client's address as a broker behind `kafka-shim proxy` sees it
         )
         self.principal = listener.principal
-        self.phase = Phase.HANDSHAKE if listener.protocol.sasl else Phase.READY
+        self.phase = Phase.HANDSHAKE if listener.protocol.uses_sasl else Phase.READY
         self.is_authenticated = False  # by SASL
         self.expires_at_ms: int | None = None  # when the log-in must have been renewed
         self.renewed_at_ms: int | None = None  # when the last re-authentication began

@@ -9,7 +9,7 @@ from kafka_shim.protocol.releases.access import AccessFacts
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_token import TokenValidator
 from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 _PREFIX = "sasl.oauthbearer."
 _KEYS = "jwks.endpoint.url"
@@ -28,7 +28,7 @@ def build_token_validator(
     from kafka_shim.shim.sasl.signed_token import ExpectedClaims, SignedTokenValidator  # noqa: PLC0415 - an extra
 
     skew = own.get("clock.skew.seconds", "30")
-    if whole_number(skew) is None:
+    if parse_whole_number(skew) is None:
         raise ConfigError(
             f"{_PREFIX}clock.skew.seconds is `{skew}`; expected a number of 0 or more"
         )

@@ -17,7 +17,7 @@ from kafka_shim.shim.settings.defaults import PLAINTEXT
 from kafka_shim.shim.settings.jaas import parse_jaas
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from kafka_shim.shim.valid_text import is_utf8
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 AUTHORIZER = "authorizer.class.name"
 LISTENERS = "listeners"
@@ -194,7 +194,7 @@ def _first_broker_id(layer: Mapping[str, str], where: str) -> int:
 
 
 def _parse_broker_id(name: str, text: str, where: str) -> int:
-    number = whole_number(text)
+    number = parse_whole_number(text)
     if number is None or number > ID_MAX:
         raise ConfigError(f"{where}: invalid {name} `{text}`: must be between 0 and {ID_MAX}")
     return number
@@ -259,7 +259,7 @@ def _parse_advertised_listener(text: str) -> tuple[str, str, int]:
     """Return the parts of `NAME://HOST:PORT`, with the name in capitals."""
     name, separator, address = text.partition("://")
     host, colon, port_text = address.rpartition(":")
-    port = whole_number(port_text)
+    port = parse_whole_number(port_text)
     if not separator or not colon or port is None or port > 65_535:
         raise ValueError(f"listener `{text}`: expected NAME://HOST:PORT")
     return name.upper(), host.strip("[]"), port

@@ -33,7 +33,7 @@ from kafka_shim.authorizer.acl_formats.values_with_lines import (
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
-from kafka_shim.shim.config import GroupSeed, TopicSeed
+from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
 
@@ -45,9 +45,9 @@ class InitialState(msgspec.Struct, frozen=True):
 
     users: Mapping[str, str] = {}
     super_users: tuple[str, ...] | None = None  # None: the file has no such key
-    topics: tuple[TopicSeed, ...] = ()
+    topics: tuple[InitialTopic, ...] = ()
     acls: tuple[Acl, ...] = ()
-    groups: tuple[GroupSeed, ...] = ()
+    groups: tuple[InitialGroup, ...] = ()
     client_metrics: Mapping[str, Mapping[str, str]] = {}
     faults: tuple[Mapping[str, Any], ...] = ()
 
@@ -133,22 +133,22 @@ def _parse_super_users(value: Any, keys: KeyPath) -> tuple[str, ...] | None:
     return principals
 
 
-def _parse_topics(value: Any, keys: KeyPath) -> tuple[TopicSeed, ...]:
+def _parse_topics(value: Any, keys: KeyPath) -> tuple[InitialTopic, ...]:
     if isinstance(value, list):
-        return tuple(TopicSeed(_parse_nonempty_string(name, keys)) for name in value)
+        return tuple(InitialTopic(_parse_nonempty_string(name, keys)) for name in value)
     return tuple(
         _parse_topic(name, entry, (*keys, name))
         for name, entry in _parse_mapping(value, keys).items()
     )
 
 
-def _parse_topic(name: str, value: Any, keys: KeyPath) -> TopicSeed:
+def _parse_topic(name: str, value: Any, keys: KeyPath) -> InitialTopic:
     """Parse a topic: null, a number of partitions, or a mapping."""
     if isinstance(value, int):
-        return TopicSeed(name, _parse_positive_integer(value, keys))
+        return InitialTopic(name, _parse_positive_integer(value, keys))
     fields = _parse_mapping(value, keys, _TOPIC_KEYS)
     factor = fields.get("replication_factor")
-    return TopicSeed(
+    return InitialTopic(
         name,
         _parse_positive_integer(fields.get("partitions", 1), (*keys, "partitions")),
         _parse_settings(fields.get("configs"), (*keys, "configs")),
@@ -156,9 +156,9 @@ def _parse_topic(name: str, value: Any, keys: KeyPath) -> TopicSeed:
     )
 
 
-def _parse_groups(value: Any, keys: KeyPath) -> tuple[GroupSeed, ...]:
+def _parse_groups(value: Any, keys: KeyPath) -> tuple[InitialGroup, ...]:
     return tuple(
-        GroupSeed(
+        InitialGroup(
             name,
             {
                 topic: _parse_offsets(offsets, (*keys, name, topic))

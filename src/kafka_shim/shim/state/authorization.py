@@ -21,7 +21,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.propagation import PropagatingAuthorizer
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 """Setting: the longest time that a change of ACLs may take to a broker; 0 is immediately."""
@@ -83,7 +83,7 @@ class AuthorizationPolicy:
 
 
 def _parse_propagation_delay_ms(text: str) -> int:
-    delay_ms = whole_number(text)
+    delay_ms = parse_whole_number(text)
     if delay_ms is None:
         raise ValueError(f"invalid {PROPAGATION_DELAY} `{text}`: expected 0 or more milliseconds")
     return delay_ms

@@ -472,7 +472,7 @@ def _nodes_by_id(config: Config) -> dict[int, Node]:
 def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
     """Return the mapping of certificate names to principals; None unless a listener needs it."""
     text = config.properties.get("ssl.principal.mapping.rules")
-    if text is None and not any(listener.protocol.tls for listener in config.listeners):
+    if text is None and not any(listener.protocol.uses_tls for listener in config.listeners):
         return ()
     from kafka_shim.shim.tls.principal_mapping import parse_mapping_rules
 
@@ -486,7 +486,7 @@ def _token_validators(
     config: Config, mechanisms: Collection[str], facts: AccessFacts
 ) -> "dict[str, TokenValidator]":
     """Return the validators of bearer tokens by listener."""
-    asked = [listener for listener in config.listeners if listener.protocol.sasl]
+    asked = [listener for listener in config.listeners if listener.protocol.uses_sasl]
     if "OAUTHBEARER" not in mechanisms or not asked:
         return {}
     from kafka_shim.shim.sasl.bearer_settings import build_token_validator

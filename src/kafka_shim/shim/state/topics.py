@@ -284,7 +284,7 @@ class Topics:
             partition.isr = [leader_id]
             partition.eligible = partition.last_known = _shared_replica_list(())
         self._record_change(None)
-        log.wake()
+        log.notify()
 
     def set_in_sync_replicas(self, partition: Partition, isr: Sequence[int]) -> None:
         """Set the in-sync replicas."""

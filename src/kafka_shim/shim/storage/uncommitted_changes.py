@@ -127,12 +127,12 @@ class FiringReportingClock:
         self._on_fired = on_fired
 
     @property
-    def fired(self) -> int:
-        return self._clock.fired
+    def fired_timers(self) -> int:
+        return self._clock.fired_timers
 
-    @fired.setter
-    def fired(self, number: int) -> None:
-        self._clock.fired = number
+    @fired_timers.setter
+    def fired_timers(self, number: int) -> None:
+        self._clock.fired_timers = number
 
     def now_ms(self) -> int:
         return self._clock.now_ms()
@@ -140,8 +140,8 @@ class FiringReportingClock:
     def now_us(self) -> int:
         return self._clock.now_us()
 
-    def begin(self) -> None:
-        self._clock.begin()
+    def start_early_timers(self) -> None:
+        self._clock.start_early_timers()
 
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:
         def fire() -> None:

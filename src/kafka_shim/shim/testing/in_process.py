@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.option_parser import OptionParser
-from kafka_shim.shim.apis import HANDLED, handler_of
+from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.record_options import add_record_arguments, record_if_requested
@@ -51,7 +51,7 @@ class InProcessBroker:
             raise
         self._control = BrokerControl(self._broker)
         self.listeners: dict[str, list[str]] = {}
-        for name, address in self._broker.addresses():
+        for name, address in self._broker.listener_addresses():
             self.listeners.setdefault(name, []).append(address)
 
     def call(self, method: str, path: str, query: Mapping[str, str], body: Any) -> Any:
@@ -103,5 +103,5 @@ def _import_handlers() -> None:
     """Import all handlers now; otherwise the broker's thread would import them at first requests.
     pytest parses imported modules, and up to Python 3.12 two threads cannot parse at once.
     """
-    for key in HANDLED:
-        handler_of(key)
+    for key in APIS_WITH_HANDLER:
+        import_handler(key)

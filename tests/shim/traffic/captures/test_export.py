@@ -60,7 +60,7 @@ async def talk(broker: Any) -> None:
 
 async def recorded(folder: Path, release: str) -> Path:
     async with serving(release=release) as broker:
-        broker.record(folder)
+        broker.start_recording(folder)
         await talk(broker)
     return folder
 
@@ -157,8 +157,8 @@ async def test_tshark_dissects_every_frame(tmp_path: Path, release: str) -> None
 async def test_a_capture_of_tcpdump_is_imported_as_the_broker_recorded_it(tmp_path: Path) -> None:
     capture = tmp_path / "lo.pcap"
     async with serving() as broker:
-        broker.record(tmp_path / "trace")
-        ports = [address.rpartition(":")[2] for _, address in broker.addresses()]
+        broker.start_recording(tmp_path / "trace")
+        ports = [address.rpartition(":")[2] for _, address in broker.listener_addresses()]
         with capturing(capture, ports):
             await talk(broker)
     with capture.open("rb") as file:

@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     FetchTopic as ShareTopic,
     ShareFetchRequest,
 )
-from kafka_shim.shim.config import TopicSeed
+from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.system_clock import SystemClock
@@ -85,7 +85,7 @@ def partitions(response: Any) -> Iterator[tuple[int, int]]:
 async def test_leader_hints_have_addresses_of_the_proxy(
     api: ApiKey, version: int, tmp_path: Path
 ) -> None:
-    topics = (TopicSeed("t", 1),)
+    topics = (InitialTopic("t", 1),)
     async with (
         serving(brokers=2, topics=topics) as broker,
         proxied(broker, tmp_path) as (_, address),

@@ -63,7 +63,7 @@ async def test_clients_get_working_addresses_of_the_proxy(tmp_path: Path) -> Non
         async with wired(address) as wire:
             metadata = await wire.ask(ApiKey.METADATA, 12, MetadataRequest(topics=[]))
             cluster = await wire.ask(ApiKey.DESCRIBE_CLUSTER, 1, DescribeClusterRequest())
-        real = {split(text) for name, text in broker.addresses() if name == "PLAINTEXT"}
+        real = {split(text) for name, text in broker.listener_addresses() if name == "PLAINTEXT"}
         told = {(broker.host, broker.port) for broker in metadata.brokers}
         assert told == {(broker.host, broker.port) for broker in cluster.brokers}
         assert len(told) == 2

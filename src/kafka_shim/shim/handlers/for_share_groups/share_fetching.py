@@ -23,7 +23,7 @@ from kafka_shim.shim.state.share_partitions.share_sessions import (
     rotate_partitions,
 )
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.wait import Watching
+from kafka_shim.shim.wait import WaitResources
 
 STRICT = 1
 """As an acquire mode: not one record more than wanted (KIP-1206)."""
@@ -57,7 +57,7 @@ class ShareFetchReading:
         self._failures: Rows = []
         self._replaced_rows: Rows = []
         self._deleted_rows: Rows = []
-        self._watching = Watching()
+        self._watching = WaitResources()
 
     def start(
         self, wanted: Sequence[SessionPartition], done: Callable[[Rows | None], None]
@@ -75,7 +75,7 @@ class ShareFetchReading:
             return lambda: None
 
         def finish() -> None:
-            self._watching.stop()
+            self._watching.release()
             done(self._read_or_fail())
 
         def look_again() -> None:
@@ -83,11 +83,11 @@ class ShareFetchReading:
                 finish()
 
         for source in self._sources:
-            self._watching.changes_of(source.partition.log, look_again)
-            self._watching.changes_of(source.sharing, look_again)
+            self._watching.watch_changes(source.partition.log, look_again)
+            self._watching.watch_changes(source.sharing, look_again)
         clock = self._context.cluster.clock
-        self._watching.until(clock.call_later(self._request.max_wait_ms, finish).cancel)
-        return self._watching.stop
+        self._watching.add_timer(clock.call_later(self._request.max_wait_ms, finish).cancel)
+        return self._watching.release
 
     def _check_partition(self, shared: SessionPartition) -> None:
         error = self._topic_error(shared)

@@ -92,7 +92,7 @@ class GroupLog:
     def is_partition_watched(self, index: int) -> bool:
         """Whether a client waits for records of a partition."""
         partition = self._partition_if_exists(index)
-        return partition is not None and partition.log_without_flush.is_watched
+        return partition is not None and partition.log_without_flush.has_watchers
 
     def is_any_partition_watched(self) -> bool:
         topic = self._group_topic
@@ -107,7 +107,7 @@ class GroupLog:
         partition = self._partition_if_exists(index)
         assert partition is not None
         log, kept = partition.log_without_flush, unread.kept.items()
-        with log.changing():
+        with log.notifying_once():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
                 self._append_batch(partition, rows)
             for base_offset, note in unread.changes:

@@ -14,7 +14,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log_segments import LogSegments
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings, LogSettings
 from kafka_shim.shim.state.logs.partition_producers import PartitionProducers
-from kafka_shim.shim.wait import Watched
+from kafka_shim.shim.wait import ChangeNotifier
 
 CHECK_INTERVAL_BYTES = 64 << 20
 """Appended bytes between two checks of retention; not a setting of Kafka, which uses disks."""
@@ -96,7 +96,7 @@ class _SparseOffsetIndex:
         return self._last_offsets[at] if at < len(self._last_offsets) else None
 
 
-class PartitionLog(Watched):
+class PartitionLog(ChangeNotifier):
     """The batches of one partition, oldest first.
 
     Watchers are called after every append, after trimming and when the log is closed.
@@ -187,7 +187,7 @@ class PartitionLog(Watched):
             self._checked_position = self._end_position
             self.delete_expired_segments()
         if self._watchers:
-            self.wake()
+            self.notify()
 
     def note_unverified_batch(
         self, producer_id_and_epoch: tuple[int, int], first_sequence: int, *, begins_at_zero: bool
@@ -364,7 +364,7 @@ class PartitionLog(Watched):
         """Close the log of a deleted partition: drop its records and wake watchers."""
         self.is_closed = True
         self._batches.clear()
-        self.wake()
+        self.notify()
         self._watchers.clear()
 
     def _add_batch(self, batch: StoredBatch) -> None:

@@ -36,7 +36,7 @@ from kafka_shim.shim.state.share_partitions.share_state_values import (
     ShareStateUpdate,
     join_adjacent_batches,
 )
-from kafka_shim.shim.wait import Watched
+from kafka_shim.shim.wait import ChangeNotifier
 
 STATE_ERRORS = {
     ErrorCode.FENCED_LEADER_EPOCH: ErrorCode.NOT_LEADER_OR_FOLLOWER,
@@ -46,7 +46,7 @@ STATE_ERRORS = {
 """Errors for clients, by the share coordinator's error."""
 
 
-class SharePartition(Watched):
+class SharePartition(ChangeNotifier):
     """The records in flight of one partition in one group, `start_offset` to `end_offset`.
 
     `state` is the coordinator's state, with the start offset. Watchers are called whenever records
@@ -264,7 +264,7 @@ class SharePartition(Watched):
             for given_up in dead:
                 self.dead_letters.write_to_queue_of_group(self.key, given_up)
         self._advance_start_past_finished()
-        self.wake()
+        self.notify()
         return error
 
     def _advance_start_past_finished(self) -> None:

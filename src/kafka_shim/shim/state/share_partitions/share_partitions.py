@@ -100,7 +100,7 @@ class SharePartitions:
         if dropped is not None:
             dropped.is_fenced = True
             dropped.stop_lock_timer()
-            dropped.wake()
+            dropped.notify()
 
     def _offset_by_reset_policy(self, group_id: str, log: PartitionLog) -> int:
         reset = self._settings.share_auto_offset_reset(group_id)

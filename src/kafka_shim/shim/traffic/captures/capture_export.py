@@ -21,7 +21,7 @@ from kafka_shim.protocol.trace.entries import (
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US
 from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE, Address
-from kafka_shim.shim.whole_number import whole_number
+from kafka_shim.shim.whole_number import parse_whole_number
 
 KAFKA_PORT = 9092
 """Where Wireshark looks for Kafka by itself."""
@@ -142,7 +142,7 @@ def _client_and_server_address(connection: Connection, number: int) -> tuple[Add
     host, _, port = connection.listener.rpartition(":")
     client = _ip_address_or_none(connection.host) or ipaddress.ip_address("10.93.0.1")
     server = _ip_address_or_none(host)
-    if server is None or whole_number(port) is None:
+    if server is None or parse_whole_number(port) is None:
         low = connection.node_id % 65_536
         text = f"fd00:92::{low:x}" if client.version == 6 else f"10.92.{low >> 8}.{low & 255}"
         server, port = ipaddress.ip_address(text), str(KAFKA_PORT)

@@ -51,7 +51,7 @@ class _CaptureClock:
 
     def __init__(self) -> None:
         self.us = 0
-        self.fired = 0
+        self.fired_timers = 0
 
     def now_us(self) -> int:
         return self.us
@@ -62,7 +62,7 @@ class _CaptureClock:
     def call_later(self, delay_ms: float, callback: Callable[[], None]) -> Timer:  # noqa: ARG002 - a Clock's
         return _TimerThatNeverFires()
 
-    def begin(self) -> None:
+    def start_early_timers(self) -> None:
         """Do nothing; there are no timers."""
 
 

@@ -12,7 +12,7 @@ from kafka_shim.authorizer.model import Acl, Action
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.signals import Relay
+from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.shim.traffic.least_acls.learning_authorizers import (
     LearningAuthorizer,
     ProvingAuthorizer,
@@ -56,20 +56,20 @@ async def run_with_acls_only(
 async def _run_program(broker: Broker, argv: Sequence[str]) -> int:
     """Run the program and return its exit code; its output goes to standard error."""
     await broker.start()
-    relay = Relay()
+    relay = SignalForwarder()
     try:
         bootstrap = broker.bootstrap_servers()
         argv_with_address = [word.replace(PLACEHOLDER, bootstrap) for word in argv]
         try:
             child = await asyncio.create_subprocess_exec(
                 *argv_with_address,
-                env=os.environ | broker.environment(),
+                env=os.environ | broker.environment_for_clients(),
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=sys.stderr,
             )
         except OSError as error:
             raise ConfigError(f"cannot start `{argv_with_address[0]}`: {error.strerror}") from error
-        relay.to(child)
+        relay.forward_to(child)
         code = await child.wait()
     finally:
         await broker.stop()

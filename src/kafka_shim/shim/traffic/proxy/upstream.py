@@ -19,7 +19,7 @@ class Upstream:
         """Prepare TLS; ConfigError if keys or certificates cannot be used."""
         self.login = config.login
         self._context: ssl.SSLContext | None = None
-        if config.protocol.tls:
+        if config.protocol.uses_tls:
             from kafka_shim.shim.client.tls import client_tls_context  # noqa: PLC0415 - ssl takes a while to import
 
             self._context = client_tls_context(config.trust)

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from kafka_shim.protocol.code_names import error_name_with_code
-from kafka_shim.shim.logs import printable
+from kafka_shim.shim.logs import escape_control_characters
 
 MESSAGE_CHARACTERS = 160
 """So much of a message is shown; all of it is in the row."""
@@ -21,7 +21,8 @@ def row_as_text_line(row: dict[str, Any]) -> str:
         " ", timespec="milliseconds"
     )
     place = f"{row['connection']}/{row['sequence']}"
-    return f"{time[:23]}  {place:>7}  {printable(row['principal'])}  {printable(_entry_text(row))}"
+    principal, text = map(escape_control_characters, (row["principal"], _entry_text(row)))
+    return f"{time[:23]}  {place:>7}  {principal}  {text}"
 
 
 def _entry_text(row: dict[str, Any]) -> str:
