@@ -75,9 +75,9 @@ class Interceptor:
     """Observes requests, or changes their responses. Hooks are called in the order below."""
 
     needs_all_decisions = False
-    """Whether all decisions of a request are kept, however many."""
+    """Return whether all decisions of a request are kept, however many."""
     needs_handlers = False
-    """Whether responses must come from their handlers, never from the cache."""
+    """Return whether responses must come from their handlers, never from the cache."""
     observes_cached_responses = True
 
     def on_arrival(self, session: Session) -> None:

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 def parse_fault_spec(fields: Mapping[str, Any]) -> FaultSpec:
-    """Parse a fault; FaultError if it is invalid."""
+    """Parse a fault. Raise FaultError if it is invalid."""
     try:
         return msgspec.convert(fields, FaultSpec)
     except msgspec.ValidationError as error:
@@ -73,7 +73,7 @@ class Fault:
         )
 
     def matches_names(self, names: RequestedNames) -> bool:
-        """Whether the request is about a topic, group, transaction, partition that is meant."""
+        """Return whether the request names the fault's topic, group, transaction and partition."""
         match = self.spec.match
         return (
             (match.topic is None or match.topic in names.topics)

@@ -24,7 +24,7 @@ Handle = Callable[[], Any]
 def response_with_faults(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
-    """Answer a request with these faults. Raises CloseConnection if one closes the connection."""
+    """Answer a request with these faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
         _apply_effects_before_handling(fault, context)
     response = _handle_or_return_error(faults, api, request, context, handle)
@@ -62,7 +62,7 @@ def _handle_or_return_error(
     error = next((fault.error for fault in faults if fault.error is not None), None)
     if error is None:
         return handle()
-    if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no answer
+    if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no response
         raise CloseConnection(
             f"a fault returns {error_name_with_code(error)}, and this Produce expects no response"
         )
@@ -92,7 +92,7 @@ def _hold_back_response(faults: list[Fault], response: Any, cluster: Cluster, ve
 
 
 class _ResponseHold:
-    """For how long, and until what, the faults together hold an answer back."""
+    """For how long, and until what, the faults together hold a response back."""
 
     def __init__(self, faults: list[Fault], cluster: Cluster, version: int) -> None:
         self._version = version

@@ -23,7 +23,7 @@ class Faults:
         return iter(list(self.by_id.values()))
 
     def add(self, fields: Mapping[str, Any]) -> "Fault":
-        """Add a fault; FaultError if it is invalid."""
+        """Add a fault. Raise FaultError if it is invalid."""
         from kafka_shim.shim.faults.fault import Fault, parse_fault_spec  # noqa: PLC0415 - see above
 
         fault = Fault(self._next_id, parse_fault_spec(fields))

@@ -1,4 +1,4 @@
-"""How a fault damages the frame of an answer on its way out."""
+"""How a fault damages the frame of a response on its way out."""
 
 from collections.abc import Callable, Sequence
 from struct import Struct
@@ -12,7 +12,7 @@ from kafka_shim.shim.faults.spec import Effect
 DamageFrame = Callable[[bytes], bytes]
 
 _CORRUPTED_FROM = 8
-"""Size and correlation id stay: the client must take it for its answer."""
+"""Size and correlation id stay: the client must take it for its response."""
 _INT = Struct(">i")
 _TAG = 9999
 """No message has one of this number."""
@@ -61,7 +61,7 @@ def _truncation_and_close(length: int) -> DamageFrame:
 
 
 def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
-    """Put an unknown tagged field into the header of an answer that has room for one, and into its
+    """Put an unknown tagged field into the header of a response that has room for one, and into its
     body if that never has one of its own: then its last byte counts them, and is 0.
     """
     if not api.has_response_tags:

@@ -1,7 +1,7 @@
-"""Fields of an answer that a fault sets: `topics.*.partitions.0.error_code`, and what to.
+"""Fields of a response that a fault sets: `topics.*.partitions.0.error_code`, and what to.
 
 `*` is every row of an array. Names may also be in Kafka's spelling, as in `errorCode`. A field that
-the answer's version does not have stays out.
+the response's version does not have stays out.
 """
 
 import copy
@@ -18,14 +18,14 @@ from kafka_shim.protocol.messages.api_versions_response import ApiVersion, ApiVe
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 
 ResponseChange = Callable[[Any, int], Any]
-"""Takes an answer and its version."""
+"""Takes a response and its version."""
 _INT16_MAX = 2**15 - 1
 
 
 def build_field_setter(
     api: ApiKey | None, fields: Mapping[str, Any] | None
 ) -> ResponseChange | None:
-    """Return what sets these fields in an answer of the API; FaultError for unknown fields."""
+    """Return a function that sets fields of a response. Raise FaultError for unknown fields."""
     if not fields:
         return None
     if api is None:

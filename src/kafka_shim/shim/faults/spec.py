@@ -66,7 +66,7 @@ class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 
     `error`: answer with this error (name or code, also an unknown one) without handling the
     request. `delay_ms`: delay the response. `disconnect`: close the connection `before` the request
-    is handled, or `after`, without its response. `black_hole`: handle the request, never answer it.
+    is handled, or `after`, without its response. `black_hole`: handle the request, never respond.
     `pause`: handle it, answer when the fault is released. `throttle_time_ms`: the value in the
     response. `truncate`: send this number of bytes of the response, then close the connection.
     `corrupt`: flip bits of the response's body. `correlation_id`, `size`: other values in the
@@ -122,7 +122,7 @@ def check_fault_spec(spec: FaultSpec) -> None:
 
 
 def parse_api_name(name: str | None) -> ApiKey | None:
-    """Return the API with this name, in any case; FaultError if it is unknown."""
+    """Return the API with this name, in any case. Raise FaultError if it is unknown."""
     if name is None:
         return None
     key = _API_NAMES.get(name.lower())
@@ -148,7 +148,7 @@ def parse_error_code(text: str | int | None) -> int | None:
 
 
 def denied_action_predicate(spec: FaultSpec) -> Callable[[Action], bool] | None:
-    """Whether a question is denied; of a fault about one topic, questions about that topic."""
+    """Return a predicate of denied actions; by default, those on the topic that a fault matches."""
     denial, match = spec.action.deny, spec.match
     if denial is None:
         return None

@@ -42,7 +42,7 @@ def handle(
 ) -> AddPartitionsToTxnResponse:
     if context.version >= BATCHED_SINCE:
         context.access.require(ADD_PARTITIONS_TO_TXN_CLUSTER)
-        # of a transaction listed twice, the last entry's partitions are added, and an answer with
+        # of a transaction listed twice, the last entry's partitions are added, and a response with
         # one code for all of them lists those of the first entry
         added = {
             transaction.transactional_id: transaction.topics for transaction in request.transactions

@@ -21,7 +21,7 @@ error_response = mirrored_error(AddRaftVoterResponse)
 
 
 def require_own_cluster_id(cluster_id: str | None, context: RequestContext) -> None:
-    """Refuse a request that is meant for another cluster; null is meant for any."""
+    """Raise RequestRejected for the id of another cluster; null means any cluster."""
     if cluster_id not in (None, context.cluster.cluster_id):
         text = f"this is cluster {context.cluster.cluster_id}, not `{cluster_id}`"
         raise RequestRejected(ErrorCode.INCONSISTENT_CLUSTER_ID, text)

@@ -48,7 +48,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfigsResponse:
-    context.access.declare_no_further_checks()  # a malformed resource is answered without asking
+    context.access.declare_no_further_checks()  # a malformed resource needs no check
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
         return _alter_as_kraft_3_0_controller(request, context)
@@ -77,7 +77,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     responses = []
     for resource in context.time_sliced(resources):
         try:
-            # DEVIATION: a real KRaft broker never answers a request with a resource twice.
+            # DEVIATION: a real KRaft broker never responds a request with a resource twice.
             check_resource_named_once(counts[resource.resource_type, resource.resource_name])
             _replace_settings(resource, context, validate_only=request.validate_only)
         except ConfigResourceError as failure:

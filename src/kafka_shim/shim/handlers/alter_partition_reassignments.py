@@ -1,7 +1,7 @@
 """45 AlterPartitionReassignments, versions 0-1. Moves replicas (KIP-455, KIP-860).
 
-No records are copied here: a reassignment is complete when it is answered. Cancelling one (replicas
-null) therefore finds none in progress.
+No records are copied here: a reassignment is complete when it gets its response. Cancelling one
+(replicas null) therefore finds none in progress.
 """
 
 from collections.abc import Sequence

@@ -1,10 +1,10 @@
 """18 ApiVersions, versions 0-5. Needs no permission, and is allowed before authentication.
 
-An unknown version is answered with UNSUPPORTED_VERSION (35) in the layout of version 0, with the
-supported range of ApiVersions (KIP-35). The client's software name and version (version 3) must
-look like identifiers, or the answer is INVALID_REQUEST (42, KIP-511). Since version 5 a client may
-name a cluster id and a node id: both or neither, or the answer is INVALID_REQUEST (42). If they are
-not this broker's, the answer is REBOOTSTRAP_REQUIRED (129, KIP-1242).
+An unknown version gets UNSUPPORTED_VERSION (35) in the layout of version 0, with the supported
+range of ApiVersions (KIP-35). The client's software name and version (version 3) must look like
+identifiers, or the response is INVALID_REQUEST (42, KIP-511). Since version 5 a client may name a
+cluster id and a node id: both or neither, or the response is INVALID_REQUEST (42). If they are not
+this broker's, the response is REBOOTSTRAP_REQUIRED (129, KIP-1242).
 """
 
 import re
@@ -33,7 +33,7 @@ _FINALIZED_ORDER = (
 """Brokers list what is finalized in the order of a HashMap of eight buckets (4.3.1 and 4.4.0)."""
 
 _SHARED_RESPONSES: dict[tuple[str, int, bool], tuple[tuple[Feature, ...], ApiVersionsResponse]] = {}
-"""The last answers, by release, version and whether metrics are taken, with their features."""
+"""The last responses, by release, version and whether metrics are taken, with their features."""
 _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
@@ -107,7 +107,7 @@ def unsupported_version_response(supported_versions: tuple[int, int] | None) -> 
 
 
 def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:
-    """Whether the client means to talk to this node of this cluster."""
+    """Return whether the client means to talk to this node of this cluster."""
     if (request.cluster_id is None) != (request.node_id == ANY_NODE):
         return ErrorCode.INVALID_REQUEST
     if request.cluster_id is None:

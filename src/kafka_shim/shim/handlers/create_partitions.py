@@ -59,7 +59,7 @@ def handle(
 def _add_partitions_to_topics(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse:
-    context.access.declare_no_further_checks()  # a topic given twice is answered without asking
+    context.access.declare_no_further_checks()  # a topic given twice needs no check
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]

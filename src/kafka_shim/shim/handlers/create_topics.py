@@ -2,9 +2,9 @@
 KIP-525).
 
 CREATE on the cluster or on the topic; a topic's validation errors are returned only to callers that
-may create it. Without DESCRIBE_CONFIGS the topic is created, but the answer omits its configs,
-partition count and replication factor (version 5). DEVIATION: a new topic is in Metadata at once;
-brokers of a real cluster get it a moment later.
+may create it. Without DESCRIBE_CONFIGS the topic is created, but the response omits its configs,
+partition count and replication factor (version 5). DEVIATION: a new topic is in Metadata
+immediately; brokers of a real cluster get it a moment later.
 """
 
 from collections import Counter

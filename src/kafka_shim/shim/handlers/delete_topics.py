@@ -40,7 +40,7 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
     require_controller(context)
     _check_deletion_enabled(context)
     topics = context.time_sliced_list(_requested_topic_states(request))
-    context.access.declare_no_further_checks()  # malformed entries are answered without a check
+    context.access.declare_no_further_checks()  # malformed entries need no check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
         results, doomed = _split_deletable_as_kraft(topics, context)
         results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(doomed))

@@ -46,7 +46,7 @@ error_response = mirrored_error(DescribeClientQuotasResponse, constant_fields={"
 
 
 def _check_filter(components: list[ComponentData], context: RequestContext) -> None:
-    """Refuse what Kafka refuses: 42 for a malformed component, 35 for an unknown entity type."""
+    """Raise INVALID_REQUEST (42) for a malformed component, UNSUPPORTED_VERSION (35) for a type."""
     kinds = [component.entity_type for component in components]
     for component in components:
         _check_component(component, context)

@@ -40,7 +40,7 @@ from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSou
 from kafka_shim.shim.state.topic_names import name_error
 
 SETTINGS_MAX = 1_000_000
-"""DEVIATION: Kafka describes as many as fit into an answer of 2 GiB."""
+"""DEVIATION: Kafka describes as many as fit into a response of 2 GiB."""
 REQUIREMENTS: Mapping[int, Requirement] = {
     ConfigResourceType.TOPIC: DESCRIBE_CONFIGS_TOPIC,
     ConfigResourceType.BROKER: DESCRIBE_CONFIGS_CLUSTER,
@@ -51,7 +51,7 @@ REQUIREMENTS: Mapping[int, Requirement] = {
 
 
 def handle(request: DescribeConfigsRequest, context: RequestContext) -> DescribeConfigsResponse:
-    context.access.declare_no_further_checks()  # an unknown type is answered without asking
+    context.access.declare_no_further_checks()  # an unknown type needs no check
     resources = _distinct_resources_before_generated_messages(request.resources, context)
     unknown = [
         resource

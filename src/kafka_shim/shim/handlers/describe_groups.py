@@ -26,7 +26,7 @@ OPERATIONS_SINCE = 3
 MISSING_IS_AN_ERROR_SINCE = 6
 DEAD = "Dead"
 MANY = 1000
-"""Members that are put in order in one turn."""
+"""Members that are put in order in one time slice."""
 
 
 def takes_long(request: DescribeGroupsRequest, cluster: Cluster) -> bool:

@@ -2,7 +2,7 @@
 the controller leads it, the other brokers follow. If the request has any other topic or partition,
 all of them get UNKNOWN_TOPIC_OR_PARTITION (3).
 
-DEVIATION: the answer lists no listener of the controller, as clients cannot connect to one.
+DEVIATION: the response lists no listener of the controller, as clients cannot connect to one.
 """
 
 from kafka_shim.authorizer.requirements import DESCRIBE_QUORUM

@@ -68,7 +68,7 @@ def _check_and_elect(request: ElectLeadersRequest, context: RequestContext) -> E
         error = context.access.error(ELECT_LEADERS)
     else:
         context.access.declare_no_further_checks()
-        # DEVIATION: a real broker never answers if all topics are requested.
+        # DEVIATION: a real broker never responds if all topics are requested.
         error = ErrorCode.UNSUPPORTED_VERSION
     if error is not ErrorCode.NONE:
         denied = error_response(request, error, context.facts.topics.elect_leaders_denial_message)

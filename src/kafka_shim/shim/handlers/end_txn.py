@@ -1,7 +1,7 @@
 """26 EndTxn, versions 0-5. Commits or aborts a transaction (KIP-98).
 
 WRITE on the transactional id, or TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53). Since version 5 every
-end begins a new producer epoch, which the answer contains; a retry gets the same one (KIP-890).
+end begins a new producer epoch, which the response contains; a retry gets the same one (KIP-890).
 """
 
 from kafka_shim.authorizer.requirements import END_TXN

@@ -1,7 +1,7 @@
 """1 Fetch, versions 0-18. Reads records, waits for them, and keeps fetch sessions (KIP-227).
 
 Consumers need READ on each topic, also for partitions of their session. Since version 13 an unknown
-topic id is answered with UNKNOWN_TOPIC_ID (100) before that check (KIP-516); if a topic was created
+topic id gets UNKNOWN_TOPIC_ID (100) before that check (KIP-516); if a topic was created
 again, sessions of the old one get INCONSISTENT_TOPIC_ID (103). A request with a replica id needs
 CLUSTER_ACTION instead, for all partitions. The wait ends when a partition fails or enough bytes can
 be read.
@@ -68,7 +68,7 @@ def handle(
 def _error_response_of_release(
     request: FetchRequest, error: ErrorCode, context: RequestContext
 ) -> FetchResponse:
-    """Return the answer of a request that failed as a whole, as this release builds it."""
+    """Return the response of a request that failed as a whole, as this release builds it."""
     response = error_response(request, error, None)
     for topic in response.responses:
         for row in topic.partitions:
@@ -93,7 +93,7 @@ def error_response(
     error: ErrorCode,
     message: str | None,
 ) -> FetchResponse:
-    """Return an answer with the error on all partitions; without any where topics have ids (13)."""
+    """Return the error on all partitions; on none where topics have ids (since version 13)."""
     return FetchResponse(
         error_code=error,
         responses=[
@@ -117,7 +117,7 @@ def error_response(
 
 
 class _Fetch:
-    """One request: checked at once, answered when enough can be read or the wait times out."""
+    """One request: checked immediately, answered when enough can be read or the wait times out."""
 
     def __init__(
         self, request: FetchRequest, context: RequestContext, fetch_round: SessionFetch
@@ -162,7 +162,7 @@ class _Fetch:
         return self._wait
 
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
-        """Return the answer with this error for the whole request and each partition."""
+        """Return the response with this error for the whole request and each partition."""
         rows = (
             (wanted, failed_partition_data(wanted.fetch_partition.partition, error, self.reader))
             for wanted in self._round.partitions
@@ -231,7 +231,7 @@ class _Fetch:
         return (partition for partition in self._partitions if partition is not None)
 
     def _is_ready_to_respond(self) -> bool:
-        """Return whether to answer now."""
+        """Return whether to respond now."""
         request = self._request
         if request.max_wait_ms <= 0 or not any(True for _ in self._readable_partitions()):
             return True
@@ -276,7 +276,7 @@ class _Fetch:
         return response
 
     def _read_until_full(self) -> list[tuple[RequestedPartition, PartitionData]]:
-        """Read partitions until the answer is full; return their rows, then the failed ones."""
+        """Read partitions until the response is full; return their rows, then the failed ones."""
         reader = self.reader
         read_rows: list[tuple[RequestedPartition, PartitionData]] = []
         failures: list[tuple[RequestedPartition, PartitionData]] = []

@@ -5,8 +5,8 @@ version 6, a share partition (KIP-932). Since version 4 of many keys, each with 
 Permission is checked first. A share key needs CLUSTER_ACTION; newer releases reject the whole
 request if that is denied. A lookup creates the coordinators' internal topic.
 
-DEVIATION: a coordinator is available at once; a fresh Kafka returns COORDINATOR_NOT_AVAILABLE (15)
-until its topic is ready.
+DEVIATION: a coordinator is available immediately; a fresh Kafka returns COORDINATOR_NOT_AVAILABLE
+(15) until its topic is ready.
 """
 
 from kafka_shim.authorizer.requirement import Requirement

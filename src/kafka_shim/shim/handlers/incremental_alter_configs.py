@@ -57,7 +57,7 @@ WITH_LISTS = frozenset({ConfigResourceType.TOPIC, ConfigResourceType.BROKER})
 def handle(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    context.access.declare_no_further_checks()  # a malformed resource is answered without asking
+    context.access.declare_no_further_checks()  # a malformed resource needs no check
     resources = request.resources
     if context.facts.configs.controller_alters_configs_unchecked:
         return _alter_as_kraft_3_0_controller(request, context)

@@ -1,4 +1,5 @@
-"""11 JoinGroup, versions 0-9. Answered when the next generation begins, or with an error at once.
+"""11 JoinGroup, versions 0-9. Answered when the next generation begins, or with an error
+immediately.
 
 Since version 4 a new dynamic member first gets its id with MEMBER_ID_REQUIRED (KIP-394). Version 0
 has no rebalance timeout; the session timeout is used.

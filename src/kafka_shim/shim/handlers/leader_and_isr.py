@@ -1,6 +1,6 @@
 """4 LeaderAndIsr, versions 0-5. The controller assigns partitions to lead and follow to a broker.
 
-CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
+CLUSTER_ACTION on the cluster, or the response and every partition get CLUSTER_AUTHORIZATION_FAILED
 (31). The request is never applied: see `kafka_shim.shim.handlers.common.controller`.
 """
 
@@ -22,7 +22,7 @@ from kafka_shim.shim.handlers.common.controller import (
 from kafka_shim.shim.request.context import RequestContext
 
 BY_ID_SINCE = 5
-"""First version whose answer identifies topics by id."""
+"""First version whose response identifies topics by id."""
 
 
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:

@@ -3,7 +3,7 @@
 Denied topics are left out if all topics are requested; named ones get TOPIC_AUTHORIZATION_FAILED
 (29) whether they exist or not. If the request has any topic id, names are ignored; an unknown id
 gets UNKNOWN_TOPIC_ID (100) even without any permission. A request for a missing topic creates it if
-the caller has CREATE; this answer still returns it as missing.
+the caller has CREATE; this response still returns it as missing.
 """
 
 from collections.abc import Iterable, Set

@@ -42,7 +42,7 @@ TO_ZOOKEEPER = 0
 
 
 class _ResponseRows:
-    """The answer while it is being put together: topics in the order of their first partition."""
+    """The response while it is being put together: topics in the order of their first partition."""
 
     def __init__(self) -> None:
         self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}

@@ -25,7 +25,7 @@ from kafka_shim.shim.state.groups.group import Group
 
 ROWS_MAX = 1_000_000
 BY_GROUP = frozenset({ErrorCode.NONE, ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC})
-"""What groups say; since 4.0 such an answer stays as it is, unless others were found before."""
+"""What groups say; since 4.0 such a response stays as it is, unless others were found before."""
 
 
 def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDeleteResponse:

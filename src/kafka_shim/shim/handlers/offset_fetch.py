@@ -70,7 +70,7 @@ class _RequestGroup(msgspec.Struct, frozen=True):
 
 
 class _ResponseTopic(msgspec.Struct, frozen=True):
-    """A topic of the answer: the error or the offset of each partition."""
+    """A topic of the response: the error or the offset of each partition."""
 
     name: str
     topic_id: bytes

@@ -3,7 +3,7 @@
 A transactional batch needs WRITE on the transactional id, or every partition gets
 TRANSACTIONAL_ID_AUTHORIZATION_FAILED (53); an idempotent one needed IDEMPOTENT_WRITE before
 KIP-679. Then WRITE is checked on each topic; since version 13 an unknown topic id gets
-UNKNOWN_TOPIC_ID (100) before that (KIP-516). With acks=0 there is no answer: any error closes the
+UNKNOWN_TOPIC_ID (100) before that (KIP-516). With acks=0 there is no response: any error closes the
 connection (KIP-98, KIP-890).
 """
 
@@ -50,7 +50,7 @@ from kafka_shim.shim.wait import NoResponse
 
 IDS_SINCE = 13
 LEADERS_SINCE = 10
-"""From here on an answer of a node that does not lead names the one that does (KIP-951)."""
+"""From here on a response of a node that does not lead names the one that does (KIP-951)."""
 SILENT = 0
 NAMELESS = ""
 """No transactional id, where old brokers ask for permission all the same: on any, or none."""
@@ -168,7 +168,7 @@ def _append_to_partitions(
 def _check_records_offloaded(
     topics: Iterable[tuple[ProducedTopic, str, ErrorCode]], context: RequestContext
 ) -> None:
-    """Check the records for all partitions beside other requests."""
+    """Check the records for all partitions while other requests are handled."""
     now_ms, checks = context.cluster.clock.now_ms(), []
     for topic, name, error in context.time_sliced(topics):
         if error:

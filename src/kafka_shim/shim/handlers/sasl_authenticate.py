@@ -1,7 +1,7 @@
 """36 SaslAuthenticate, versions 0-2. One message of the chosen mechanism (KIP-152).
 
-A failed log-in is answered with SASL_AUTHENTICATION_FAILED (58) and a message, then the connection
-is closed. Since version 1 the answer has the session lifetime in ms (KIP-368); 0: unlimited.
+A failed authentication gets SASL_AUTHENTICATION_FAILED (58) and a message, then the connection
+is closed. Since version 1 the response has the session lifetime in ms (KIP-368); 0: unlimited.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode

@@ -6,7 +6,7 @@ A mechanism that is not enabled gets UNSUPPORTED_SASL_MECHANISM (33) with the en
 After version 0 the client sends raw tokens, after version 1 SaslAuthenticate requests (KIP-152). On
 a connection whose session has a lifetime it begins a re-authentication (KIP-368), at most once a
 second. A re-authentication must use the same mechanism: with another enabled one, the next request
-closes the connection; with one that is not enabled, the connection is closed at once.
+closes the connection; with one that is not enabled, the connection is closed immediately.
 """
 
 from kafka_shim.protocol.error_codes import ErrorCode

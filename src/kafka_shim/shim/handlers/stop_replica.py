@@ -1,6 +1,6 @@
 """5 StopReplica, versions 0-3. The controller makes a broker stop replicas.
 
-CLUSTER_ACTION on the cluster, or the answer and every partition get CLUSTER_AUTHORIZATION_FAILED
+CLUSTER_ACTION on the cluster, or the response and every partition get CLUSTER_AUTHORIZATION_FAILED
 (31). The request is never applied, and then no partition is listed: see
 `kafka_shim.shim.handlers.common.controller`.
 """

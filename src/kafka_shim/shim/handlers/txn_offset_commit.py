@@ -224,7 +224,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
 def _producer_append_error(
     request: TxnOffsetCommitRequest, commits: list[OffsetCommit], context: RequestContext
 ) -> ErrorCode:
-    """Whether the offsets topic takes records of the producer in this epoch; then it has.
+    """Return whether the offsets topic takes records of the producer in this epoch; then it has.
 
     Before 4.0 those of no producer are committed as if there were no transaction.
     """

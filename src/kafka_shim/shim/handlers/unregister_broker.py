@@ -1,4 +1,4 @@
-"""64 UnregisterBroker, version 0. A running broker registers again at once, as a real one does."""
+"""64 UnregisterBroker, version 0. A running broker registers again immediately, as in Kafka."""
 
 from kafka_shim.authorizer.requirements import UNREGISTER_BROKER
 from kafka_shim.protocol.error_codes import ErrorCode

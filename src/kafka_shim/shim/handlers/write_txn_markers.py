@@ -4,7 +4,7 @@ ALTER or CLUSTER_ACTION on the cluster, or every partition of every marker gets
 CLUSTER_AUTHORIZATION_FAILED (31). Markers of an older producer epoch get INVALID_PRODUCER_EPOCH
 (47), those of an older coordinator epoch TRANSACTION_COORDINATOR_FENCED (52).
 
-DEVIATION: a real broker does not answer if the last marker has only unknown partitions and an
+DEVIATION: a real broker does not respond if the last marker has only unknown partitions and an
 earlier marker has others.
 """
 

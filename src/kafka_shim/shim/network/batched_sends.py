@@ -10,7 +10,7 @@ from collections.abc import Callable
 BATCH_MAX = 32
 """Number of connections whose responses are sent without waiting for more."""
 WAIT_S = 0.001
-"""How long an answer may wait for those of other connections."""
+"""How long a response may wait for those of other connections."""
 _UNKNOWN = ()
 
 

@@ -17,8 +17,8 @@ CloseKind = tuple[str, str, str]  # host, listener, reason without its numbers
 
 
 class CloseLog:
-    """The first closing of a kind is logged at once; later ones are counted, and logged in one line
-    every PERIOD_MS. A kind that did not recur is forgotten.
+    """The first closing of a kind is logged immediately; later ones are counted, and logged in one
+    line every PERIOD_MS. A kind that did not recur is forgotten.
     """
 
     def __init__(self, clock: Clock) -> None:

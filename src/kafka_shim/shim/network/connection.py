@@ -90,7 +90,7 @@ class Connection(asyncio.BufferedProtocol):
 
     @property
     def awaits_authentication(self) -> bool:
-        """Whether the client has to authenticate first, and has not yet."""
+        """Return whether the client has to authenticate first, and has not yet."""
         session = self._session
         is_admitted = self._state is not _NOT_ADMITTED
         return session is not None and is_admitted and session.phase is not _AUTHENTICATED
@@ -381,11 +381,13 @@ class Connection(asyncio.BufferedProtocol):
         self._response_bytes = 0
         if not self._write_buffer.send_frames(
             self._responses
-        ):  # the peer has closed: drop further answers
+        ):  # the peer has closed: drop further responses
             self._frames.clear()
 
     def _update_reading(self) -> None:
-        """Read only while all received requests are answered and the peer reads its responses."""
+        """Read only while all received requests have their responses and the peer reads its
+        responses.
+        """
         transport = self._transport
         if transport is None or transport.is_closing():
             return

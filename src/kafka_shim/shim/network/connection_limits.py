@@ -49,8 +49,8 @@ class ConnectionLimits:
         return SampledRate(seconds * 1000, configs.effective_broker_int("quota.window.num"))
 
     def is_inter_broker_listener(self, listener: str) -> bool:
-        """Whether it is the one of brokers, and not the only one: it has room while others have
-        none, and does not count in the rate of all.
+        """Return whether it is the one of brokers, and not the only one: it has room while others
+        have none, and does not count in the rate of all.
         """
         return listener == self._inter_broker_listener
 

@@ -1,4 +1,4 @@
-"""Produce requests that are long, but soon appended: they are handled in one turn.
+"""Produce requests that are long, but soon appended: they are handled in one time slice.
 
 Such a request has a few partitions, with an uncompressed batch each. Records of one shape are
 looked at fast, however long they are; others may have headers, of which each takes its time.
@@ -27,7 +27,7 @@ _COMPRESSION = 0x07
 
 
 def is_quickly_appended(frame: bytes) -> bool:
-    """Whether a Produce request surely takes a few ms only."""
+    """Return whether a Produce request surely takes a few ms only."""
     if len(frame) > BYTES_MAX:
         return False
     try:

@@ -1,4 +1,4 @@
-"""Large requests of all connections: a few are worked on in turns, the others wait."""
+"""Large requests of all connections: a few are worked on in time slices, the others wait."""
 
 import asyncio
 import gc
@@ -44,7 +44,7 @@ def needs_time_slices(frame: bytes) -> bool:
 
 
 class LargeRequests:
-    """Handles large requests, each on its own thread, in turns."""
+    """Handles large requests, each on its own thread, in time slices."""
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
@@ -54,7 +54,7 @@ class LargeRequests:
         self._waiting: deque[LargeRequestWork] = deque()
 
     def can_use_time_slices(self) -> bool:
-        """Whether large requests are taken.
+        """Return whether large requests are taken.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
         own authorizer is called from the loop's thread only, and a loop in debug mode likewise.

@@ -13,7 +13,7 @@ class RequestReader(Protocol):
 
 
 class RequestMemory:
-    """Counts the memory of large requests from their first bytes until they are answered.
+    """Counts the memory of large requests from their first bytes until they have their responses.
 
     As with Kafka's queued.max.request.bytes, a request is read if any memory is left, so the limit
     can be exceeded by one request. Other readers wait in order.
@@ -62,7 +62,7 @@ class RequestMemory:
 
 
 class ArrivingRequestMemory:
-    """The large request of a connection: one at a time, from its first bytes to its answer."""
+    """The large request of a connection: one at a time, from its first bytes to its response."""
 
     def __init__(self, memory: RequestMemory, reader: RequestReader) -> None:
         self._memory = memory
@@ -72,7 +72,7 @@ class ArrivingRequestMemory:
         self.has_memory = True
 
     def may_continue_reading(self, size: int, now_ms: int) -> bool:
-        """Whether to read on, while a frame of this size, above SMALL_BYTES, arrives."""
+        """Return whether to read on, while a frame of this size, above SMALL_BYTES, arrives."""
         if not self.is_begun:
             self.is_begun = True
             self.has_memory = self._memory.reserve(self._reader, size, now_ms)
@@ -83,7 +83,7 @@ class ArrivingRequestMemory:
         self._is_whole = self.is_begun
 
     def on_responded(self, now_ms: int) -> None:
-        """Record that all complete frames are answered."""
+        """Record that all complete frames have their responses."""
         if self._is_whole:
             self.release_memory(now_ms)
 

@@ -191,7 +191,7 @@ class Server:
         return self._contexts[listener.name]
 
     async def stop(self) -> None:
-        """Stop listening, let written answers go out, close every connection."""
+        """Stop listening, let written responses go out, close every connection."""
         self._is_stopped = True
         if self._overdue_check_timer is not None:
             self._overdue_check_timer.cancel()
@@ -243,7 +243,7 @@ class Server:
     def _close_overdue_connections(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
 
-        DEVIATION: Kafka has no limit for the log-in.
+        DEVIATION: Kafka has no limit for the authentication.
         """
         now_ms, limits = self.cluster.clock.now_ms(), self.limits
         for connection in list(self._connections):

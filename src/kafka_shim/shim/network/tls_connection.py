@@ -84,7 +84,7 @@ class TlsConnection(asyncio.Protocol):
             self.abort()
 
     def abort(self) -> None:
-        """Close at once."""
+        """Close immediately."""
         if self._connection is not None:
             self._connection.abort()
         elif self._transport is not None:

@@ -85,7 +85,7 @@ class Access(msgspec.Struct, eq=False):
         return NO_ERROR if self.allows_bound(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
-        """Whether one need is met; also for rows whose denial shows no error."""
+        """Return whether one need is met; also for rows whose denial shows no error."""
         return self.allows_bound(self._policy.bind_requirement_to_release(requirement), name, count)
 
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
@@ -128,7 +128,7 @@ class Access(msgspec.Struct, eq=False):
     def require(
         self, requirement: Requirement, name: str = CLUSTER_NAME, message: str | None = None
     ) -> None:
-        """Refuse the whole request unless allowed; the message is for APIs that say more."""
+        """Raise RequestRejected unless allowed; `message` is for APIs that have one."""
         error = self.error(requirement, name)
         if error:
             raise RequestRejected(error, message)
@@ -182,7 +182,7 @@ class Access(msgspec.Struct, eq=False):
 
     @property
     def has_authorizer(self) -> bool:
-        """Whether there is one at all; without it every check passes and ACL APIs answer 54."""
+        """Return whether there is one; without it checks pass, and ACL APIs return error 54."""
         self.was_consulted = True
         return self._policy.authorizer is not None
 

@@ -1,4 +1,4 @@
-"""The requests that are allowed before a log-in, and after it has expired."""
+"""The requests that are allowed before authentication, and after it has expired."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, is_request
@@ -21,7 +21,8 @@ ALLOWED_APIS_BY_PHASE = {
 def close_unless_allowed_in_phase(
     header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
 ) -> None:
-    """Before a log-in allow only what leads to it; after its lifetime only another one (KIP-368).
+    """Before authentication allow only what leads to it; after its lifetime only another one
+    (KIP-368).
 
     Bytes that are no request may be a raw token with a password: only their length is reported.
     """
@@ -29,7 +30,7 @@ def close_unless_allowed_in_phase(
         if header.api_key in ALLOWED_APIS_BY_PHASE[session.phase]:
             return
         if session.phase is _AUTHENTICATE and is_request(header):
-            return  # it is answered: ILLEGAL_SASL_STATE
+            return  # it gets its response: ILLEGAL_SASL_STATE
         if not is_request(header):
             raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
         if session.phase is Phase.REFUSED:

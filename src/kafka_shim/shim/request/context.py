@@ -56,7 +56,7 @@ class RequestContext(msgspec.Struct, eq=False):
         return items if slices is None else slices.time_sliced(items)
 
     def time_sliced_list(self, items: list[Item]) -> list[Item]:
-        """Return a list that behaves like `in_turns` whenever it is iterated."""
+        """Return a list that behaves like `time_sliced` whenever it is iterated."""
         slices = self.access.slices
         if slices is None:
             return items
@@ -66,14 +66,14 @@ class RequestContext(msgspec.Struct, eq=False):
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Return the result of a function that uses only its arguments, never the cluster: for a
-        large request it runs beside other requests. Use it once or twice per request: each time
-        costs two turns.
+        large request it runs while other requests are handled. Use it once or twice per request:
+        each time costs two time slices.
         """
         slices = self.access.slices
         return work(*arguments) if slices is None else slices.offload(work, *arguments)
 
     def disable_time_slices(self) -> None:
-        """Handle no other request until this one is answered."""
+        """Handle no other request until this one gets its response."""
         self.access.slices = None
 
     def coordinator_error(self, group_id: str) -> ErrorCode:

@@ -1,4 +1,4 @@
-"""Long arrays of a large request: a turn may end during any iteration over them."""
+"""Long arrays of a large request: a time slice may end during any iteration over them."""
 
 from collections.abc import Iterator
 from functools import cache
@@ -9,11 +9,13 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.request.time_slices import TimeSlices
 
 LONG_ARRAY_ITEMS = 64
-"""Shorter arrays are gone through in one turn."""
+"""Shorter arrays are gone through in one time slice."""
 
 
 class TimeSlicedList(list[Any]):
-    """A list whose iteration takes turns; after any element, other requests may be handled."""
+    """A list whose iteration is divided into time slices; after any element, other requests may be
+    handled.
+    """
 
     __slots__ = ("_slices",)
 

@@ -19,7 +19,7 @@ class Phase(Enum):
     AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
     READY = "ready"
     REFUSED = "refused"  # re-authentication with another mechanism: the next request closes
-    FAILED = "failed"  # wrong credentials: the answer goes out, then the connection is closed
+    FAILED = "failed"  # wrong credentials: the response goes out, then the connection is closed
 
 
 class Session:
@@ -73,7 +73,7 @@ class Session:
         self.principal = listener.principal
         self.phase = Phase.HANDSHAKE if listener.protocol.uses_sasl else Phase.READY
         self.is_authenticated = False  # by SASL
-        self.expires_at_ms: int | None = None  # when the log-in must have been renewed
+        self.expires_at_ms: int | None = None  # when the authentication must have been renewed
         self.renewed_at_ms: int | None = None  # when the last re-authentication began
         self.token_id: str | None = None  # the delegation token that was the proof
         self.mechanism: str | None = None
@@ -84,7 +84,7 @@ class Session:
 
     @property
     def is_ready(self) -> bool:
-        """Whether it has logged in, where that is wanted."""
+        """Return whether it has logged in, where that is wanted."""
         return self.phase is Phase.READY
 
     def set_principal(self, principal: str) -> None:

@@ -1,9 +1,9 @@
-"""Large requests are handled in turns, between which others are served.
+"""Large requests are handled in time slices, between which others are served.
 
 The handler runs on its own thread, but never at the same time as the event loop: each waits while
 the other runs, so handlers need no locks. It can be interrupted at a permission check and where it
 iterates `over` items. Only functions of their arguments, such as decoding and encoding messages,
-run `beside` the loop.
+run next to the event loop (`offload`).
 """
 
 import threading
@@ -18,7 +18,7 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 LARGE_BYTES = 16 * 1024
-"""Smaller requests are answered in one turn."""
+"""Smaller requests are handled in one time slice."""
 
 
 class EventLoop(Protocol):
@@ -29,11 +29,11 @@ class EventLoop(Protocol):
 
 
 class RequestAbandonedError(BaseException):
-    """Raised in a handler at the end of a turn if its answer is no longer needed."""
+    """Raised in a handler at the end of a time slice if its response is no longer needed."""
 
 
 class TimeSlices(Generic[Result]):
-    """Runs `work` in turns and then calls `done` on the loop with a function that returns the
+    """Runs `work` in time slices and then calls `done` on the loop with a function that returns the
     result of `work`, or raises its exception.
     """
 
@@ -55,20 +55,20 @@ class TimeSlices(Generic[Result]):
         self._thread = threading.Thread(target=self._run_worker, name="large request", daemon=True)
 
     def start_first_slice(self) -> None:
-        """Take the first turn. Call it on the loop's thread."""
+        """Take the first time slice. Call it on the loop's thread."""
         full_gc_postponement.begin()
         self._thread.start()
         self._run_next_slice()
 
     def abandon_work(self) -> None:
-        """End the work where it can next be interrupted, with an AbandonedError."""
+        """End the work where it can next be interrupted, with a RequestAbandonedError."""
         self._is_abandoned = True
         self._resume_full_gc_once()
 
     def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]:
-        """Give the items; a turn may end after each.
+        """Give the items; a time slice may end after each.
 
-        Outside of a turn there is no interruption.
+        Outside of a time slice there is no interruption.
         """
         if not self._is_worker_thread():
             yield from items
@@ -78,7 +78,7 @@ class TimeSlices(Generic[Result]):
             self.yield_if_slice_ended()
 
     def yield_if_slice_ended(self) -> None:
-        """End the turn if it has taken long enough; work beside the loop takes none."""
+        """End the time slice if it has taken long enough; offloaded work takes none."""
         is_late = time.perf_counter() >= self._slice_ends_s
         if is_late and not self._is_offloaded and self._is_worker_thread():
             self._loop_may_run.release()
@@ -87,7 +87,7 @@ class TimeSlices(Generic[Result]):
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Run a function that does not use the cluster while the loop continues.
 
-        Outside of a turn it runs at once.
+        Outside of a time slice it runs immediately.
         """
         if not self._is_worker_thread():
             return work(*arguments)
@@ -100,7 +100,7 @@ class TimeSlices(Generic[Result]):
             self._await_next_slice()
 
     def _run_next_slice(self) -> None:
-        """Continue the work for a turn; called on the loop's thread, which waits meanwhile."""
+        """Continue the work for a time slice, on the loop's thread, which waits meanwhile."""
         self._worker_may_run.release()
         self._loop_may_run.acquire()
         outcome, done = self._outcome, self._on_done
@@ -117,8 +117,8 @@ class TimeSlices(Generic[Result]):
         return threading.get_ident() == self._worker
 
     def _drop_references(self) -> None:
-        """Drop references to the request: its long arrays refer to these turns, and the garbage
-        collector does not scan messages. Thread ids can be reused.
+        """Drop references to the request: its long arrays refer to these time slices, and the
+        garbage collector does not scan messages. Thread ids can be reused.
         """
         self._worker = self._outcome = None
         self._work = self._on_done = _ignore_arguments

@@ -85,7 +85,7 @@ def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
 def numeric_time_claim(claims: Mapping[str, Any], name: str) -> float | None:
     """Return a time in seconds since 1970, with a fraction or without; None without the claim.
 
-    Times beyond 285,000 years count as then: in milliseconds they would not fit into an answer.
+    Times beyond 285,000 years count as then: in milliseconds they would not fit into a response.
     """
     time = claims.get(name)
     if time is None:

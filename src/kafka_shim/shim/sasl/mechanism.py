@@ -9,14 +9,14 @@ BEARER_REFUSAL = '{"status":"invalid_token"}'
 
 
 class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
-    """The log-in failed; the response has this text, and SASL_AUTHENTICATION_FAILED (58)."""
+    """The authentication failed: SASL_AUTHENTICATION_FAILED (58), with this text."""
 
 
 class SaslStep(msgspec.Struct, frozen=True):
     """The server's next message; with a principal, the exchange has succeeded.
 
-    `expires_at_ms` is when the log-in expires (a token's expiry); None if it does not. `refusal`:
-    the reason, if the reply is an error that the client must acknowledge.
+    `expires_at_ms` is when the authentication expires (a token's expiry); None if it does not.
+    `rejection_reason`: the reason, if the reply is an error that the client must acknowledge.
     """
 
     reply: bytes
@@ -30,5 +30,5 @@ class SaslExchange(Protocol):
     """One authentication in progress."""
 
     def step(self, message: bytes) -> SaslStep:
-        """Take the client's next message; raises SaslFailure."""
+        """Take the client's next message. Raise SaslFailure if the authentication fails."""
         ...

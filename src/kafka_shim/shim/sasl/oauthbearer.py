@@ -1,7 +1,7 @@
 """OAUTHBEARER (RFC 7628, KIP-255): a token instead of a password.
 
-A refused token is answered with a JSON status, upon which the client sends one more byte and the
-log-in fails. Who checks tokens, and how, is in `unsecured_token.py` and `signed_token.py`.
+A refused token gets a JSON status, upon which the client sends one more byte and the
+authentication fails. Who checks tokens, and how, is in `unsecured_token.py` and `signed_token.py`.
 """
 
 import re
@@ -19,7 +19,7 @@ _AUTH = re.compile(r"(?P<scheme>\w+) +(?P<token>[-_.a-zA-Z0-9]+)", re.ASCII)
 
 
 class BearerExchange:
-    """One log-in with a token."""
+    """One authentication with a token."""
 
     def __init__(self, validator: TokenValidator, now_ms: Callable[[], int]) -> None:
         self._validator = validator

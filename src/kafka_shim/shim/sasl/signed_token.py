@@ -62,7 +62,7 @@ class _VerificationKey(msgspec.Struct, frozen=True):
 
 
 class SignedTokenValidator:
-    """Tokens signed with one of the keys at `url`, a `file:` URL; ConfigError if it has none."""
+    """Validates tokens by the keys at `url`, a `file:` URL. Raise ConfigError without keys."""
 
     def __init__(self, url: str, expected: ExpectedClaims) -> None:
         self._keys = _load_json_web_keys(url)

@@ -85,7 +85,7 @@ def principal_of_certificate(certificate: bytes, rules: tuple[MappingRule, ...])
 
 
 def map_name_by_first_rule(rules: tuple[MappingRule, ...], name: str) -> str:
-    """Return the principal's name for a certificate's; LookupError if no rule matches."""
+    """Return the principal's name for a certificate's. Raise LookupError if no rule matches."""
     for rule in rules:
         mapped = rule.mapped_name(name)
         if mapped is not None:

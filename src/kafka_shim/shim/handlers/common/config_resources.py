@@ -31,7 +31,7 @@ def check_resource_named_once(count: int) -> None:
 
 
 def is_describable_type(resource_type: int, context: RequestContext) -> bool:
-    """Whether resources of this type have settings in the emulated release."""
+    """Return whether resources of this type have settings in the emulated release."""
     return resource_type in context.facts.configs.describable_config_resource_types
 
 

@@ -13,7 +13,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def is_controller(context: RequestContext) -> bool:
-    """Whether this broker may answer for the controller."""
+    """Return whether this broker may answer for the controller."""
     return (
         context.facts.cluster.brokers_forward_admin_requests
         or context.node_id == context.cluster.controller_id
@@ -21,7 +21,7 @@ def is_controller(context: RequestContext) -> bool:
 
 
 def require_controller(context: RequestContext) -> None:
-    """Refuse the whole request with 41 where it has to go to another broker."""
+    """Raise RequestRejected (NOT_CONTROLLER) if the request has to go to another broker."""
     if not is_controller(context):
         raise RequestRejected(ErrorCode.NOT_CONTROLLER)
 

@@ -13,7 +13,7 @@ Row = TypeVar("Row")
 def rows_by_topic_deduplicated(
     rows: Iterable[tuple[str, int, Row]],
 ) -> Iterator[tuple[str, list[Row]]]:
-    """Group rows (topic, partition, answer) like such a map: each topic with its answers."""
+    """Group rows (topic, partition, row) like such a map: each topic with its responses."""
     topics: dict[str, dict[int, Row]] = {}
     for name, index, row in rows:
         topics.setdefault(name, {})[index] = row

@@ -51,7 +51,7 @@ class PartitionReader(msgspec.Struct, frozen=True):
 
     @property
     def reads_committed(self) -> bool:
-        """Whether the last stable offset limits the reader; replicas read everything."""
+        """Return whether the last stable offset limits the reader; replicas read everything."""
         return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
 
 
@@ -208,7 +208,7 @@ def _unsupported_compression_data(index: int, reader: PartitionReader) -> Partit
 def response_bytes_limit(
     requested_bytes: int, context: RequestContext, *, is_follower: bool = False
 ) -> int:
-    """Return the byte limit of an answer: what was asked, or less by the broker's setting (2.5,
+    """Return the byte limit of a response: what was asked, or less by the broker's setting (2.5,
     KIP-541) or by the quota of a client, which may not fetch more than that at once.
     """
     cluster = context.cluster

@@ -22,7 +22,7 @@ from kafka_shim.shim.state.groups.groups import Groups
 from kafka_shim.shim.state.java_collections import in_timeline_hash_map_order
 
 TIME_SLICE_ITEMS = 1000
-"""Members that are described, or names that are sorted, in one turn."""
+"""Members that are described, or names that are sorted, in one time slice."""
 
 Group = TypeVar("Group")
 Row = TypeVar("Row")
@@ -39,7 +39,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     """One of these APIs; `protocol` is its groups' name in group.coordinator.rebalance.protocols.
 
     `topics` names the topics that the caller has to be allowed to describe, `described` makes a
-    group's entry of the answer (with its operations as bits), `failed` an entry with an error.
+    group's entry of the response (with its operations as bits), `failed` an entry with an error.
     """
 
     protocol: str
@@ -96,7 +96,7 @@ Member = TypeVar("Member")
 def members_in_map_order(
     members: Mapping[str, Member], context: RequestContext
 ) -> Iterable[Member]:
-    """Return members in the order of Kafka's map; large groups are sorted and read in turns."""
+    """Return members in the order of Kafka's map; those of large groups in time slices."""
     if len(members) <= TIME_SLICE_ITEMS:
         return _sort_members(members)
     return context.time_sliced(context.offload(_sort_members, dict(members)))

@@ -61,7 +61,7 @@ def stored_topic_id(topic: Topic, index: int) -> bytes:
 
 
 def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:
-    """Whether a commit's metadata is within `offset.metadata.max.bytes`."""
+    """Return whether a commit's metadata is within `offset.metadata.max.bytes`."""
     metadata = partition.committed_metadata
     return not metadata or len(metadata.encode()) <= bytes_max
 

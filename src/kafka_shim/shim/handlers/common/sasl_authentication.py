@@ -13,7 +13,7 @@ from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_
 from kafka_shim.shim.state.authentications import NAME_MAX, claimed_user_name
 from kafka_shim.shim.state.cluster import Cluster
 
-if TYPE_CHECKING:  # a mechanism is imported with the first log-in by it
+if TYPE_CHECKING:  # a mechanism is imported with the first authentication by it
     from kafka_shim.shim.sasl.scram import ScramAccount
 
 log = Log("shim.sasl")
@@ -77,7 +77,9 @@ def _new_scram_exchange(kind: ScramMechanism, cluster: Cluster) -> SaslExchange:
 def _delegation_token_account(
     kind: ScramMechanism, token_id: str, cluster: Cluster
 ) -> "ScramAccount | None":
-    """Return the owner of a delegation token, which is the principal of its log-in (KIP-48)."""
+    """Return the owner of a delegation token, which is the principal of its authentication
+    (KIP-48).
+    """
     token = cluster.tokens.find_unexpired(token_id)
     if token is None:
         return None

@@ -16,7 +16,7 @@ def require_authentication_without_token(context: RequestContext) -> None:
 
 
 def expiry_ms_of_failed_request(error: ErrorCode, context: RequestContext) -> int:
-    """Return the expiry in the answer of a failed renewal or expiration."""
+    """Return the expiry in the response of a failed renewal or expiration."""
     if error is ErrorCode.DELEGATION_TOKEN_REQUEST_NOT_ALLOWED:
         return -1
     return context.facts.users.failed_token_request_expiry

@@ -44,7 +44,7 @@ class TopicPlan(msgspec.Struct, frozen=True):
 
 
 def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
-    """Check a topic of the request; TopicError if it is invalid."""
+    """Check a topic of the request. Raise TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
         _check_new_topic_name(topic.name, cluster)
         configs = _validated_topic_configs(topic.configs, cluster)
@@ -172,7 +172,7 @@ class PartitionBudget:
         self._remaining = PARTITIONS_MAX
 
     def reserve(self, partitions: int) -> None:
-        """Count the partitions of a topic; TopicError above the limit."""
+        """Count the partitions of a topic. Raise TopicError above the limit."""
         self.check_enough(partitions)
         self._remaining -= partitions
 

@@ -40,7 +40,7 @@ class ReadableSharePartition(msgspec.Struct, frozen=True):
 
 
 class ShareFetchReading:
-    """One request: partitions are checked at once, read when there is enough or time is up."""
+    """One request: partitions are checked immediately, read when there is enough or time is up."""
 
     def __init__(
         self, request: ShareFetchRequest, context: RequestContext, denials: Mapping[str, ErrorCode]
@@ -62,7 +62,7 @@ class ShareFetchReading:
     def start(
         self, wanted: Sequence[SessionPartition], done: Callable[[Rows | None], None]
     ) -> Callable[[], None]:
-        """Read, at once or later, and give the rows to `done`; returns how to stop waiting.
+        """Read, immediately or later, and give the rows to `done`; returns how to stop waiting.
 
         None in place of rows: the whole request fails.
         """
@@ -151,7 +151,7 @@ class ShareFetchReading:
         return log.last_stable_offset if self._reads_committed else log.high_watermark
 
     def _is_ready_to_respond(self) -> bool:
-        """Return whether to answer now; also decide the order of reads.
+        """Return whether to respond now; also decide the order of reads.
 
         Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
         """

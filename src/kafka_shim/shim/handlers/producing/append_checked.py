@@ -37,7 +37,7 @@ def check_and_append(
     context: RequestContext,
     facts: RecordFacts,
 ) -> AppendedPosition:
-    """Check a partition in Kafka's order, and append to it; raises RecordsRejected."""
+    """Append to a partition after checks in Kafka's order. Raise RecordsRejected if one fails."""
     content, batch = row.content, row.batch
     if content is None:
         raise RecordsRejected(ErrorCode.UNKNOWN_SERVER_ERROR, returns_log_start=True)
@@ -80,7 +80,7 @@ def _append_checked_records(
 def check_acks_and_internal_topic(
     name: str, request: ProduceRequest, context: RequestContext
 ) -> None:
-    """Check what needs no partition; raises RecordsRejected."""
+    """Check what needs no partition. Raise RecordsRejected if a check fails."""
     if not ALL <= request.acks <= 1:
         raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
     topics = context.cluster.topics

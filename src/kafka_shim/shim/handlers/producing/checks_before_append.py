@@ -1,7 +1,8 @@
-"""Checks of records that take long: they run beside other requests, before anything is appended.
+"""Checks of records that take long: they run while other requests are handled, before anything is
+appended.
 
-A few hundred bytes can become records that take 100 ms to check, and a batch of 1 MiB may have
-half a million headers.
+A few hundred bytes can become records that take 100 ms to check, and a batch of 1 MiB may have half
+a million headers.
 """
 
 import msgspec
@@ -30,7 +31,7 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
 
 AT_ONCE_BYTES = 64 * 1024
-"""Decompressed bytes of a request that are checked in one turn, in 15 ms at most."""
+"""Decompressed bytes of a request that are checked in one time slice, in 15 ms at most."""
 _MAGIC_AT, _OLD_ATTRIBUTES_AT, _ATTRIBUTES_AT = 16, 17, 22
 _COMPRESSION = 0x07
 
@@ -87,7 +88,7 @@ def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
 
 
 def _is_single_uncompressed_batch(records: bytes) -> bool:
-    """Whether this is one batch of format 2 without compression, as most are."""
+    """Return whether this is one batch of format 2 without compression, as most are."""
     return (
         not records[_ATTRIBUTES_AT] & _COMPRESSION
         and records[_MAGIC_AT] == 2
@@ -109,7 +110,7 @@ def _decompressed_size(batch: Batch, bytes_max: int) -> int:
 
 
 def _has_compressed_entry(records: bytes) -> bool:
-    """Whether one of several messages of old formats, or of batches, is compressed."""
+    """Return whether one of several messages of old formats, or of batches, is compressed."""
     try:
         return any(
             records[start + (_OLD_ATTRIBUTES_AT if magic < 2 else _ATTRIBUTES_AT)] & _COMPRESSION

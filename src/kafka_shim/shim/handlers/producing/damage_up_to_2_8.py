@@ -30,7 +30,7 @@ class _RecordsInvalidError(Exception):
 
 
 def fails_broker_unexpectedly(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
-    """Whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
+    """Return whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
     content = bytes(batch.blob[batch.start_in_blob + HEADER_BYTES : batch.end_in_blob])
     if batch.compression == Compression.GZIP:
         content = _gunzip_ignoring_checksum(content)
@@ -94,7 +94,7 @@ def _read_records_one_by_one(content: bytes, batch: Batch, facts: RecordFacts) -
 
 
 def _end_of_record(body: bytes, pos: int, facts: RecordFacts) -> int:
-    """Return where a record ends; IndexError if it does not."""
+    """Return where a record ends. Raise IndexError if it does not."""
     _, pos = _read_varint(body, pos + 1, LONG_VARINT)
     _, pos = _read_varint(body, pos, INT_VARINT)
     pos = _end_of_sized_field(body, pos)

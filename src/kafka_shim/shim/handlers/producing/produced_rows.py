@@ -49,7 +49,7 @@ class ProducedTopic(msgspec.Struct, gc=False):
     topic: TopicProduceData
     partitions: dict[int, list[ProducedRow]]
     has_nulls: bool = False
-    """Whether there is a partition without records, which no client sends."""
+    """Return whether there is a partition without records, which no client sends."""
 
 
 def group_produced_rows(

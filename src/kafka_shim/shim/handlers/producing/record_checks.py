@@ -39,7 +39,7 @@ _LZ4, _ZSTD = Compression.LZ4, Compression.ZSTD
 COMPRESSED_ITEMS_MAX = 1 << 17
 """Records and headers in a compressed batch, so that a small request cannot take seconds."""
 LISTED_MAX = 10_000
-"""Records of a batch that an answer says are refused."""
+"""Records of a batch that a response says are refused."""
 NO_TIMESTAMP = -1
 
 
