@@ -111,16 +111,13 @@ def _describe_requested_topics(
     topics = context.cluster.topics
     topics_in_response = []
     indexes_by_topic: dict[str, dict[int, None]] = {}
-    for request_topic in context.time_sliced(allowed):
-        if request_topic.topic_name in topics:
-            indexes_by_topic.setdefault(request_topic.topic_name, {}).update(
-                dict.fromkeys(request_topic.partitions)
-            )
+    for row in context.time_sliced(allowed):
+        if row.topic_name in topics:
+            indexes = indexes_by_topic.setdefault(row.topic_name, {})
+            indexes.update(dict.fromkeys(row.partitions))
         else:
-            topics_in_response.append((request_topic.topic_name, request_topic.partitions))
-    topics_in_response += [
-        (name, list(partitions)) for name, partitions in indexes_by_topic.items()
-    ]
+            topics_in_response.append((row.topic_name, row.partitions))
+    topics_in_response += [(name, list(indexes)) for name, indexes in indexes_by_topic.items()]
     rows = []
     for name, partitions in context.time_sliced(topics_in_response):
         topic = topics.get(name)
