@@ -1,5 +1,6 @@
 """`make architecture` shows layers of siblings and finds cycles at any depth."""
 
+import re
 import tomllib
 
 import grimp
@@ -86,3 +87,17 @@ def test_the_contract_of_the_shim_has_no_more_layers_than_allowed() -> None:
         if contract.get("containers") == ["kafka_shim.shim"]
     ]
     assert len(contract["layers"]) <= LAYERS_MAX
+
+
+def test_the_page_lists_the_parts_of_the_shim_above_those_that_they_import() -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text()
+    table = page.partition("`shim/`, each above")[2].partition("`make contracts`")[0]
+    rows = re.findall(r"^\| ([^|]*`[\w/.]+`[^|]*) \|", table, re.MULTILINE)
+    cells = [re.findall(r"`(\w+)(?:/|\.py)`", cell) for cell in rows]
+    graph = grimp.build_graph("kafka_shim")
+    [shim] = [each for each in siblings_of(graph) if each.package == "kafka_shim.shim"]
+    order = {name: at for at, cell in enumerate(cells) for name in cell}
+    assert order.keys() >= {name.rpartition(".")[2] for name in shim.children}
+    for pair in shim.imports:
+        importer, imported = (name.rpartition(".")[2] for name in pair)
+        assert order[importer] <= order[imported], pair
