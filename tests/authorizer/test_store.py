@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
-from kafka_shim.authorizer.store import AclStore, CachingAclStore
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 TOPIC, GROUP = ResourceType.TOPIC, ResourceType.GROUP
@@ -173,7 +173,7 @@ def test_acls_that_are_not_concrete_raise_an_error(acl: Acl) -> None:
 def test_cached_lookups_end_when_acls_change() -> None:
     wide, other = make("ord", pattern=PatternType.PREFIXED), make(principal="User:bob")
     alice, bob = Actor("User:alice", "h"), Actor("User:bob", "h")
-    store = CachingAclStore([wide])
+    store = AclStore([wide], caches_lookups=True)
 
     def found() -> tuple[list[str], int, int]:
         names = [

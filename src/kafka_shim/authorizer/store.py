@@ -1,7 +1,6 @@
 """The ACLs of a cluster, indexed so that the time of a decision does not depend on their number."""
 
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
 from typing import Any
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
@@ -14,7 +13,7 @@ TimeSlicer = Callable[[Iterable[Any]], Iterable[Any]]
 """Iterates over something in time slices, between which other work is done."""
 
 CACHED_LOOKUPS_MAX = 1 << 17
-"""Names, and actors, whose patterns and subjects a CachingAclStore keeps."""
+"""Names, and actors, whose patterns and subjects are cached."""
 
 _OPERATIONS_AND_PERMISSIONS_BY_BIT = [
     (operation, permission)
@@ -28,12 +27,19 @@ _NOWHERE: dict[str, Subject] = {}
 class AclStore:
     """A set of ACLs; `epoch` increases with every change, so that others can cache results.
 
-    Only concrete ACLs are stored (without ANY, MATCH or UNKNOWN): see `validate`. With
+    With `caches_lookups`, patterns and subjects are cached until an ACL changes: for a large number
+    of checks of the same names and actors.
+
+    Only concrete ACLs are stored (without ANY, MATCH or UNKNOWN): see `acl_requests`. With
     `host_networks`, hosts such as `10.0.0.0/8` stand for all their addresses, as since 4.4.
     """
 
-    def __init__(self, acls: Iterable[Acl] = ()) -> None:
+    def __init__(self, acls: Iterable[Acl] = (), *, caches_lookups: bool = False) -> None:
         self.epoch = 0
+        self._cached_patterns: dict[tuple[ResourceType, str, bool], list[Pattern]] | None = None
+        self._cached_subjects: dict[Actor, list[Subject]] | None = None
+        if caches_lookups:
+            self._cached_patterns, self._cached_subjects = {}, {}
         self.host_networks = True
         self.changed_acls: set[Acl] | None = None
         """Where added and removed ACLs are recorded, if it is set."""
@@ -94,7 +100,7 @@ class AclStore:
         if not before:
             index.record_pattern_of_subject(subject, pattern)
         self._count += 1
-        self.epoch += 1
+        self._begin_next_epoch()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
         return True
@@ -119,7 +125,7 @@ class AclStore:
             if not any(other.has_patterns_of_subject(subject) for other in self._types):
                 self._remove_subject(subject)
         self._count -= 1
-        self.epoch += 1
+        self._begin_next_epoch()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
         return True
@@ -132,7 +138,7 @@ class AclStore:
         """Replace all ACLs; the epoch continues to increase."""
         kept = tuple(acls)
         self._clear_all_acls()
-        self.epoch += 1
+        self._begin_next_epoch()
         for acl in kept:
             self.add(acl)
 
@@ -166,6 +172,9 @@ class AclStore:
 
         The host may also be in a subject's network.
         """
+        cached = self._cached_subjects
+        if cached is not None and actor in cached:
+            return cached[actor]
         everywhere, somewhere = self._everywhere, self._somewhere
         candidates = (
             everywhere.get(actor.principal),
@@ -176,6 +185,8 @@ class AclStore:
         subjects = [subject for subject in candidates if subject is not None]
         if self._in_networks:
             subjects += self._subjects_whose_network_includes(actor)
+        if cached is not None and len(cached) < CACHED_LOOKUPS_MAX:
+            cached[actor] = subjects
         return subjects
 
     def acl_hosts_covering(self, principal: str, host: str) -> list[str]:
@@ -193,9 +204,17 @@ class AclStore:
         self, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool = False
     ) -> list[Pattern]:
         """Return the patterns that apply, without `*` where it is ignored (for `*eu`)."""
+        cached = self._cached_patterns
+        key = None if cached is None else (resource_type, name, wildcard_covers_starred_names)
+        if cached is not None and key in cached:
+            return cached[key]
         patterns = self._types[resource_type].patterns_matching_name(name)
         if name[:1] == WILDCARD and not wildcard_covers_starred_names:
-            return [p for p in patterns if p.resource_name == name or p.pattern_type is _PREFIXED]
+            patterns = [
+                p for p in patterns if p.resource_name == name or p.pattern_type is _PREFIXED
+            ]
+        if cached is not None and key is not None and len(cached) < CACHED_LOOKUPS_MAX:
+            cached[key] = patterns
         return patterns
 
     def patterns_of_type(self, resource_type: ResourceType) -> Iterator[Pattern]:
@@ -211,6 +230,12 @@ class AclStore:
         self, resource_type: ResourceType, name: str, pattern_type: PatternType
     ) -> Pattern | None:
         return self._types[resource_type].pattern_with_name(name, pattern_type)
+
+    def _begin_next_epoch(self) -> None:
+        self.epoch += 1
+        if self._cached_patterns is not None and self._cached_subjects is not None:
+            self._cached_patterns.clear()
+            self._cached_subjects.clear()
 
     def _subjects_whose_network_includes(self, actor: Actor) -> Iterator[Subject]:
         for principal in (actor.principal, ANY_USER):
@@ -266,33 +291,6 @@ class AclStore:
 
     def _indexes_of_type_or_any(self, resource_type: ResourceType) -> list[ResourceTypeIndex]:
         return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
-
-
-class CachingAclStore(AclStore):
-    """A store that caches lookups, for a large number of checks of the same names and actors."""
-
-    def __init__(self, acls: Iterable[Acl] = ()) -> None:
-        super().__init__(acls)
-        self._deciding = lru_cache(CACHED_LOOKUPS_MAX)(self._patterns_of_epoch)
-        self._including = lru_cache(CACHED_LOOKUPS_MAX)(self._subjects_of_epoch)
-
-    def subjects_of(self, actor: Actor) -> list[Subject]:
-        return self._including(self.epoch, actor)
-
-    def patterns_deciding(
-        self, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool = False
-    ) -> list[Pattern]:
-        return self._deciding(self.epoch, resource_type, name, wildcard_covers_starred_names)
-
-    def _subjects_of_epoch(self, _: int, actor: Actor) -> list[Subject]:
-        return super().subjects_including(actor)
-
-    def _patterns_of_epoch(
-        self, _: int, resource_type: ResourceType, name: str, wildcard_covers_starred_names: bool
-    ) -> list[Pattern]:
-        return super().patterns_used_for_decision(
-            resource_type, name, wildcard_covers_starred_names
-        )
 
 
 def acl_of_grant_bit(pattern: Pattern, subject: Subject, bit: int) -> Acl:

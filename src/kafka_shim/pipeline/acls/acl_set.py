@@ -10,7 +10,7 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.store import CachingAclStore
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.protocol.api_versions import RELEASES
 
@@ -32,7 +32,7 @@ class AclSet(msgspec.Struct, frozen=True):
             super_users=self.super_users,
             allow_everyone=self.allow_everyone,
             rules=acl_rules_of_release(self.release),
-            store=CachingAclStore(self.acls),
+            store=AclStore(self.acls, caches_lookups=True),
         )
 
 
