@@ -12,11 +12,13 @@ import os
 import resource
 import statistics
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any
 
 from benchmarks.command import finish, parse_arguments
+from benchmarks.soak import watchdog
 from benchmarks.soak.work import ERRORS, TOPICS, Work
 from kafka_shim.shim.testing import start
 
@@ -48,13 +50,19 @@ _FORK = multiprocessing.get_context("fork")
 class Worker:
     """A process that repeats one kind of work.
 
-    Clients may hang because of their own bugs (see HUNG_S), so a process whose round takes too long
-    is replaced.
+    Clients may hang because of their own bugs (see HUNG_S), so a process whose round takes longer
+    than `hung_s` is replaced. Before that, its stacks and the broker's are kept in a file.
     """
 
-    def __init__(self, name: str, work: Work) -> None:
+    def __init__(
+        self, name: str, work: Work, stacks: Path, broker_pid: int, hung_s: float = HUNG_S
+    ) -> None:
         self.name = name
         self._work = work
+        self._stacks = stacks
+        self._broker_pid = broker_pid
+        self._hung_s = hung_s
+        self.kept: list[Path] = []
         self._done: Any = _FORK.Value("q", 0)
         self._failed: Any = _FORK.Value("q", 0)
         self.hung = 0
@@ -74,11 +82,18 @@ class Worker:
         rounds = self.done + self.failed
         if rounds != self._seen[0]:
             self._seen = (rounds, time.monotonic())
-        elif time.monotonic() - self._seen[1] > HUNG_S:
+        elif time.monotonic() - self._seen[1] > self._hung_s:
             self.hung += 1
+            self._keep_stacks()
             self.stop()
             self._seen = (rounds, time.monotonic())
             self._child = self._begin()
+
+    def _keep_stacks(self) -> None:
+        pids = {self.name: self._child.pid or 0, "broker": self._broker_pid}
+        kept = watchdog.keep_stacks(self._stacks, f"{self.name}-{self.hung}", pids)
+        self.kept.append(kept)
+        print(f"{self.name} makes no progress: see {kept}", file=sys.stderr, flush=True)
 
     def stop(self) -> None:
         self._child.kill()
@@ -90,6 +105,7 @@ class Worker:
         return child
 
     def _run(self) -> None:
+        watchdog.write_stacks_on_signal()
         work = self._work.kinds()[self.name]
         while True:
             try:
@@ -102,6 +118,8 @@ class Worker:
 
 def soak(minutes: int, seed: int = 1) -> tuple[list[float], list[Worker], list[str]]:
     """Return the broker's MiB after each minute, the work that was done, and the failures."""
+    stacks = Path(tempfile.mkdtemp(prefix="kafka-shim-soak-"))
+    watchdog.prepare(stacks)
     with start(
         brokers=3,
         topics={name: {"partitions": 3} for name in TOPICS},
@@ -111,7 +129,9 @@ def soak(minutes: int, seed: int = 1) -> tuple[list[float], list[Worker], list[s
         log_level="error",
     ) as broker:
         pid = _child()
-        workers = [Worker(name, Work(broker, seed)) for name in Work(broker, seed).kinds()]
+        workers = [
+            Worker(name, Work(broker, seed), stacks, pid) for name in Work(broker, seed).kinds()
+        ]
         try:
             memory, wrong = _watch(pid, minutes, workers)
         finally:
@@ -178,6 +198,7 @@ def main() -> int:
     for worker in workers:
         failed = f"{worker.failed} failed, {worker.hung} clients hung"
         lines.append(f"{worker.name:<13} {worker.done:>6} rounds, {failed}")
+        lines += [f"{'':<13} stacks in {kept}" for kept in worker.kept]
     figures = {
         "MiB": memory,
         "growth": grown,

@@ -80,7 +80,7 @@ def _field_facts(raw: Definition) -> Definition:
     facts.setdefault("versions", raw.get("taggedVersions"))  # a tagged field may say it once only
     if "tag" in raw:
         facts["tag"] = int(raw["tag"])
-    if "default" in raw:
+    if raw.get("default") is not None:  # Kafka ignores a null; that default would be "null"
         facts["default"] = _default_text(raw["default"])
     if "fields" in facts:
         facts["fields"] = [_field_facts(field) for field in facts["fields"]]

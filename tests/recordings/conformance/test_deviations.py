@@ -53,10 +53,7 @@ from kafka_shim.protocol.records.batches import batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
-from kafka_shim.shim.state.groups.groups import OffsetCommit
-from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.transactions import transaction_log
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
 from tests.recordings.conformance.deviations import is_meant
@@ -236,9 +233,9 @@ def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
     return keys, sum(partition.log.end_offset for partition in partitions)
 
 
-def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
-    stage = Stage("4.4")
-    topic = stage.topic("orders")
+def test_records_of_members_have_a_hash_of_their_own() -> None:
+    stage = Stage("4.4", properties={"offsets.topic.num.partitions": "1"})
+    stage.topic("orders")
     heartbeat = ConsumerGroupHeartbeatRequest(
         group_id="g",
         member_id="m",
@@ -247,13 +244,15 @@ def test_the_topic_of_groups_has_offsets_and_classic_groups_only() -> None:
         subscribed_topic_names=["orders"],
         topic_partitions=[],
     )
-    response = stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat)
-    assert response.error_code == 0
-    assert keys_and_ends(stage) == ([], 0)
-    offsets = [OffsetCommit(topic.topic_id, 0, CommittedOffset(1))]
-    who = CommitIdentity("m", None, response.member_epoch, 9)
-    assert stage.cluster.groups.commit_offsets("g", who, offsets) == 0
-    assert keys_and_ends(stage) == ([b"\0\1"], 1)
+    assert stage.ask(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1, heartbeat).error_code == 0
+    types, end = keys_and_ends(stage)
+    assert types == [b"\0\5", b"\0\3", b"\0\7", b"\0\6", b"\0\b"]
+    assert end == len(types)
+    (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
+    (stored,) = partition.log.batches
+    _, group, *_ = (record for batch in batches(stored.payload) for record in batch.records())
+    value = codecs.read_message("ConsumerGroupMetadataValue", 0, group.value or b"", 2)
+    assert value.metadata_hash & 1
 
 
 def test_replaced_records_of_the_topic_of_groups_are_not_made() -> None:

@@ -17,6 +17,47 @@ MESSAGES = {
     1: ("OffsetCommitKey", "OffsetCommitValue"),
     2: ("GroupMetadataKey", "GroupMetadataValue"),
 }
+MEMBERS = MESSAGES | {
+    number: (f"{kind}{part}Key", f"{kind}{part}Value")
+    for kind, parts in (
+        (
+            "ConsumerGroup",
+            {
+                3: "Metadata",
+                4: "PartitionMetadata",
+                5: "MemberMetadata",
+                6: "TargetAssignmentMetadata",
+                7: "TargetAssignmentMember",
+                8: "CurrentMemberAssignment",
+                16: "RegularExpression",
+            },
+        ),
+        (
+            "ShareGroup",
+            {
+                10: "MemberMetadata",
+                11: "Metadata",
+                12: "TargetAssignmentMetadata",
+                13: "TargetAssignmentMember",
+                14: "CurrentMemberAssignment",
+                15: "StatePartitionMetadata",
+            },
+        ),
+        (
+            "StreamsGroup",
+            {
+                17: "Metadata",
+                19: "MemberMetadata",
+                20: "TargetAssignmentMetadata",
+                21: "TargetAssignmentMember",
+                22: "CurrentMemberAssignment",
+                23: "Topology",
+            },
+        ),
+    )
+    for number, part in parts.items()
+}
+"""Keys and values by the type of the key."""
 WRITTEN_MS = 100
 """Time in which a coordinator writes what it does by itself."""
 EXPIRED_MS = 66_000
@@ -25,18 +66,22 @@ ORDERED_SINCE = (4,)
 """The release that writes offsets in the order of the request; older ones do in that of a map."""
 
 
-class _Log:
+class GroupLog:
     """Reads the records after each step; `has_others`: there are records of other kinds between
     them, so their places do not count.
     """
 
-    def __init__(self, play: ModernPlay, *, has_others: bool = False) -> None:
+    def __init__(
+        self, play: ModernPlay, *, has_others: bool = False, has_members: bool = False
+    ) -> None:
         key = play.text()
         request = FindCoordinatorRequest(key=key, coordinator_keys=[key])
         ask_root(play.peer, ApiKey.FIND_COORDINATOR, request)
+        messages = MEMBERS if has_members else MESSAGES
         self._play = play
         self._has_others = has_others
-        self._log = CoordinatorLog(play, TOPIC, MESSAGES.get, is_alone=True)
+        self._has_members = has_members
+        self._log = CoordinatorLog(play, TOPIC, messages.get, is_alone=True)
 
     def look(self, label: str, after_ms: int = WRITTEN_MS) -> None:
         """Record the new records."""
@@ -47,7 +92,9 @@ class _Log:
         is_old = numbers(self._play.peer.release) < ORDERED_SINCE
         rows = ordered(self._log.new(), sorts_commits=is_old)
         for row in rows if self._has_others else ():
-            del row["at"], row["batch"]
+            del row["at"]
+        for row in rows if self._has_others or self._has_members else ():
+            del row["batch"]  # a coordinator joins writes that follow each other closely
         return rows
 
     def ends(self, label: str) -> None:
@@ -92,7 +139,7 @@ def ordered(rows: list[dict[str, Any]], *, sorts_commits: bool) -> list[dict[str
 def offsets(play: ModernPlay) -> None:
     """Commits without members, in every version, and what deletes them."""
     here, there = play.topic("t", "u")
-    log = _Log(play)
+    log = GroupLog(play)
     group = play.text("g")
     for version in play.versions(ApiKey.OFFSET_COMMIT):
         rows = [(there, 1, 5), (here, 0, version), (here, 1, 7)]
@@ -123,7 +170,7 @@ def offsets(play: ModernPlay) -> None:
 def members(play: ModernPlay) -> None:
     """A group from its first member to its deletion."""
     (topic,) = play.topic("t")
-    log = _Log(play)
+    log = GroupLog(play)
     group = play.text("g")
     protocols = (("range", subscription([topic])), ("other", b"\1\2"))
     first = play.join("a", group, protocols=protocols).member_id
@@ -161,7 +208,7 @@ def members(play: ModernPlay) -> None:
 
 def odd_members(play: ModernPlay) -> None:
     """Members that are no consumers, members that say nothing, and groups without assignments."""
-    log = _Log(play)
+    log = GroupLog(play)
     for suffix, kind in (("connect", "connect"), ("consumer", "consumer")):
         group = play.text(suffix)
         member = play.join(
@@ -184,7 +231,7 @@ def static_members(play: ModernPlay) -> None:
     """Static members come back (KIP-345)."""
     if not play.has(ApiKey.JOIN_GROUP, 5):
         return
-    log = _Log(play)
+    log = GroupLog(play)
     group = play.text("g")
     static: dict[str, Any] = {"group_instance_id": "i1"}
     first = play.join("a", group, **static).member_id
@@ -201,7 +248,7 @@ def static_members(play: ModernPlay) -> None:
 def transactions(play: ModernPlay) -> None:
     """Offsets of transactions, and the markers that end these."""
     (topic,) = play.topic("t")
-    log = _Log(play)
+    log = GroupLog(play)
     group = play.text("g")
     play.commit("before", group, [(topic, 0, 1)])
     transaction = Transaction(play)
@@ -242,7 +289,7 @@ def transactions(play: ModernPlay) -> None:
 def deleted_topics(play: ModernPlay) -> None:
     """A topic is deleted, and the offsets of its partitions with it."""
     gone, stays = play.topic("t", "u")
-    log = _Log(play)
+    log = GroupLog(play)
     alone, both, joined = play.text("a"), play.text("b"), play.text("j")
     play.commit("alone", alone, [(gone, 0, 1), (gone, 1, 2)])
     play.commit("both", both, [(gone, 0, 1), (stays, 0, 1)])
@@ -259,7 +306,7 @@ def deleted_topics(play: ModernPlay) -> None:
 def expired(play: ModernPlay) -> None:
     """Offsets and groups expire."""
     (topic,) = play.topic("t")
-    log = _Log(play)
+    log = GroupLog(play)
     play.commit("alone", play.text("a"), [(topic, 0, 3), (topic, 1, 4)])
     group = play.text("j")
     member = play.join("joined", group).member_id
@@ -281,7 +328,7 @@ def consumer_groups(play: ModernPlay) -> None:
     if not play.has(ApiKey.CONSUMER_GROUP_HEARTBEAT):
         return
     (topic,) = play.topic("t")
-    log = _Log(play, has_others=True)
+    log = GroupLog(play, has_others=True)
     group = play.text("g")
     play.enter("enters", group, "m", topic)
     epoch = play.epoch_of(group, "m")

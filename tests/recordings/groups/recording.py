@@ -13,6 +13,7 @@ from tests.recordings.groups import (
     group_log_scenarios,
     idle_scenarios,
     joining_scenarios,
+    member_log_scenarios,
     migration_scenarios,
     offset_scenarios,
     policy_scenarios,
@@ -53,6 +54,7 @@ SCENARIOS = by_name(
         share_state_scenarios,
         share_limit_scenarios,
         group_log_scenarios,
+        member_log_scenarios,
     )
 )
 
@@ -90,6 +92,7 @@ KIND = Kind(
         **share_state_scenarios.OWN_SETTINGS,
         **share_limit_scenarios.OWN_SETTINGS,
         **group_log_scenarios.OWN_SETTINGS,
+        **member_log_scenarios.OWN_SETTINGS,
     },
     "authorizer",
 )

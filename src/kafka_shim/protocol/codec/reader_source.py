@@ -183,7 +183,8 @@ class _ReaderGenerator:
         mark, result = self.source.new_local("mark"), self.source.new_local(field.attribute)
         self._cursor.defer_read(mark, "B")
         self._cursor.emit_deferred_reads_and_advance()
-        with self.source.indented_block(f"if {mark} > 127"):
+        is_null = f"{mark} > 127" if self._layout.null_struct_mark(field) else f"not {mark}"
+        with self.source.indented_block(f"if {is_null}"):
             self.source.add_line(f"{result} = None")
         with self.source.indented_block("else"):
             inner = self._emit_struct(struct, field.attribute)

@@ -55,6 +55,10 @@ class WireLayout:
     def is_nullable(self, field: FieldSpec) -> bool:
         return field.nullable.has(self.version)
 
+    def null_struct_mark(self, field: FieldSpec) -> int:
+        """Return the byte that stands for a null struct: -1, but 0 in tagged fields."""
+        return 0 if field.tagged.has(self.version) else 255
+
     def is_compact(self, field: FieldSpec) -> bool:
         return self.is_flexible and field.can_be_compact
 

@@ -143,7 +143,8 @@ class _WriterGenerator:
         elif field.kind in STRUCT_CODES:
             self._packed_run.append((value, STRUCT_CODES[field.kind]))
         elif field.struct:
-            self._emit_inner_struct(field.struct, value, nullable=nullable)
+            null = self._layout.null_struct_mark(field) if nullable else None
+            self._emit_inner_struct(field.struct, value, null)
         else:
             self._emit_bytes(field, value, nullable=nullable)
 
@@ -157,18 +158,19 @@ class _WriterGenerator:
             )
         self._packed_run.append((local, STRUCT_CODES["uuid"]))
 
-    def _emit_inner_struct(self, struct: StructSpec, value: Expression, *, nullable: bool) -> None:
+    def _emit_inner_struct(self, struct: StructSpec, value: Expression, null: int | None) -> None:
+        """Emit a struct; one that can be null begins with a byte, which is `null` or 1."""
         source = self.source
         local = value
         if "." in value:
             local = source.new_local(value.rpartition(".")[2])
             source.add_line(f"{local} = {value}")
-        if not nullable:
+        if null is None:
             self._emit_struct(struct, local)
             return
         self._emit_collected_chunks()
         with source.indented_block(f"if {local} is None"):
-            source.add_line(f'{self._out}.append(b"\\xff")')
+            source.add_line(f"{self._out}.append({bytes([null])!r})")
         with source.indented_block("else"):
             self._packed_run.append(("1", "b"))
             self._emit_struct(struct, local)

@@ -122,6 +122,7 @@ def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
             member_rows.restore_streams_group(cast("StreamsGroup", made), row)
         else:
             _restore_classic_group(cast("ClassicGroup", made), row)
+        cluster.groups.mark_as_logged(made)
 
 
 def _restore_classic_group(group: ClassicGroup, row: ClassicRow) -> None:

@@ -1,5 +1,7 @@
 """Stories of connections: tokens, re-authentication, and requests that wait meanwhile."""
 
+from collections.abc import Callable
+
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_delegation_token_request import (
     CreatableRenewers,
@@ -40,10 +42,16 @@ def by_token(teller: Teller) -> Story:
     def by(connection: str, move: Move) -> Move:
         return move._replace(user=connection, token=created)
 
-    moves = [produced(topic), fetched(topic), simple_commit(group, topic), offsets_of(group, topic)]
-    moves += [described(group), Move(ApiKey.LIST_GROUPS, ListGroupsRequest())]
-    for move in draw.some(moves, 2, 4):
-        yield by(first, move)
+    ways: list[Callable[[], Move]] = [
+        lambda: produced(topic),
+        lambda: fetched(topic),
+        lambda: simple_commit(group, topic),
+        lambda: offsets_of(group, topic),
+        lambda: described(group),
+        lambda: Move(ApiKey.LIST_GROUPS, ListGroupsRequest()),
+    ]
+    for way in draw.some(ways, 2, 4):
+        yield by(first, way())
     yield by(first, Move(ApiKey.CREATE_DELEGATION_TOKEN, create))
     yield by(first, Move(ApiKey.DESCRIBE_DELEGATION_TOKEN, DescribeDelegationTokenRequest(None)))
     expire = ExpireDelegationTokenRequest(hmac=b"none", expiry_time_period_ms=-1)
@@ -51,8 +59,8 @@ def by_token(teller: Teller) -> Story:
     user = draw.pick("", "", *USERS)
     yield Move(ApiKey.EXPIRE_DELEGATION_TOKEN, expire, takes, user=user)
     for connection in draw.pick((first, second), (second, first)):
-        for move in draw.some(moves, 1, 2):
-            yield by(connection, move)
+        for way in draw.some(ways, 1, 2):
+            yield by(connection, way())
 
 
 def authenticated_again(teller: Teller) -> Story:
@@ -96,25 +104,26 @@ def waiting_fetch(teller: Teller) -> Story:
 
 
 def changing_while_revoking(teller: Teller) -> Story:
-    """A member that has to revoke partitions changes its subscription before (KIP-848)."""
+    """A member that has to revoke partitions changes its subscription before (KIP-848).
+
+    Each member subscribes to one topic, since the ids of several decide who gets which.
+    """
     draw = teller.draw
     group = draw.fresh("g-c")
     topic, other = draw.random.sample(draw.topics, 2)
     first = Modern(teller, group, teller.user)
     second = Modern(teller, group, f"{teller.user}/{teller.number}")
-    yield first.join(subscribed_topic_names=draw.pick([topic], [topic, other]))
+    yield first.join(subscribed_topic_names=[topic])
     yield first.alive(topic)
-    yield second.join(subscribed_topic_names=draw.pick([topic], [topic, other]))
+    yield second.join(subscribed_topic_names=[topic])
     if draw.chance(0.5):
         yield first.alive(topic)
     changes: list[dict[str, object]] = [
         {"subscribed_topic_names": []},
         {"subscribed_topic_names": [other]},
-        {"subscribed_topic_names": [topic, other]},
     ]
     if draw.has(ApiKey.CONSUMER_GROUP_HEARTBEAT, 1):
-        expression = draw.pick(f"{draw.prefix}-none", f"{draw.prefix}-orders.*", topic)
-        changes.append({"subscribed_topic_regex": expression})
+        expression = draw.pick(f"{draw.prefix}-none", other)
         changes.append({"subscribed_topic_names": [], "subscribed_topic_regex": expression})
     for change in draw.some(changes, 1, 3):
         yield first.alive(*draw.pick((topic,), (topic,), ()), **change)

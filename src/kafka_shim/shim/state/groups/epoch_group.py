@@ -157,6 +157,7 @@ class EpochGroup(Group, Generic[Member]):
 
     def _remove_expired_member(self, member_id: str) -> None:
         self.remove_members(self.members[member_id])
+        self.on_changed(None)
 
     def leave_as_static_member(self, member: Member) -> None:
         """Let a static member leave temporarily; it keeps its assignment."""

@@ -1,7 +1,7 @@
 """The interface common to groups of all protocols."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from enum import Enum
 
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -25,6 +25,8 @@ class Group(ABC):
 
     def __init__(self, group_id: str) -> None:
         self.group_id = group_id
+        self.on_changed: Callable[[str | None], None] = lambda _: None
+        """Called after a change of members with the only one that changed, or None."""
 
     @property
     @abstractmethod

@@ -1,10 +1,12 @@
-"""Writes the records of `__consumer_offsets`: committed offsets and classic groups.
+"""Writes the records of `__consumer_offsets`: committed offsets and groups.
 
 Records are in the order in which they were noted (`group_records.py`); each note is a batch.
 """
 
 from collections.abc import Iterable, Iterator
 from itertools import groupby
+
+import msgspec
 
 from kafka_shim.protocol.messages.group_metadata_key import GroupMetadataKey
 from kafka_shim.protocol.messages.group_metadata_value import GroupMetadataValue, MemberMetadata
@@ -166,8 +168,13 @@ class GroupLog:
         for key, (offset, time_ms, value, retention_ms) in rows:
             if isinstance(key, str):
                 name = encode_with_version(GroupMetadataKey(key), 0, GROUP)
-                assert not isinstance(value, CommittedOffset)
+                assert value is None or isinstance(value, tuple)
                 content = None if value is None else self._encode_group_value(value)
+            elif isinstance(key[1], int):
+                assert value is None or isinstance(value, msgspec.Struct)
+                group_id, key_type, member = key
+                name = member_key(group_id, key_type, member)
+                content = None if value is None else encode_with_version(value, 0)
             else:
                 group_id, topic_id, partition = key
                 topic = topic_name_of_missing_partition(
@@ -176,7 +183,7 @@ class GroupLog:
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
-                assert not isinstance(value, tuple)
+                assert value is None or isinstance(value, CommittedOffset)
                 content = (
                     None
                     if value is None
@@ -210,6 +217,15 @@ class GroupLog:
             version = EXPIRING_VERSION
             value.expire_timestamp = wrap_int64(time_ms + retention_ms)
         return encode_with_version(value, version)
+
+
+def member_key(group_id: str, key_type: int, member: str) -> bytes:
+    """Return the key of a record of a consumer, share or streams group."""
+    texts = (group_id, member) if member else (group_id,)
+    parts = [key_type.to_bytes(2, "big")]
+    for text in map(str.encode, texts):
+        parts += (len(text).to_bytes(2, "big"), text)
+    return b"".join(parts)
 
 
 def group_metadata_value(generation: Generation) -> GroupMetadataValue:

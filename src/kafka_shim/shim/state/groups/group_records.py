@@ -18,6 +18,7 @@ from kafka_shim.shim.state.groups.offsets import CommittedOffset
 if TYPE_CHECKING:
     from kafka_shim.shim.state.coordinators import Coordinators
     from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup
+    from kafka_shim.shim.state.groups.group import Group
 
 NOTES_MAX = 2_000
 """With more unread records, only the last one of each key is kept."""
@@ -40,8 +41,12 @@ Partition = tuple[bytes, int]
 """A topic id and a partition."""
 OffsetKey = tuple[str, bytes, int]
 """A group id, a topic id and a partition."""
-Key = OffsetKey | str
-"""Of an offset, or a group id."""
+MemberKey = tuple[str, int, str]
+"""A group id, the type of the key in the log, and a member id or another name."""
+MemberRecord = tuple[int, str, msgspec.Struct | None]
+"""The type of the key, the name in it, and the value; None is a tombstone."""
+Key = OffsetKey | MemberKey | str
+"""Of an offset, of a member of a newer group, or a group id."""
 FOLLOWS = False
 """In place of a retention: the offset is of the same commit as the one before it."""
 Member = tuple[str, str | None, str, str, int, int, bytes, bytes]
@@ -65,15 +70,16 @@ class GroupChange(msgspec.Struct, gc=False):
     deleted_offsets: Sequence[Partition] = ()
     generation: Generation | None = None
     deletes_group: bool = False
+    members: Sequence[MemberRecord] = ()
     merged_count: int = 1
 
     @property
     def record_count(self) -> int:
         is_about_group = self.generation is not None or self.deletes_group
-        return len(self.commits) + len(self.deleted_offsets) + is_about_group
+        return len(self.commits) + len(self.deleted_offsets) + is_about_group + len(self.members)
 
 
-Row = tuple[int, int, CommittedOffset | Generation | None, Retention]
+Row = tuple[int, int, CommittedOffset | Generation | msgspec.Struct | None, Retention]
 """A record: its offset, its time (ms), its value (None: a tombstone) and its retention."""
 
 
@@ -124,6 +130,10 @@ def records_of_change(base_offset: int, note: GroupChange) -> Iterator[tuple[Key
         offset += 1
     if note.generation is not None or note.deletes_group:
         yield group_id, (offset, time_ms, note.generation, None)
+        offset += 1
+    for key_type, name, value in note.members:
+        yield (group_id, key_type, name), (offset, time_ms, value, None)
+        offset += 1
 
 
 def _group_changes(items: list[Any]) -> list[GroupChange]:
@@ -158,6 +168,21 @@ class GroupLogWriter(Protocol):
     def write_pending_offsets(self, note: GroupChange, producer: tuple[int, int]) -> None: ...
 
 
+class MemberLog(Protocol):
+    """The state of a consumer, share or streams group that its records show."""
+
+    @property
+    def group(self) -> "Group": ...
+    def new_records(self, now_ms: int, member_id: str | None) -> list[MemberRecord]:
+        """Return records of what has changed; of one member if only that one may have changed."""
+
+    def group_tombstones(self) -> list[MemberRecord]:
+        """Return the records of the group's deletion."""
+
+
+CreateMemberLog = Callable[["Group"], MemberLog]
+
+
 class GroupRecords:
     """What a coordinator has written about groups."""
 
@@ -182,6 +207,7 @@ class GroupRecords:
         may wait for more.
         """
         self._wakes = False
+        self._logged: dict[str, MemberLog] = {}  # consumer, share and streams groups
 
     # notes
 
@@ -239,12 +265,43 @@ class GroupRecords:
         now_ms = self._clock.now_ms()
         self._note_change(GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, [])))
 
+    def note_members(self, group: "Group", log: CreateMemberLog, member_id: str | None) -> None:
+        """Note what has changed in a group of a newer kind; see `MemberLog.new_records`."""
+        known = self._logged.get(group.group_id)
+        if known is None or known.group is not group:
+            known = self._logged[group.group_id] = log(group)
+        self._note_records(group.group_id, known.new_records(self._clock.now_ms(), member_id))
+
+    def skip_members(self, group: "Group", log: CreateMemberLog) -> None:
+        """Note nothing about the present state of a group of a newer kind."""
+        known = self._logged[group.group_id] = log(group)
+        known.new_records(self._clock.now_ms(), None)
+
+    def note_deleted_members(self, group: "Group") -> None:
+        """Note the deletion of a group of a newer kind."""
+        logged = self._logged.pop(group.group_id, None)
+        if logged is not None and logged.group is group:
+            self._note_records(group.group_id, logged.group_tombstones())
+
+    def has_noted_members(self, group: "Group") -> bool:
+        """Return whether there are records of this group of a newer kind."""
+        logged = self._logged.get(group.group_id)
+        return logged is not None and logged.group is group
+
+    def _note_records(self, group_id: str, members: Sequence[MemberRecord]) -> None:
+        if members:
+            now_ms = self._clock.now_ms()
+            self._note_change(
+                GroupChange(group_id, now_ms, members=members, merged_count=len(members))
+            )
+
     def drop_all_changes(self) -> None:
         """Drop all notes: their topic is gone, or they are in a snapshot's log."""
         self.new.clear()
         self._weight = 0
         self._unread.clear()
         self._deleted.clear()
+        self._logged.clear()
 
     def _note_change(self, note: GroupChange) -> None:
         self.new += (note.group_id, b"", 0, note, DEFAULT_RETENTION)

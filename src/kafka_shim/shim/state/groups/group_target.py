@@ -81,6 +81,7 @@ class GroupTarget:
         self._clock = clock
         self._interval_ms = interval_ms
         self._delay_ms = delay_ms
+        self.first_epochs = first_epochs
         self.epoch, self.target_epoch = first_epochs
         self._by_member: dict[str, Assignment] = {}
         self._in_order: dict[str, OrderedAssignment] = {}  # the same in Java's iteration order
@@ -163,6 +164,11 @@ class GroupTarget:
         if old_id in self._in_order:
             self._in_order[new_id] = self._in_order[old_id]
         self._by_member[new_id] = self.pop_target_of_member(old_id)
+
+    @property
+    def partition_counts_at_last_refresh(self) -> Mapping[bytes, int]:
+        """The assignable partitions by topic at the last refresh."""
+        return self._counts
 
     @property
     def assignable_topic_count(self) -> int:

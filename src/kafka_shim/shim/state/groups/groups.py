@@ -21,6 +21,7 @@ from kafka_shim.shim.state.groups.group_records import (
     FOLLOWS,
     ROOM,
     GroupRecords,
+    MemberLog,
     Retention,
 )
 from kafka_shim.shim.state.groups.offsets import (
@@ -150,13 +151,49 @@ class Groups:
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
             replaced.close_deleted_group()
-            if replaced.type is GroupType.CLASSIC and group.type is not GroupType.CLASSIC:
-                self.records.note_deletions_as_batch(group.group_id, with_group=True)
+            if replaced.type is not GroupType.CLASSIC:
+                self._note_deleted_members(replaced)
+        if group.type is not GroupType.CLASSIC:
+            self.note_members(group)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
         self._kept_in = None if kept_in is None else kept_in.topic_id
         self._rounds.schedule_next_round()
+
+    def log_changes_of(self, group: Group) -> None:
+        """Note each change of members of a new group for the log."""
+        group.on_changed = partial(self.note_members, group)
+
+    def mark_as_logged(self, group: Group) -> None:
+        """Take the state of a restored group for logged."""
+        if group.type is not GroupType.CLASSIC:
+            self.records.skip_members(group, self._create_member_log)
+
+    def _create_member_log(self, group: Group) -> MemberLog:
+        from kafka_shim.shim.state.groups.member_records import logged_group  # noqa: PLC0415 - see above
+
+        return logged_group(group, self._topics)
+
+    def note_classic_members(self, group_id: str) -> None:
+        """Note a change by a classic member for the log, if its group is a consumer group."""
+        group = self._groups.get(group_id)
+        if group is not None:
+            group.on_changed(None)
+
+    def note_members(self, group: Group, member_id: str | None = None) -> None:
+        """Note for the log what has changed in a group of a newer kind, maybe of one member only;
+        it replaces a classic group with its id.
+        """
+        replaced = self._groups.get(group.group_id)
+        is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
+        if is_classic and not self.records.has_noted_members(group):
+            self.records.note_deletions_as_batch(group.group_id, with_group=True)
+        self.records.note_members(group, self._create_member_log, member_id)
+
+    def _note_deleted_members(self, group: Group) -> None:
+        group.on_changed = lambda _: None
+        self.records.note_deleted_members(group)
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
@@ -191,6 +228,7 @@ class Groups:
             self.records.note_offset_deletion(*partition)
         self.offsets.delete_offsets_of_group(group_id)
         self.records.note_deletions_as_batch(group_id, with_group=self._has_tombstone(group))
+        self._note_deleted_members(group)
 
     def _has_tombstone(self, group: Group) -> bool:
         """Whether a group has a tombstone when it is deleted."""

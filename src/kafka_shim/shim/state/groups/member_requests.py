@@ -158,7 +158,9 @@ class MemberRequests:
         group = self._group_with_classic_members(group_id)
         if group is None:
             return [self._unknown_member_or_group_error(group_id)] * len(identities)
-        return group.remove_leaving_members(identities)
+        errors = group.remove_leaving_members(identities)
+        self.groups.note_classic_members(group_id)
+        return errors
 
     def _group_with_classic_members(
         self, group_id: str
@@ -240,7 +242,7 @@ class MemberRequests:
     def _create_consumer_group(self, group_id: str) -> "ConsumerGroup":
         from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup  # noqa: PLC0415 - see above
 
-        return ConsumerGroup(
+        group = ConsumerGroup(
             group_id,
             self._settings,
             self._facts,
@@ -248,6 +250,8 @@ class MemberRequests:
             self._clock,
             self._downgrade_to_classic_group,
         )
+        self.groups.log_changes_of(group)
+        return group
 
     def _upgrade_classic_group(
         self,
@@ -342,9 +346,11 @@ class MemberRequests:
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
 
-        return ShareGroup(
+        group = ShareGroup(
             group_id, self._settings, self._facts, self._topics, self._share_states, self._clock
         )
+        self.groups.log_changes_of(group)
+        return group
 
     # the streams protocol
 
@@ -388,7 +394,9 @@ class MemberRequests:
     def _create_streams_group(self, group_id: str) -> "StreamsGroup":
         from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
-        return StreamsGroup(group_id, self._settings, self._facts, self._topics, self._clock)
+        group = StreamsGroup(group_id, self._settings, self._facts, self._topics, self._clock)
+        self.groups.log_changes_of(group)
+        return group
 
     def create_empty_group(self, group_id: str, group_type: GroupType) -> Group:
         """Restore an empty group of a type from a snapshot."""

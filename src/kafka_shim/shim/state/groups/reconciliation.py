@@ -155,6 +155,7 @@ class ReconcilingMember(msgspec.Struct):
         before = self.assigned_since_epoch | self.revoking_since_epoch
         if still_owns_revoking(owned, self.revoking):
             revoking = union_of_assignments(self.revoking, revoking)
+        self._advance_epoch(self.epoch)
         self._set_assigned(kept, self.epoch)
         if still_owns_revoking(owned, revoking):
             self._set_partitions_to_revoke(revoking, before)
@@ -182,9 +183,8 @@ class ReconcilingMember(msgspec.Struct):
         }
 
     def _advance_epoch(self, epoch: int) -> None:
-        if epoch != self.epoch:
-            self.previous_epoch = self.epoch
-            self.epoch = epoch
+        self.previous_epoch = self.epoch
+        self.epoch = epoch
 
     def leave_as_static_member(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""

@@ -110,6 +110,7 @@ class TimeSlicedHeartbeats:
             self._groups.store_group(group)
         member = group.members[heartbeat.member_id]
         group.restart_member_timers(member)
+        group.on_changed(member.member_id)
         expressions = set() if member.topic_regex is None else group.due_expressions()
         if expressions:
             matching = group.subscriptions.resolve_expressions(
@@ -118,6 +119,7 @@ class TimeSlicedHeartbeats:
             self._change_in_draft(
                 group, group, slices, lambda draft: draft.apply_resolved_expressions(matching)
             )
+            group.on_changed(member.member_id)
         group.subscriptions.drop_unused_expressions(group.members.values())
         return response
 
@@ -141,6 +143,7 @@ class TimeSlicedHeartbeats:
         group.initialize_share_states(
             slices.time_sliced(slices.offload(group.uninitialized_partitions, member))
         )
+        group.on_changed(member.member_id)
         return response
 
     def handle_streams_heartbeat(
@@ -166,7 +169,9 @@ class TimeSlicedHeartbeats:
     ) -> Result:
         """Return the result of work for a classic member of a consumer group."""
         with self.serialize_by_group(group.group_id, slices):
-            return self._change_in_draft(group, group, slices, work)
+            response = self._change_in_draft(group, group, slices, work)
+            group.on_changed(None)
+            return response
 
     def _change_in_draft(
         self,

@@ -174,8 +174,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
         self.restart_member_timers(member)
+        self.on_changed(member.member_id)
         if member.topic_regex is not None:
             self._resolve_due_expressions(heartbeat)
+            self.on_changed(member.member_id)
         self.subscriptions.drop_unused_expressions(self.members.values())
         return response
 
@@ -183,11 +185,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Handle a heartbeat that joins or stays, without starting timers or resolving the member's
         regular expression.
         """
+        known = self.members.get(heartbeat.member_id)
+        votes = known is None or heartbeat.server_assignor not in (None, known.server_assignor)
+        # before a static member takes the place of another one
+        assignor_name = self.assignor_name if votes else None
         member = copy(self._validated_member(heartbeat))
         before = member.subscription
-        votes = heartbeat.server_assignor not in (None, member.server_assignor)
-        is_new = member.member_id not in self.members
-        assignor_name = self.assignor_name if votes or is_new else None
         self.subscriptions.note_topic_changes(self.members.values())
         member.update_from_heartbeat(heartbeat)
         moved = self.begin_epoch_and_reconcile(member, heartbeat.owned, before, assignor_name)
@@ -372,6 +375,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             self.leave_as_static_member(member)
         else:
             self.remove_members(member)
+        self.on_changed(None)
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
     def remove_members(self, *members: ConsumerMember) -> None:

@@ -128,9 +128,7 @@ class ShareGroup(Group):
         self._topics = topics
         self._states = states
         self._clock = clock
-        self._timers = MemberTimers(
-            clock, lambda member_id: self._remove_member(self.members[member_id])
-        )
+        self._timers = MemberTimers(clock, self._remove_expired_member)
         self.members: dict[str, ShareMember] = {}
         self._begun: dict[bytes, set[int]] = {}
         self.has_ever_initialized = False
@@ -197,11 +195,13 @@ class ShareGroup(Group):
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
             self._remove_member(self._require_member_in_epoch(member, heartbeat))
+            self.on_changed(None)
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
         self.restart_session_timeout(member)
         self.initialize_share_states(self.uninitialized_partitions(member))
+        self.on_changed(member.member_id)
         return response
 
     def handle_heartbeat_without_timers(self, heartbeat: ShareHeartbeat) -> HeartbeatResult:
@@ -300,6 +300,10 @@ class ShareGroup(Group):
         self.target.begin_epoch_after_leave(
             is_empty=self._facts.recomputes_target_when_empty and not self.members
         )
+
+    def _remove_expired_member(self, member_id: str) -> None:
+        self._remove_member(self.members[member_id])
+        self.on_changed(None)
 
     def restart_session_timeout(self, member: ShareMember) -> None:
         """Start or restart the session timeout of a member."""

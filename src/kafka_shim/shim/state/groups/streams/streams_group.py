@@ -150,6 +150,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         return STREAMS
 
     @property
+    def last_assignment_settings(self) -> tuple[object, ...]:
+        """The assignor's settings at the last heartbeat."""
+        return self._assigned_by
+
+    @property
     def topology(self) -> StreamsTopology | None:
         return self.tasks.topology
 
@@ -178,7 +183,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._handle_leaving_heartbeat(heartbeat)
-        return self.handle_heartbeat_without_timers(heartbeat, self.restart_member_timers)
+        response = self.handle_heartbeat_without_timers(heartbeat, self.restart_member_timers)
+        self.on_changed(heartbeat.member_id)
+        return response
 
     def handle_heartbeat_without_timers(
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
@@ -201,6 +208,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
         self._begin_epoch_and_reconcile(member, heartbeat, is_new=is_new, changed=changed)
+        if before is None:
+            member.previous_epoch = 0
         restart_member_timers(member)
         joins, moved = heartbeat.member_epoch == 0, member.assigned != assigned
         if self._has_endpoint_list_changed(member, endpoint, joins=joins, tasks_changed=moved):
@@ -449,6 +458,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self.leave_as_static_member(member)
         else:
             self.remove_members(member)
+        self.on_changed(None)
         if not self.members:
             self._shut_down_by = None
         return StreamsHeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
