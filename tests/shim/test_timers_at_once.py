@@ -10,8 +10,8 @@ import pytest
 from kafka_shim.shim import system_clock
 from kafka_shim.shim.clock import Clock, ManualClock, Timer
 from kafka_shim.shim.config import Config
-from kafka_shim.shim.control import time_sliced as in_turns_module
-from kafka_shim.shim.control.time_sliced import run_time_sliced as run_in_slices
+from kafka_shim.shim.control import time_slicing as in_turns_module
+from kafka_shim.shim.control.time_slicing import run_steps_in_time_slices as run_in_slices
 from kafka_shim.shim.state import periodic_work as rounds_module
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest

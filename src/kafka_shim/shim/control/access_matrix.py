@@ -1,6 +1,6 @@
 """The table of principals, resources and allowed operations."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
@@ -17,7 +17,12 @@ PRINCIPALS_MAX = 100
 RESOURCES_MAX = 200
 
 
-def access_matrix(cluster: Cluster, history: History, query: Mapping[str, str]) -> dict[str, Any]:
+def access_matrix(
+    cluster: Cluster,
+    history: History,
+    query: Mapping[str, str],
+    time_sliced: Callable[[Iterable[str]], Iterable[str]],
+) -> dict[str, Any]:
     """Return principals by resources of a type, with the operations that are allowed from a host.
 
     Principals are those of users, ACLs, super users and the last requests; resources are existing
@@ -54,7 +59,7 @@ def access_matrix(cluster: Cluster, history: History, query: Mapping[str, str]) 
                     for name in resources[columns]
                 ],
             }
-            for principal in principals[rows]
+            for principal in time_sliced(principals[rows])
         ],
     }
 
@@ -72,7 +77,7 @@ def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
 
 
 def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
-    """Return which of the names have decisions in the answer."""
+    """Return which of the names have decisions in the response."""
     first = parse_whole_number(query.get(f"first_{axis}", "0"))
     count = parse_whole_number(query.get(f"{axis}s", str(page_max)))
     if first is None or count is None:

@@ -27,18 +27,24 @@ from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.record_control import RecordControl
 from kafka_shim.shim.control.state_bodies import AclText
-from kafka_shim.shim.control.time_sliced import run_time_sliced
+from kafka_shim.shim.control.time_slicing import run_in_time_slices, run_steps_in_time_slices
 from kafka_shim.shim.control.transaction_rows import list_transactions
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
 from kafka_shim.shim.initial_state import create_topic
+from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.snapshot import Snapshot
 from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.whole_number import parse_whole_number
 
 _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
+
+ACLS_PER_STEP = 100
+"""ACLs that are created before clients can be served."""
+
+Row = dict[str, Any]
 
 TIME_MS_MAX = 253_402_300_799_999
 """The end of the year 9999; what clients add to it still fits their numbers."""
@@ -79,7 +85,10 @@ class BrokerControl:
             "connections": self._broker.connection_count,
         }
 
-    def full_state(self) -> dict[str, Any]:
+    async def full_state(self) -> Row:
+        return await run_in_time_slices(self._full_state)
+
+    def _full_state(self, slices: TimeSlices[Row]) -> Row:
         cluster = self._cluster
         listeners: dict[str, list[str]] = {}
         for name, address in self._broker.listener_addresses():
@@ -93,9 +102,9 @@ class BrokerControl:
             "cluster_id": cluster.cluster_id,
             "listeners": listeners,
             "super_users": sorted(super_users),
-            **self.list_topics(),
+            **self._topic_rows(slices),
             **self.list_users(),
-            "acls": [] if authorizer is None else acls_to_objects(authorizer.acls(AclFilter())),
+            "acls": [] if authorizer is None else self._acl_objects(AclFilter(), slices),
             "groups": [
                 {"group_id": group.group_id, "type": group.type.value, "state": group.state_name}
                 for group in cluster.groups
@@ -130,8 +139,12 @@ class BrokerControl:
 
     # topics, users, ACLs
 
-    def list_topics(self) -> dict[str, Any]:
-        return {"topics": [_topic_row(topic) for topic in self._cluster.topics]}
+    async def list_topics(self) -> Row:
+        return await run_in_time_slices(self._topic_rows)
+
+    def _topic_rows(self, slices: TimeSlices[Row]) -> Row:
+        topics = slices.time_sliced(list(self._cluster.topics))
+        return {"topics": [_topic_row(topic) for topic in topics]}
 
     def create_topic(self, topic: NewTopic) -> dict[str, Any]:
         seed = InitialTopic(topic.name, topic.partitions, topic.configs, topic.replication_factor)
@@ -189,56 +202,76 @@ class BrokerControl:
         self._cluster.users.remove_configured_user(name)
         return {"done": True}
 
-    def list_acls(self, principal: str | None = None) -> dict[str, Any]:
-        return {
-            "acls": acls_to_objects(
-                authorizer_or_409(self._cluster).acls(AclFilter(principal=principal))
-            )
-        }
+    async def list_acls(self, principal: str | None = None) -> Row:
+        acl_filter = AclFilter(principal=principal)
+        return await run_in_time_slices(
+            lambda slices: {"acls": self._acl_objects(acl_filter, slices)}
+        )
 
-    def add_acls(self, rules: AclRules) -> dict[str, Any]:
-        return self._create_acls(_parse_acl_rules(rules))
+    def _acl_objects(self, acl_filter: AclFilter, slices: TimeSlices[Row]) -> list[dict[str, str]]:
+        acls = list(authorizer_or_409(self._cluster).acls(acl_filter))
+        objects: list[dict[str, str]] = slices.offload(acls_to_objects, acls)
+        return objects
 
-    def import_acls(self, new: AclText) -> dict[str, Any]:
+    async def add_acls(self, rules: AclRules) -> Row:
+        return await run_in_time_slices(
+            lambda slices: self._create_acls(slices.offload(_parse_acl_rules, rules), slices)
+        )
+
+    async def import_acls(self, new: AclText) -> Row:
         """Add ACLs from a text in any known format."""
         if new.form is not None:
             _raise_if_unknown_format(new.form)
         try:
-            return self._create_acls(parse_acls(new.text, new.form))
+            return await run_in_time_slices(
+                lambda slices: self._create_acls(
+                    slices.offload(parse_acls, new.text, new.form), slices
+                )
+            )
         except AclTextError as error:
             raise ControlError(400, str(error)) from error
 
-    def export_acls(self, query: Mapping[str, str]) -> dict[str, Any]:
+    async def export_acls(self, query: Mapping[str, str]) -> Row:
         """Return all ACLs as text; ControlError if the format cannot express one of them."""
         form = query.get("form", "commands")
         _raise_if_unknown_format(form)
-        acls = authorizer_or_409(self._cluster).acls(AclFilter())
+        acls = list(authorizer_or_409(self._cluster).acls(AclFilter()))
         try:
-            return {"form": form, "text": format_acls(acls, form)}
+            return await run_in_time_slices(
+                lambda slices: {"form": form, "text": slices.offload(format_acls, acls, form)}
+            )
         except AclTextError as error:
             raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
 
-    def _create_acls(self, acls: list[Acl]) -> dict[str, Any]:
-        for acl, result in zip(
-            acls, authorizer_or_409(self._cluster).create_acls(_CONTROL_ACTOR, acls), strict=True
-        ):
-            if result.error is not None:
-                text = f"{result.error.name}{f', {result.message}' if result.message else ''}"
-                raise ControlError(
-                    400, f"Kafka rejects the ACL {acls_to_objects([acl])[0]}: {text}"
-                )
-        return {"acls": acls_to_objects(acls)}
+    def _create_acls(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
+        """Create the ACLs; raise ControlError about the first one that Kafka rejects."""
+        authorizer = authorizer_or_409(self._cluster)
+        rejections: list[str] = []
+        for start in slices.time_sliced(range(0, len(acls), ACLS_PER_STEP)):
+            batch = acls[start : start + ACLS_PER_STEP]
+            results = zip(batch, authorizer.create_acls(_CONTROL_ACTOR, batch), strict=True)
+            for acl, result in results:
+                if result.error is not None:
+                    reason = ", ".join(filter(None, (result.error.name, result.message)))
+                    rejections.append(f"{acls_to_objects([acl])[0]}: {reason}")
+        if rejections:
+            raise ControlError(400, f"Kafka rejects the ACL {rejections[0]}")
+        return {"acls": slices.offload(acls_to_objects, acls)}
 
     def remove_acls(self, rules: AclRules) -> dict[str, Any]:
         acls = _parse_acl_rules(rules)
         authorizer_or_409(self._cluster)
         return {"acls": acls_to_objects(remove_exact_acls(self._cluster, acls))}
 
-    def access_matrix(self, query: Mapping[str, str]) -> dict[str, Any]:
-        return access_matrix(self._cluster, self.history, query)
+    async def access_matrix(self, query: Mapping[str, str]) -> Row:
+        return await run_in_time_slices(
+            lambda slices: access_matrix(self._cluster, self.history, query, slices.time_sliced)
+        )
 
-    def who_can(self, query: Mapping[str, str]) -> dict[str, Any]:
-        return who_can_response(self._cluster, query)
+    async def who_can(self, query: Mapping[str, str]) -> Row:
+        return await run_in_time_slices(
+            lambda slices: who_can_response(self._cluster, query, slices.time_sliced)
+        )
 
     def list_transactions(self) -> dict[str, Any]:
         return list_transactions(self._cluster)
@@ -260,7 +293,7 @@ class BrokerControl:
             raise ControlError(400, "invalid by_ms: expected 0 or more, since time cannot go back")
         if clock.now_ms() + by.by_ms > TIME_MS_MAX:
             raise ControlError(400, "by_ms is too large: the time would be after the year 9999")
-        await run_time_sliced(clock.advance_in_steps(by.by_ms))
+        await run_steps_in_time_slices(clock.advance_in_steps(by.by_ms))
         return self.clock_time()
 
     def metrics_text(self) -> str:

@@ -1,5 +1,6 @@
 """The control API over HTTP: the routes, behind checks of the caller."""
 
+import asyncio
 import hmac
 from collections.abc import Awaitable, Callable
 from functools import cache
@@ -23,6 +24,7 @@ from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_rou
 Endpoint = Callable[[Request], Awaitable[Response]]
 
 BODY_BYTES_MAX = 16 * 1024 * 1024
+BODY_TIMEOUT_S = 30
 LOOPBACK_NAMES = frozenset({"127.0.0.1", "localhost", "[::1]", "::1"})
 
 
@@ -105,10 +107,14 @@ async def _read_json_body(request: Request, route: Route[Any]) -> object:
     if route.body_type is None:
         return None
     raw = bytearray()
-    async for chunk in request.stream():
-        raw += chunk
-        if len(raw) > BODY_BYTES_MAX:
-            raise ControlError(413, f"the body is longer than {BODY_BYTES_MAX} bytes")
+    try:
+        async with asyncio.timeout(BODY_TIMEOUT_S):
+            async for chunk in request.stream():
+                raw += chunk
+                if len(raw) > BODY_BYTES_MAX:
+                    raise ControlError(413, f"the body is longer than {BODY_BYTES_MAX} bytes")
+    except TimeoutError:
+        raise ControlError(408, f"the body did not arrive within {BODY_TIMEOUT_S} s") from None
     try:
         return msgspec.json.decode(raw)
     except (msgspec.DecodeError, RecursionError) as error:

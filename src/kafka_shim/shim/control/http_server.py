@@ -119,6 +119,7 @@ def _create_embedded_uvicorn(brokers: "BrokerRegistry", token: str | None) -> "u
     import uvicorn  # noqa: PLC0415 - see start()
 
     from kafka_shim.shim.control.http_app import create_http_app  # noqa: PLC0415 - as above
+    from kafka_shim.shim.control.http_limits import LimitedHttpProtocol  # noqa: PLC0415 - as above
 
     class _Embedded(uvicorn.Server):
         @contextlib.contextmanager
@@ -127,7 +128,7 @@ def _create_embedded_uvicorn(brokers: "BrokerRegistry", token: str | None) -> "u
 
     config = uvicorn.Config(
         create_http_app(brokers, token),
-        http="h11",
+        http=LimitedHttpProtocol,
         ws="none",
         lifespan="off",
         log_config=None,

@@ -1,0 +1,79 @@
+"""Limits of the control port, and clients that are served during long calls."""
+
+import asyncio
+import time
+
+import pytest
+
+from kafka_shim.shim.control import http_app, http_limits
+from kafka_shim.shim.control.broker_control import BrokerControl
+from kafka_shim.shim.control.http_server import ControlServer
+from kafka_shim.shim.control.state_bodies import AclText
+from tests.addresses import split
+from tests.shim.control.test_server import PORT, broker, call
+
+
+@pytest.mark.asyncio
+async def test_half_sent_headers_are_closed_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_limits, "HEADERS_TIMEOUT_S", 0.2)
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    reader, writer = await asyncio.open_connection(*split(control.address))
+    writer.write(b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n")
+    async with asyncio.timeout(10):
+        assert (await reader.read()).startswith(b"HTTP/1.1 408 ")
+    writer.close()
+    assert (await call(control.address)).startswith(b"HTTP/1.1 200")
+    await control.stop()
+
+
+@pytest.mark.asyncio
+async def test_connections_above_the_limit_are_closed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_limits, "CONNECTIONS_MAX", 3)
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    opened = [await asyncio.open_connection(*split(control.address)) for _ in range(3)]
+    assert (await call(control.address)).startswith(b"HTTP/1.1 503 ")
+    for _, writer in opened:
+        writer.close()
+        await writer.wait_closed()
+    await asyncio.sleep(0.2)  # until the server has noticed
+    assert (await call(control.address)).startswith(b"HTTP/1.1 200 ")
+    await control.stop()
+
+
+@pytest.mark.asyncio
+async def test_a_half_sent_body_is_rejected_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_app, "BODY_TIMEOUT_S", 0.2)
+    control = ControlServer(broker(), PORT)
+    await control.start()
+    reader, writer = await asyncio.open_connection(*split(control.address))
+    writer.write(b"POST /topics HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 99\r\n\r\n{")
+    async with asyncio.timeout(10):
+        assert (await reader.readline()).startswith(b"HTTP/1.1 408 ")
+    writer.close()
+    await control.stop()
+
+
+@pytest.mark.asyncio
+@pytest.mark.parametrize("call_name", ["import", "export", "list", "state"])
+async def test_clients_are_served_during_calls_about_many_acls(call_name: str) -> None:
+    control = BrokerControl(broker())
+    lines = (f"- {{principal: User:a{n}, allow: Read, topic: t{n}}}\n" for n in range(10_000))
+    text = AclText("".join(("acls:\n", *lines)))
+    if call_name != "import":
+        await control.import_acls(text)
+    calls = {
+        "import": lambda: control.import_acls(text),
+        "export": lambda: control.export_acls({"form": "yaml"}),
+        "list": control.list_acls,
+        "state": control.full_state,
+    }
+    slowest_s, started_s = 0.0, time.monotonic()
+    task = asyncio.ensure_future(calls[call_name]())
+    while not task.done():
+        before_s = time.monotonic()
+        await asyncio.sleep(0)
+        slowest_s = max(slowest_s, time.monotonic() - before_s)
+    assert task.result()
+    assert slowest_s < max(0.1, (time.monotonic() - started_s) / 3)
