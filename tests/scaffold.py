@@ -119,7 +119,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import no_options
+from kafka_shim.pipeline.options import add_no_options
 from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return table_outcome(args, trace_input, {module}(trace_input.table("clients")), _SHOWN)
 
 
-JOB = Job("count requests by principal", no_options, _run)
+JOB = Job("count requests by principal", add_no_options, _run)
 '''
 
 JOB_TEST: Final = '''\
@@ -172,10 +172,10 @@ def test_agrees_with_a_plain_loop() -> None:
 CASE: Final = '''\
 """Write here what these cases are about: the subject of the file."""
 
-from kafka_shim.shim.conformance.case import Family
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext
 
-_FAMILY = Family("{family}")
+_FAMILY = CaseFamily("{family}")
 _TOPIC = "orders"
 
 
@@ -188,10 +188,10 @@ _TOPIC = "orders"
     commands="produce",
 )
 async def {module}(context: CaseContext) -> None:
-    await context.topic(_TOPIC)
-    await context.grant(*EVERYTHING)
-    await context.open()
-    await context.done("produce", topic=_TOPIC, values=["a"])
+    await context.create_topics(_TOPIC)
+    await context.grant_to_user(*EVERYTHING)
+    await context.open_client()
+    await context.run_successfully("produce", topic=_TOPIC, values=["a"])
 
 
 CASES = _FAMILY.cases
@@ -275,7 +275,7 @@ def handler(name: str) -> Scaffold:
         "version": high,
         "versions": f" {low}" if low == high else f"s {low}-{high}",
     }
-    elements = [_by_key(key, f"{SOURCE}/shim/apis.py", "HANDLED", "")]
+    elements = [_by_key(key, f"{SOURCE}/shim/apis.py", "APIS_WITH_HANDLER", "")]
     if key not in served_versions(RELEASES[-1]):
         versions = f': "{RELEASES[-1]}:{low}-{high}"'
         elements.append(_by_key(key, f"{SOURCE}/protocol/api_versions.py", "_ADVERTISED", versions))
@@ -316,7 +316,7 @@ def job(name: str) -> Scaffold:
         [
             Element(f"{SOURCE}/pipeline/jobs/__init__.py", "MODULES", f'"{module}"'),
             Element("tests/conftest.py", "ON_SPARK", f'"test_{module}.py"'),
-            Element(f"{SOURCE}/shim/cli/examples.py", "EXAMPLES", example),
+            Element(f"{SOURCE}/shim/cli/help_examples.py", "EXAMPLES", example),
         ],
         ("write the job and its test", *REFERENCE_STEPS),
     )
@@ -362,7 +362,7 @@ def command(name: str) -> Scaffold:
             Element(
                 f"{SOURCE}/shim/cli/__init__.py", "COMMANDS", f'"{name}": "write here what it does"'
             ),
-            Element(f"{SOURCE}/shim/cli/examples.py", "EXAMPLES", example),
+            Element(f"{SOURCE}/shim/cli/help_examples.py", "EXAMPLES", example),
         ],
         ("write the command and its test", *REFERENCE_STEPS),
     )

@@ -34,7 +34,7 @@ class _Resource(NamedTuple):
 
 
 RESOURCES: Final = {
-    "topic": _Resource(Resource.TOPIC, TOPIC, "topic"),
+    "topic": _Resource(Resource.TOPIC, TOPIC, "topic_configs"),
     "broker": _Resource(Resource.BROKER, "1", "broker"),
     "brokers": _Resource(Resource.BROKER, "", "broker"),
     "group": _Resource(Resource.GROUP, "g", "group"),
