@@ -12,7 +12,7 @@ from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
 
-ERRORS_MAX = 50
+ERRORS_MAX = 20
 """Errors in files that one run reports."""
 
 
