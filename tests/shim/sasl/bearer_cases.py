@@ -189,6 +189,17 @@ def signed_cases() -> Mapping[str, Case]:
     }
 
 
+def odd_claim_cases() -> Mapping[str, Case]:
+    """Return cases with claims of unusual values, for a broker with the keys of `key_set`."""
+    return {
+        "scopes that are an object": lambda now: message(signed(_at(now, scope={}))),
+        "scopes that are a number": lambda now: message(signed(_at(now, scope=1))),
+        "valid since the distant past": lambda now: message(signed(_at(now, nbf=-1e308))),
+        "valid since the least long": lambda now: message(signed(_at(now, nbf=-(2**63)))),
+        "valid in the distant future": lambda now: message(signed(_at(now, nbf=1e308))),
+    }
+
+
 def strict_cases() -> Mapping[str, Case]:
     """Return cases for a broker with the keys of `key_set` and with `SETTINGS`."""
     return {
@@ -220,6 +231,7 @@ class CaseSet(NamedTuple):
 
 UNSECURED = CaseSet(unsecured_cases(), has_keys=False, settings={})
 SIGNED = CaseSet(signed_cases(), has_keys=True, settings={})
+ODD_CLAIMS = CaseSet(odd_claim_cases(), has_keys=True, settings={})
 STRICT = CaseSet(strict_cases(), has_keys=True, settings=SETTINGS)
 UNVERIFIED = CaseSet(
     signed_cases(),
@@ -241,7 +253,7 @@ BOTH = CaseSet(
     ORIGINS, has_keys=True, settings={**SETTINGS, ANY_AUDIENCE: "true", ANY_ISSUER: "true"}
 )
 SETS: Mapping[str, Mapping[str, CaseSet]] = {
-    "4.3.1": {"unsecured": UNSECURED, "signed": SIGNED, "strict": STRICT},
+    "4.3.1": {"unsecured": UNSECURED, "signed": SIGNED, "odd claims": ODD_CLAIMS, "strict": STRICT},
     "4.4.0": {
         "unverified": UNVERIFIED,
         "without issuer": WITHOUT_ISSUER,

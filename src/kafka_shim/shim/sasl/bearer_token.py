@@ -76,7 +76,7 @@ def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
     """
     for name in names:
         time = claims.get(name)
-        if isinstance(time, int) and abs(time) > _LONG_MAX:
+        if isinstance(time, int) and not -_LONG_MAX - 1 <= time <= _LONG_MAX:
             raise TokenRejectedError(f"its claim {name} is beyond 64 bits")
         if name != "nbf" and isinstance(time, int | float) and abs(time) > _LONG_MAX / 1000:
             raise TokenRejectedError(f"its claim {name} is beyond 64 bits in milliseconds")
