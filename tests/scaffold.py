@@ -183,8 +183,8 @@ _TOPIC = "orders"
     "{name}",
     "write here what a correct client does",
     origin="KIP-0",
-    response="ok",
-    wire="Produce",
+    expected_response="ok",
+    expected_requests="Produce",
     commands="produce",
 )
 async def {module}(context: CaseContext) -> None:
@@ -341,8 +341,8 @@ def case(name: str) -> Scaffold:
             )
         ],
         (
-            "write the case and its test; `is_real=True` if it can run on a real broker, else a",
-            "  reason in references.py",
+            "write the case and its test; `runs_on_real_cluster=True` if it can, else a reason in",
+            "  case_tables.py",
             "correct the numbers of cases in docs/conformance.md",
             *REFERENCE_STEPS,
         ),
