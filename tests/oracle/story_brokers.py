@@ -18,6 +18,7 @@ from tests.recordings.peers.cluster_peer import ClusterPeer
 from tests.recordings.peers.connecting import connected
 from tests.recordings.peers.peer import Peer
 from tests.recordings.peers.socket_peer import SocketPeer
+from tests.recordings.peers.warming import warm
 
 SCRAM_USERS_SINCE = (3, 5)
 """KRaft brokers get SCRAM users when their storage is formatted; before 3.0, none are needed."""
@@ -50,7 +51,7 @@ def real(release: str, brokers: int, *, tls: bool) -> Iterator[Peer]:
         for kafka in kafkas:
             listeners = kafka.listeners()
             addresses = listeners["PLAINTEXT"], listeners[name]
-            opening = connected(release, *addresses, client_id=CLIENT_ID, tls=context)
+            opening = connected(release, *addresses, client_id=CLIENT_ID, tls=context, warms=False)
             peer = stack.enter_context(opening)
             peer.settle(kraft=kafka.is_kraft)
             peers.append(peer)
@@ -76,7 +77,9 @@ def child(release: str, brokers: int, *, tls: bool) -> Iterator[Peer]:
         stack.callback(process.wait, START_SECONDS)
         stack.callback(process.terminate)
         first = stack.enter_context(
-            connected(release, f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}", client_id=CLIENT_ID)
+            connected(
+                release, f"127.0.0.1:{plain}", f"127.0.0.1:{sasl}", client_id=CLIENT_ID, warms=False
+            )
         )
         context = _trusting([Path(folder) / "ca.pem"]) if tls else None
         first.close()
@@ -89,6 +92,7 @@ def child(release: str, brokers: int, *, tls: bool) -> Iterator[Peer]:
                         f"127.0.0.1:{sasl + at}",
                         client_id=CLIENT_ID,
                         tls=context,
+                        warms=False,
                     )
                 )
                 for at in range(brokers)
@@ -97,9 +101,11 @@ def child(release: str, brokers: int, *, tls: bool) -> Iterator[Peer]:
 
 
 def _joined(peers: list[SocketPeer]) -> Peer:
-    if len(peers) == 1:
-        return peers[0]
-    return ClusterPeer(peers, kraft=numbers(peers[0].release) >= (3,))
+    peer: Peer = peers[0]
+    if len(peers) > 1:
+        peer = ClusterPeer(peers, kraft=numbers(peers[0].release) >= (3,))
+    warm(peer)
+    return peer
 
 
 def _trusting(authorities: list[Path]) -> ssl.SSLContext:

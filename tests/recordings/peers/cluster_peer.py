@@ -1,6 +1,7 @@
 """Several brokers of a cluster as one peer, which sends each request to the broker it is for."""
 
 import itertools
+import zlib
 from collections.abc import Callable, Sequence
 from typing import Any, Final
 
@@ -74,6 +75,8 @@ class ClusterPeer:
                     more = broker.receive(connection, patience_ms)
                     rows = getattr(response, LISTS[api])
                     rows += [] if isinstance(more, str) else getattr(more, LISTS[api])
+        if getattr(response, "controller_id", -1) > 0:  # KRaft brokers name any broker
+            response.controller_id = 1
         if api is ApiKey.FIND_COORDINATOR:  # depends on hashes of random ids
             for row in (response, *response.coordinators):
                 row.node_id = min(row.node_id, 1)
@@ -102,11 +105,15 @@ class ClusterPeer:
             is_plain = topic.replication_factor in (1, -1) and not topic.assignments
             if is_plain and 0 < topic.num_partitions <= PARTITIONS_MAX:
                 topic.assignments = [
-                    CreatableReplicaAssignment(index, [1 + index % len(self._brokers)])
+                    CreatableReplicaAssignment(index, [self._home_of(topic.name)])
                     for index in range(topic.num_partitions)
                 ]
                 topic.num_partitions = topic.replication_factor = -1
         return request
+
+    def _home_of(self, topic: str) -> int:
+        """Return the id of the broker that leads all partitions of a new topic."""
+        return 1 + zlib.crc32(topic.encode()) % len(self._brokers)
 
     def _broker_of(self, api: ApiKey, request: Any) -> int:
         """Return the index of the broker that a request is for; the first one serves most."""

@@ -14,12 +14,22 @@ START_SECONDS = 60
 
 @contextmanager
 def connected(
-    release: str, plain: str, sasl: str, *, client_id: str = "", tls: ssl.SSLContext | None = None
+    release: str,
+    plain: str,
+    sasl: str,
+    *,
+    client_id: str = "",
+    tls: ssl.SSLContext | None = None,
+    warms: bool = True,
 ) -> Iterator[SocketPeer]:
-    """Connect to a broker at two addresses; yield it when it and its coordinators respond."""
+    """Connect to a broker at two addresses; yield it when it and its coordinators respond.
+
+    Without `warms`, the coordinators may be other brokers.
+    """
     peer = _answering(release, plain, sasl, client_id, tls)
     try:
-        warm(peer)
+        if warms:
+            warm(peer)
         yield peer
     finally:
         peer.close()

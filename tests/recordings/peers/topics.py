@@ -1,6 +1,7 @@
 """Creates and deletes topics of scenarios by requests, on every kind of peer."""
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Final
 
@@ -40,7 +41,9 @@ def create(
     response = ask_root(peer, ApiKey.CREATE_TOPICS, request)
     assert all(topic.error_code in (0, 36) for topic in response.topics), response
     found = until(peer, lambda: _described(peer, names), lambda found: _are_up(found, partitions))
-    until(peer, lambda: _ends(peer, names, partitions), lambda codes: not any(codes))
+    for name in names:  # their leaders may be several brokers
+        look = partial(_ends, peer, [name], partitions)
+        until(peer, look, lambda codes: not any(codes))
     return {topic.name: topic.topic_id for topic in found}
 
 
