@@ -20,8 +20,6 @@ CATCHABLE: Final = ("PipelineError",)
 """Roots of exceptions: callers catch the root, whichever of its errors it is."""
 
 USED_ITSELF: Final = {
-    "AclStore": "a broker's; the jobs use the subclass, which caches lookups. A flag would be"
-    " tested in each decision",
     "History": "a broker's; the conformance suite's also keeps responses",
     "Partition": "all but those of the topic of groups, whose subclass makes `log` a property:"
     " slower for each access",
