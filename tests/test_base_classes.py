@@ -102,3 +102,21 @@ def test_bases_with_a_reason_are_created_themselves() -> None:
 def test_exceptions_are_subclasses_of_exception() -> None:
     for name in CATCHABLE:
         assert single_bases()[name].bases[0].rpartition(".")[2] == "Exception"
+
+
+def test_methods_call_no_other_method_of_their_base_by_super() -> None:
+    """A method renamed in the base class alone no longer overrides it, and type checkers pass."""
+    offenders = [
+        f"{relative(path)}:{call.lineno}: {method.name} calls super().{call.attr}"
+        for path in SOURCES
+        if "super()." in read(path)
+        for owner in ast.walk(ast.parse(read(path)))
+        if isinstance(owner, ast.ClassDef)
+        for method in owner.body
+        if isinstance(method, ast.FunctionDef | ast.AsyncFunctionDef)
+        for call in ast.walk(method)
+        if isinstance(call, ast.Attribute)
+        and ast.unparse(call.value) == "super()"
+        and call.attr != method.name
+    ]
+    assert offenders == []

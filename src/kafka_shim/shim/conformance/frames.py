@@ -41,7 +41,7 @@ class HistoryWithResponses(History):
         self._on_frame = on_frame
         self._responses: dict[int, msgspec.Struct] = {}
 
-    def request(
+    def add_request(
         self, session: Session, header: RequestHeader, frame: bytes, time_us: int
     ) -> HistoryEntry:
         entry = super().add_request(session, header, frame, time_us)
@@ -51,7 +51,7 @@ class HistoryWithResponses(History):
             )
         return entry
 
-    def add_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
+    def set_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
         super().set_response(entry, response, now_us)
         self._responses[entry.number] = response
         if self._on_frame is not None:
@@ -60,7 +60,7 @@ class HistoryWithResponses(History):
                 f"  {indent} -> {_shortened_json(message_json(response, entry.version))}"
             )
 
-    def forget(self) -> None:
+    def drop_requests(self) -> None:
         super().drop_requests()
         self._responses.clear()
 

@@ -41,7 +41,7 @@ class RecordingProxies:
 
     def begin_case(self, title: str) -> None:
         """Drop the frames of the case before; report the title of the next one."""
-        self.frames.forget()
+        self.frames.drop_requests()
         if self._on_frame is not None:
             self._on_frame(title)
 
@@ -59,7 +59,7 @@ class _FrameRecorder:
         self._clock = SystemClock()
 
     def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int:
-        entry = self._frames.request(session, header, frame, self._clock.now_us())
+        entry = self._frames.add_request(session, header, frame, self._clock.now_us())
         self._open_requests[session, entry.number] = entry
         return entry.number
 
@@ -79,7 +79,7 @@ class _FrameRecorder:
             response, _ = read_response_frame(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.add_response(entry, response, self._clock.now_us())
+        self._frames.set_response(entry, response, self._clock.now_us())
 
     def convert_pending_events(self) -> None:
         """Return; nothing is put off."""

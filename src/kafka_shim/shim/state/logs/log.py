@@ -36,8 +36,8 @@ class StoredBatch(msgspec.Struct, gc=False):
     """One batch of records, with the offsets of its first and last record.
 
     `position` is the number of bytes appended before it, `end_position` includes it.
-    `newest_so_far` is the greatest timestamp in the log up to its end, in ms. `is_clean`: the log
-    cleaner has processed it.
+    `max_timestamp_so_far` is the greatest timestamp in the log up to its end, in ms. `is_clean`:
+    the log cleaner has processed it.
     """
 
     base_offset: int

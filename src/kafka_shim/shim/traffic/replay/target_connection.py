@@ -262,7 +262,7 @@ class MissingPasswordError(Exception):
 def login_for_recorded_user(
     name: str, mechanism: str, passwords: Mapping[str, str], *, was_rejected: bool
 ) -> Login:
-    """Return the log-in for a recorded user. Raises NoPasswordError."""
+    """Return the log-in for a recorded user. Raise MissingPasswordError if it has no password."""
     if was_rejected:
         return WRONG_PASSWORD
     if name not in passwords:
