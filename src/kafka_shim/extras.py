@@ -1,10 +1,23 @@
 """Say how to install an extra, whatever kafka-shim was installed from."""
 
+import re
 import sys
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
+_SPARK_MODULES = ("pyspark", "pyarrow", "pandas")
+_MODULES = {
+    "control": ("starlette", "uvicorn", "prometheus_client"),
+    "pipeline": _SPARK_MODULES,
+    "connect": (*_SPARK_MODULES, "grpc", "grpc_status"),
+}
 _SOURCES = Path(__file__).resolve().parents[2]
+
+
+def is_installed(extra: str) -> bool:
+    """Return whether the modules of an extra can be imported, without importing them."""
+    return all(find_spec(name) is not None for name in _MODULES[extra])
 
 
 def requires(feature: str, extra: str) -> str:
@@ -36,7 +49,14 @@ def _packages(extra: str) -> list[str]:
     except metadata.PackageNotFoundError:
         return []
     parts = (requirement.partition(";") for requirement in found)
-    return [name.strip() for name, _, marker in parts if f"extra == '{extra}'" in _quoted(marker)]
+    names = [name.strip() for name, _, marker in parts if f"extra == '{extra}'" in _quoted(marker)]
+    return [package for name in names for package in _packages_of_requirement(name)]
+
+
+def _packages_of_requirement(requirement: str) -> list[str]:
+    """Return a requirement, or the packages of the extra that it names: `kafka-shim[control]`."""
+    included = re.fullmatch(r"kafka[-_.]shim\[(\w+)\]", requirement)
+    return [requirement] if included is None else _packages(included[1])
 
 
 def _quoted(marker: str) -> str:

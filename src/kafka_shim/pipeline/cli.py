@@ -26,12 +26,14 @@ _SEVERITY = (0, EXIT_MISMATCH, EXIT_FAILURE)
 def run(args: argparse.Namespace) -> int:
     """Run the jobs of a command and print what they find; return the exit code.
 
-    1 after a failure, 2 for an invalid option, trace or file, 3 if a job found what --fail names.
+    1 after a failure, 2 for an invalid option, trace or file and without Spark, 3 if a job found
+    what --fail names.
     """
     from kafka_shim.pipeline.spark_requirements import missing_requirement
 
-    code, problem = 0, missing_requirement(is_remote=args.remote is not None)
+    code, problem = EXIT_USAGE, missing_requirement(is_remote=args.remote is not None)
     if problem is None:
+        code = 0
         from kafka_shim.pipeline.job_runner import run_jobs
 
         try:
@@ -48,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
         else:
             return code
     print(f"kafka-shim pipeline: {problem}", file=sys.stderr)
-    return code or EXIT_FAILURE
+    return code
 
 
 def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:

@@ -2,10 +2,9 @@
 
 import os
 import shutil
-from importlib.util import find_spec
 from pathlib import Path
 
-from kafka_shim.extras import requires
+from kafka_shim.extras import is_installed, requires
 
 WITHOUT_JAVA = (
     "Spark needs Java 17 or newer, which was not found; install it (for instance: apt install"
@@ -18,11 +17,10 @@ def missing_requirement(*, is_remote: bool = False) -> str | None:
 
     `is_remote`: Spark runs on a server (Spark Connect), as it does if SPARK_REMOTE is set.
     """
-    if any(find_spec(name) is None for name in ("pyspark", "pyarrow", "pandas")):
-        return requires("analysis on Spark", "pipeline")
     if is_remote or os.environ.get("SPARK_REMOTE"):
-        has_client = all(find_spec(name) is not None for name in ("grpc", "grpc_status"))
-        return None if has_client else requires("a Spark Connect server", "connect")
+        return None if is_installed("connect") else requires("a Spark Connect server", "connect")
+    if not is_installed("pipeline"):
+        return requires("analysis on Spark", "pipeline")
     home = os.environ.get("JAVA_HOME")
     if home:
         has_java = (Path(home) / "bin" / "java").exists()

@@ -88,6 +88,7 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
     if not _NAME.fullmatch(args.listener):
         raise ConfigError(f"--listener `{args.listener}`: expected a name, as in PROXY")
     config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
+    storage = trace_storage_of_options(args)
     tls = _tls_context_for_clients(args, listen[0])
     connect(args.upstream, config).close()  # report now what the broker would reject later
     recorder = TraceRecorder(
@@ -95,7 +96,7 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
         SystemClock(),
         # entries of several proxies in one folder are ordered by their times
         writer=f"proxy-{args.listener}",
-        storage=trace_storage_of_options(args),
+        storage=storage,
         accesses_source=DERIVED,
     )
     brokers = Upstream(config)

@@ -20,7 +20,7 @@ All commands have the same exit codes:
 |---|---|
 | 0 | success |
 | 1 | failure: for example, a port is in use, a broker refuses a request, or the disk is full |
-| 2 | usage error: an option or a file is invalid |
+| 2 | usage error: an option or a file is invalid, or needs an extra that is not installed |
 | 3 | an expectation, a comparison or a check did not hold |
 
 Input and output are UTF-8 in every locale. `kafka-shim --version` prints the first and the last

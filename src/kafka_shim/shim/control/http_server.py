@@ -6,10 +6,9 @@ import ipaddress
 import os
 import socket
 from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from kafka_shim.extras import requires
+from kafka_shim.extras import is_installed, requires
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError, UnavailableError
@@ -21,7 +20,6 @@ if TYPE_CHECKING:
 
 LOOP_REPORTS_PENDING_CONNECTIONS = os.name == "posix"
 """Whether the event loop reports pending connections; the one on Windows cannot."""
-REQUIRED_PACKAGES = ("starlette", "uvicorn", "prometheus_client")
 
 
 class ControlServer:
@@ -36,7 +34,8 @@ class ControlServer:
             raise ConfigError(
                 f"--control {where} is not a loopback address: add --control-token TOKEN"
             )
-        _raise_if_extra_is_missing()
+        if not is_installed("control"):
+            raise ConfigError(requires("--control", "control"))
         self._broker = broker
         broker.enable_history()
         self._token = token
@@ -107,11 +106,6 @@ def _is_loopback(host: str) -> bool:
     with contextlib.suppress(ValueError):
         return ipaddress.ip_address(host).is_loopback
     return False
-
-
-def _raise_if_extra_is_missing() -> None:
-    if any(find_spec(name) is None for name in REQUIRED_PACKAGES):
-        raise ConfigError(requires("--control", "control"))
 
 
 def _create_embedded_uvicorn(brokers: "BrokerRegistry", token: str | None) -> "uvicorn.Server":

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from kafka_shim.extras import is_installed, requires
 from kafka_shim.shim.testing.settings import Settings
 from kafka_shim.shim.testing.transport import BrokerError, HttpControl
 
@@ -24,6 +25,8 @@ class BrokerProcess:
     """
 
     def __init__(self, settings: Settings) -> None:
+        if not is_installed("control"):
+            raise BrokerError(requires("a broker in its own process", "pytest"))
         self._temporary = tempfile.TemporaryDirectory(prefix="kafka-shim-")
         self.folder = folder = Path(self._temporary.name)
         self._ready, self._log = folder / "ready", folder / "log"

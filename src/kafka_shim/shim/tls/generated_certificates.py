@@ -99,7 +99,7 @@ def pkcs12_to_pem(path: Path, password: str | None) -> str:
             pkcs12,
         )
     except ImportError as error:
-        raise ConfigError(requires("a PKCS12 store", "tls")) from error
+        raise ConfigError(requires(f"the PKCS12 store `{path}`", "tls")) from error
     secret = None if password is None else password.encode()
     store = pkcs12.load_pkcs12(path.read_bytes(), secret)
     blocks = []
