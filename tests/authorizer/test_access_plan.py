@@ -74,7 +74,7 @@ def test_alternatives_are_in_the_order_of_the_checks() -> None:
         ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(transactional_id=None), NEWEST
     )
     assert texts(plan) == [("IDEMPOTENT_WRITE CLUSTER kafka-cluster", "WRITE TOPIC *")]
-    assert plan.needs[0].any_name == (False, True)
+    assert plan.needs[0].is_any_name == (False, True)
     old = access_plan(
         ApiKey.INIT_PRODUCER_ID, 1, InitProducerIdRequest(transactional_id=None), "2.7"
     )

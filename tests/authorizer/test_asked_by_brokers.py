@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shim.authorizer import requirements
 from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, release_index
 from kafka_shim.protocol.enums import ApiKey
 
@@ -42,7 +42,7 @@ def asked_by_handlers(row: Requirement) -> bool:
 def in_table(release: str) -> dict[str, set[str]]:
     found: dict[str, set[str]] = {}
     for bound in filter(
-        lambda bound: asked_by_handlers(bound.requirement), requirements_checked_in_release(release)
+        lambda bound: asked_by_handlers(bound.requirement), requirements_of_served_versions(release)
     ):
         questions = found.setdefault(bound.requirement.api.wire_name, set())
         questions |= {f"{n.operation.name} {n.resource_type.name}" for n in bound.needs}
@@ -53,7 +53,7 @@ def in_table(release: str) -> dict[str, set[str]]:
 def quiet_in_table(release: str) -> set[tuple[str, str]]:
     return {
         (bound.requirement.api.wire_name, f"{need.operation.name} {need.resource_type.name}")
-        for bound in requirements_checked_in_release(release)
+        for bound in requirements_of_served_versions(release)
         for need in bound.needs
         # For a check on any resource of a type, the authorizer decides what is logged.
         if not need.log_if_denied and not need.any_name and asked_by_handlers(bound.requirement)

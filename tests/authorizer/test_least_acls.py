@@ -22,7 +22,7 @@ def question(*actions: Action, any_name: bool = False, optional: bool = False) -
 
 
 def short(*needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
-    rules = acls_to_rules(least_acls(needs, prefixes, optional=optional))
+    rules = acls_to_rules(least_acls(needs, prefixes, include_optional=optional))
     for rule in rules:
         assert rule.pop("principal") == "User:app"
     return rules
@@ -71,4 +71,4 @@ def test_names_with_a_prefix_share_an_acl() -> None:
 @pytest.mark.parametrize(("optional", "count"), [(False, 0), (True, 1)])
 def test_acls_that_only_make_more_topics_visible_are_optional(optional: bool, count: int) -> None:
     asked = question(on(Operation.DESCRIBE), optional=True)
-    assert len(least_acls([asked], optional=optional)) == count
+    assert len(least_acls([asked], include_optional=optional)) == count

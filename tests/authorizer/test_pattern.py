@@ -3,10 +3,10 @@
 from hypothesis import given, strategies as st
 
 from kafka_shim.authorizer.model import Actor
-from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
-SUBJECTS = [Subject(f"User:u{n}", "*") for n in range(4)]
+SUBJECTS = [PrincipalAndHost(f"User:u{n}", "*") for n in range(4)]
 
 
 @given(st.lists(st.tuples(st.sampled_from(range(4)), st.integers(0, 3))))
@@ -29,6 +29,6 @@ def test_a_subject_includes_matching_actors() -> None:
     actor = Actor("User:alice", "10.0.0.1")
     for principal in ("User:alice", "User:*"):
         for host in ("10.0.0.1", "*"):
-            assert Subject(principal, host).includes(actor)
+            assert PrincipalAndHost(principal, host).includes(actor)
     for principal, host in (("User:bob", "*"), ("User:alice", "10.0.0.2"), ("Group:*", "*")):
-        assert not Subject(principal, host).includes(actor)
+        assert not PrincipalAndHost(principal, host).includes(actor)

@@ -3,12 +3,12 @@
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
 from kafka_shim.authorizer.pattern_index import PrefixIndex
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
 TEXTS = st.text(alphabet="ab", max_size=60)
-SUBJECT = Subject("User:a", "*")
+SUBJECT = PrincipalAndHost("User:a", "*")
 
 
 def make(name: str) -> Pattern:

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.requirement import (
     Denial,
     DenialEffect,
     HiddenWithoutDescribe,
-    Need,
+    NeedAlternative,
     Requirement,
     bind_to_release,
     is_valid_in_release,
@@ -24,7 +24,7 @@ def row(**changes: Any) -> Requirement:
     parts: dict[str, Any] = {
         "api": ApiKey.FETCH,
         "name": "topic",
-        "any_of": (Need(Operation.READ, ResourceType.TOPIC),),
+        "any_of": (NeedAlternative(Operation.READ, ResourceType.TOPIC),),
         "denied": DENIED,
     }
     return Requirement(**parts | changes)
@@ -57,14 +57,14 @@ def test_rows_are_compared_by_identity() -> None:
 def test_since_is_with_and_until_without_its_release(
     since: str | None, until: str | None, first: str, last: str
 ) -> None:
-    need = Need(Operation.READ, ResourceType.TOPIC, since=since, until=until)
+    need = NeedAlternative(Operation.READ, ResourceType.TOPIC, since=since, until=until)
     held = [release for release in RELEASES if is_valid_in_release(need, release)]
     assert (held[0], held[-1]) == (first, last)
 
 
 def test_only_needs_of_the_release_are_bound() -> None:
-    old = Need(Operation.READ, ResourceType.GROUP, until="1.0")
-    new = Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0")
+    old = NeedAlternative(Operation.READ, ResourceType.GROUP, until="1.0")
+    new = NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="1.0")
     old_error = Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP, until="1.0")
     new_error = Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, since="1.0")
     changed = row(any_of=(old, new), denied=(old_error, new_error))
@@ -76,8 +76,8 @@ def test_only_needs_of_the_release_are_bound() -> None:
 
 
 def test_needs_keep_their_order() -> None:
-    cluster = Need(Operation.CREATE, ResourceType.CLUSTER)
-    topic = Need(Operation.CREATE, ResourceType.TOPIC, since="2.0")
+    cluster = NeedAlternative(Operation.CREATE, ResourceType.CLUSTER)
+    topic = NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="2.0")
     assert bind_to_release(row(any_of=(cluster, topic)), "2.0").needs == (cluster, topic)
     assert bind_to_release(row(any_of=(cluster, topic)), "1.1").needs == (cluster,)
 
@@ -87,7 +87,7 @@ def test_needs_keep_their_order() -> None:
     [
         row(since="4.0"),
         row(until="1.0"),
-        row(any_of=(Need(Operation.READ, ResourceType.TOPIC, since="4.0"),)),
+        row(any_of=(NeedAlternative(Operation.READ, ResourceType.TOPIC, since="4.0"),)),
     ],
 )
 def test_a_row_of_other_releases_checks_nothing(absent: Requirement) -> None:

@@ -9,11 +9,11 @@ from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import (
     Denial,
     DenialEffect,
-    Need,
+    NeedAlternative,
     Requirement,
     bind_to_release as bind_row,
 )
-from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release, terms
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions, terms
 from kafka_shim.protocol.api_versions import (
     RELEASES,
     highest_unstable_versions,
@@ -53,7 +53,7 @@ def served_or_unstable_versions(api: ApiKey, release: str) -> range:
 
 def test_every_api_of_every_release_has_checks_or_is_open_to_all() -> None:
     for release in RELEASES:
-        asking = {bound.requirement.api for bound in requirements_checked_in_release(release)}
+        asking = {bound.requirement.api for bound in requirements_of_served_versions(release)}
         for key in served_versions(release) | highest_unstable_versions(release):
             assert key in asking or key in OPEN_TO_ALL, (release, key)
 
@@ -91,7 +91,7 @@ def test_the_table_is_in_key_order() -> None:
 
 @every_row
 def test_periods_and_versions_are_sound(row: Requirement) -> None:
-    dates: list[Requirement | Need | Denial] = [row, *row.any_of, *row.denied]
+    dates: list[Requirement | NeedAlternative | Denial] = [row, *row.any_of, *row.denied]
     for dated in dates:
         first, last = dated.since or RELEASES[0], dated.until
         assert last is None or release_index(first) < release_index(last)
@@ -106,7 +106,7 @@ def test_every_row_is_checked_in_some_version(row: Requirement) -> None:
         assert any(
             bound.requirement is row
             for release in RELEASES
-            for bound in requirements_checked_in_release(release)
+            for bound in requirements_of_served_versions(release)
         )
 
 
@@ -136,7 +136,7 @@ def test_the_error_is_that_of_the_resource(row: Requirement) -> None:
     for release in RELEASES:
         bound = requirements.requirements_bound_to_release(release)[row]
         last = bound.needs[-1:]
-        if bound not in requirements_checked_in_release(release):
+        if bound not in requirements_of_served_versions(release):
             continue
         if {denial.effect for denial in bound.denials} <= {
             DenialEffect.HIDE,
@@ -171,14 +171,14 @@ def test_the_last_need_is_logged_unless_it_filters(row: Requirement) -> None:
 
 
 def test_0_11_hides_topics_unless_the_operation_is_describe() -> None:
-    for bound in requirements_checked_in_release("0.11"):
+    for bound in requirements_of_served_versions("0.11"):
         if {need.resource_type for need in bound.needs} != {ResourceType.TOPIC}:
             assert bound.hidden_as is None
         elif bound.needs[0].operation is not Operation.DESCRIBE:
             assert bound.hidden_as is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.requirement.id
         elif DenialEffect.HIDE not in {denial.effect for denial in bound.denials}:
             assert bound.error is ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, bound.requirement.id
-    assert not any(bound.hidden_as for bound in requirements_checked_in_release("1.0"))
+    assert not any(bound.hidden_as for bound in requirements_of_served_versions("1.0"))
 
 
 def resolves(path: str, struct: StructSpec) -> bool:
@@ -194,7 +194,7 @@ def resolves(path: str, struct: StructSpec) -> bool:
 
 @every_row
 def test_names_are_paths_into_the_messages(row: Requirement) -> None:
-    own = [name for need in row.any_of for name in need.names]
+    own = [name for need in row.any_of for name in need.source_of_names]
     for path in (*row.names, *own):
         if path == CLUSTER_NAME:
             assert {need.resource_type for need in row.any_of if not need.any_name} == {
@@ -302,8 +302,8 @@ def test_only_init_producer_id_accepts_a_right_on_any_resource() -> None:
 
 
 def test_in_force_leaves_out_checks_of_later_versions() -> None:
-    in_2_2 = {bound.requirement.id for bound in requirements_checked_in_release("2.2")}
-    in_2_3 = {bound.requirement.id for bound in requirements_checked_in_release("2.3")}
+    in_2_2 = {bound.requirement.id for bound in requirements_of_served_versions("2.2")}
+    in_2_3 = {bound.requirement.id for bound in requirements_of_served_versions("2.3")}
     assert "Metadata.cluster_operations" in in_2_3 - in_2_2  # KIP-430
     assert not any(row_id.startswith("Envelope") for row_id in in_2_3)
 

@@ -1,10 +1,10 @@
 """The patterns of one resource type, by name and by subject."""
 
-from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
 from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import PatternType, ResourceType
 
-ALICE, BOB = Subject("User:alice", "*"), Subject("User:bob", "*")
+ALICE, BOB = PrincipalAndHost("User:alice", "*"), PrincipalAndHost("User:bob", "*")
 
 
 def make(name: str, pattern_type: PatternType = PatternType.LITERAL) -> Pattern:

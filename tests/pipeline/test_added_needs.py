@@ -34,8 +34,8 @@ REQUESTS = {
 def told(message_frame: bytes, present: str, target: str) -> list[str]:
     selection = Selection(release=target, present=present)
     return [
-        f"{need.requirement_id}: {need.narrowest_action.operation.name}"
-        f" {need.narrowest_action.resource_name}"
+        f"{need.requirement_id}: {need.last_named_action_or_last.operation.name}"
+        f" {need.last_named_action_or_last.resource_name}"
         for _, need in newly_needed_accesses(message_frame, selection)
     ]
 

@@ -5,12 +5,12 @@ a list. Names of topic ids can be given; the plan lists the requirements with ot
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Action
-from kafka_shim.authorizer.requirement import BoundRequirement, Need
+from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, TABLE, requirements_bound_to_release
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -27,18 +27,20 @@ _TRANSACTIONAL = 0x10
 class AlternativeActions(msgspec.Struct, frozen=True):
     """A requirement as alternative accesses, one of which is enough, in the order of the checks.
 
-    An action on `*` whose position in `any_name` is true is about any resource of the type
+    An action on `*` whose position in `is_any_name` is true is about any resource of the type
     (KIP-679). `requirement_id` is the row's id, such as `Fetch.topic`.
     """
 
     requirement_id: str
     actions: tuple[Action, ...]
-    any_name: tuple[bool, ...]
+    is_any_name: tuple[bool, ...]
 
     @property
-    def narrowest_action(self) -> Action:
+    def last_named_action_or_last(self) -> Action:
         """Return the last action with a resource name, or else the last action."""
-        named = [way for way, is_any in zip(self.actions, self.any_name, strict=True) if not is_any]
+        named = [
+            way for way, is_any in zip(self.actions, self.is_any_name, strict=True) if not is_any
+        ]
         return (named or self.actions)[-1]
 
 
@@ -101,18 +103,18 @@ def access_plan(
 
 def alternative_actions_for_name(bound: BoundRequirement, name: str) -> AlternativeActions:
     """Return the requirement of a row for one resource name."""
-    ways = dict.fromkeys(_action_of_need(need, name) for need in bound.needs)
+    ways = dict.fromkeys(_action_and_is_any_name(need, name) for need in bound.needs)
     return AlternativeActions(
         bound.requirement.id, tuple(way[0] for way in ways), tuple(way[1] for way in ways)
     )
 
 
-def _action_of_need(need: Need, name: str) -> tuple[Action, bool]:
+def _action_and_is_any_name(need: NeedAlternative, name_in_request: str) -> tuple[Action, bool]:
     if need.resource_type is ResourceType.CLUSTER:
-        name = CLUSTER_NAME
+        name_in_request = CLUSTER_NAME
     elif need.any_name:
-        name = WILDCARD
-    return Action(need.operation, need.resource_type, name), need.any_name
+        name_in_request = WILDCARD
+    return Action(need.operation, need.resource_type, name_in_request), need.any_name
 
 
 def _has_names_in_response(bound: BoundRequirement) -> bool:
@@ -138,7 +140,7 @@ def _is_condition_met(bound: BoundRequirement, request: Any, version: int) -> bo
 
 
 def _resource_names_in_request(
-    bound: BoundRequirement, request: Any, topics: Mapping[bytes, str]
+    bound: BoundRequirement, request: Any, topic_names_by_id: Mapping[bytes, str]
 ) -> list[str | None]:
     """Return the distinct names at the row's paths; None for an id without a name."""
     row = bound.requirement
@@ -157,7 +159,7 @@ def _resource_names_in_request(
     if len(row.names) > 1:  # fields of other versions are empty
         values = [value for value in values if value != ""]
     texts = [
-        topics.get(value) if isinstance(value, bytes) else value
+        topic_names_by_id.get(value) if isinstance(value, bytes) else value
         for value in values
         if value != _NO_ID
     ]
@@ -179,7 +181,7 @@ def _values_at_path(message: Any, path: str) -> Iterator[Any]:
             yield from _values_at_path(item, rest)
 
 
-def _batch_headers_of_produce(request: Any) -> Iterator[bytes]:
+def _first_batch_heads_with_producer_id(request: Any) -> Iterator[bytes]:
     for topic in request.topic_data:
         for partition in topic.partition_data:
             head = bytes((partition.records or b"")[: _PRODUCER_ID_AT + 8])
@@ -192,19 +194,21 @@ def _batch_headers_of_produce(request: Any) -> Iterator[bytes]:
 def _has_transactional_batch(request: Any, _: int) -> bool | None:
     """Return whether a batch is transactional; None for a request log, which has no records."""
     if request.transactional_id is not None and not any(
-        True for _ in _batch_headers_of_produce(request)
+        True for _ in _first_batch_heads_with_producer_id(request)
     ):
         return None
     return any(
-        batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL for batch in _batch_headers_of_produce(request)
+        batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL
+        for batch in _first_batch_heads_with_producer_id(request)
     )
 
 
-def _has_only_idempotent_batches(request: Any, version: int) -> bool | None:
-    if not any(True for _ in _batch_headers_of_produce(request)):
+def _has_idempotent_but_no_transactional_batch(request: Any, version: int) -> bool | None:
+    """Return whether there are such batches; None without any, as in a request log."""
+    if not any(True for _ in _first_batch_heads_with_producer_id(request)):
         return None
     has_producer = any(
-        batch[_PRODUCER_ID_AT] < 0x80 for batch in _batch_headers_of_produce(request)
+        batch[_PRODUCER_ID_AT] < 0x80 for batch in _first_batch_heads_with_producer_id(request)
     )
     return has_producer and not _has_transactional_batch(request, version)
 
@@ -223,16 +227,18 @@ def _some_group_requests_topics(request: Any, *, all_topics: bool) -> bool:
     return any((topics is None) == all_topics for topics in asked)
 
 
-def _has_config_resource_of_type(code: int) -> Callable[[Any, int], bool]:
-    return lambda request, _: any(resource.resource_type == code for resource in request.resources)
+def _has_config_resource_of_type(config_resource_type: int) -> Callable[[Any, int], bool]:
+    return lambda request, _: any(
+        resource.resource_type == config_resource_type for resource in request.resources
+    )
 
 
-def _has_config_resource_of_cluster(request: Any, _: int) -> bool:
+def _has_config_resource_besides_topics_and_groups(request: Any, _: int) -> bool:
     return any(resource.resource_type not in (_TOPIC, _GROUP) for resource in request.resources)
 
 
-def _may_create_missing_topics(request: Any, _: int) -> bool | None:
-    """Return whether Metadata may create missing topics; older versions always may."""
+def _may_create_missing_topics(request: Any, _: int) -> Literal[False] | None:
+    """Return None if Metadata creates topics that are missing, which the request does not show."""
     return None if request.allow_auto_topic_creation and request.topics else False
 
 
@@ -241,8 +247,8 @@ def _some_share_group_requests_topics(request: Any, *, all_topics: bool) -> bool
     return any((group.topics is None) == all_topics for group in request.groups)
 
 
-def _requests_coordinator_of_type(code: int) -> Callable[[Any, int], bool]:
-    return lambda request, _: request.key_type == code
+def _requests_coordinator_of_type(key_type: int) -> Callable[[Any, int], bool]:
+    return lambda request, _: request.key_type == key_type
 
 
 _NOT_INTERNAL: Final = "AddPartitionsToTxn.topic"
@@ -255,7 +261,7 @@ _CONFIG_TYPES: Final = {
 }
 _CONDITIONS: Final[dict[str, Callable[[Any, int], bool | None]]] = {
     "Produce.transactional_id": _has_transactional_batch,
-    "Produce.idempotent": _has_only_idempotent_batches,
+    "Produce.idempotent": _has_idempotent_but_no_transactional_batch,
     "Fetch.follower": lambda request, _: _replica_id_of_fetch(request) >= 0,
     "Fetch.topic": lambda request, _: _replica_id_of_fetch(request) < 0,
     "Metadata.topic": lambda request, version: not _requests_all_topics(request, version),
@@ -275,7 +281,7 @@ _CONDITIONS: Final[dict[str, Callable[[Any, int], bool | None]]] = {
     "InitProducerId.transactional_id": lambda r, _: r.transactional_id is not None,
     "InitProducerId.idempotent": lambda r, _: r.transactional_id is None,
     "InitProducerId.two_phase_commit": lambda r, _: bool(r.enable2_pc),
-    **{f"{api}.cluster": _has_config_resource_of_cluster for api in _CONFIG_APIS},
+    **{f"{api}.cluster": _has_config_resource_besides_topics_and_groups for api in _CONFIG_APIS},
     **{row: _has_config_resource_of_type(code) for row, code in _CONFIG_TYPES.items()},
     _NOT_INTERNAL: lambda *_: True,
     "ConsumerGroupHeartbeat.topic": lambda r, _: bool(r.subscribed_topic_names),

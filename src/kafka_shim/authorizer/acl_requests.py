@@ -65,7 +65,8 @@ def parse_creations(
 ) -> list[Acl | AclElementError] | ConnectionCloses:
     """Convert the creations of a CreateAcls request to ACLs, and check each.
 
-    Return one item for each creation, in order, or Closes if the connection is to be closed.
+    Return one item for each creation, in order, or ConnectionCloses if the release closes
+    the connection.
     """
     handled = {InvalidCodeHandling.FAIL_ELEMENT}
     for creation in creations:
@@ -73,7 +74,7 @@ def parse_creations(
             handled.add(rules.zero_code_in_creation)
         if creation.resource_type == ResourceType.ANY:
             handled.add(rules.any_resource_type_in_creation)
-        if _has_code_only_for_filters(creation):
+        if _has_any_or_match_besides_resource_type(creation):
             handled.add(rules.filter_code_in_creation)
     if InvalidCodeHandling.CLOSE_CONNECTION in handled:
         return ConnectionCloses(
@@ -86,7 +87,7 @@ def parse_creations(
 
 def parse_filter(wire_filter: WireAcl, rules: AclRules = NEWEST_RULES) -> AclFilter:
     """Convert a received filter; codes that the release does not know become UNKNOWN."""
-    resource_type, pattern_type, operation, permission = _enum_members_of_codes(
+    resource_type, pattern_type, operation, permission = _members_supported_by_release_or_unknown(
         wire_filter.enum_codes, rules
     )
     return AclFilter(
@@ -117,10 +118,14 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
     Like Kafka, this accepts much that looks wrong: an operation that the type does not support, a
     host that is not an address, an invalid topic name, an unknown type of principal.
     """
-    return _pattern_error(acl, rules) or _principal_error(acl, rules) or _host_error(acl, rules)
+    return (
+        _unsupported_field_or_name_error(acl, rules)
+        or _principal_error(acl, rules)
+        or _host_error(acl, rules)
+    )
 
 
-def _pattern_error(acl: Acl, rules: AclRules) -> AclElementError | None:
+def _unsupported_field_or_name_error(acl: Acl, rules: AclRules) -> AclElementError | None:
     unknown = _field_unsupported_by_release(acl, rules)
     if unknown is not None:
         return _invalid_request_error(f"this release does not support the {unknown} of the ACL")
@@ -164,7 +169,7 @@ def _host_error(acl: Acl, rules: AclRules) -> AclElementError | None:
     return None
 
 
-def deletion_filter_error(
+def unknown_code_error_of_deletion_filter(
     acl_filter: AclFilter, rules: AclRules = NEWEST_RULES
 ) -> AclElementError | None:
     """Return why a DeleteAcls filter is rejected; None if it is not."""
@@ -181,7 +186,7 @@ def deletion_filter_error(
     return None
 
 
-def selects_exactly_one_acl(acl_filter: AclFilter) -> bool:
+def names_one_acl_for_simple_authorizer(acl_filter: AclFilter) -> bool:
     """Return whether SimpleAclAuthorizer takes the filter as the name of one ACL."""
     return (
         None not in (acl_filter.resource_name, acl_filter.principal, acl_filter.host)
@@ -192,7 +197,7 @@ def selects_exactly_one_acl(acl_filter: AclFilter) -> bool:
     )
 
 
-def exact_deletion_error(acl_filter: AclFilter) -> AclElementError | None:
+def malformed_exact_filter_error(acl_filter: AclFilter) -> AclElementError | None:
     """Return why a filter that names one ACL is rejected; None if it is not."""
     if acl_filter.principal is not None and ":" not in acl_filter.principal:
         return _invalid_request_error(
@@ -207,7 +212,7 @@ def exact_deletion_error(acl_filter: AclFilter) -> AclElementError | None:
 
 
 def _parse_creation(creation: WireAcl, rules: AclRules) -> Acl | AclElementError:
-    resource_type, pattern_type, operation, permission = _enum_members_of_codes(
+    resource_type, pattern_type, operation, permission = _members_supported_by_release_or_unknown(
         creation.enum_codes, rules
     )
     acl = Acl(
@@ -223,10 +228,12 @@ def _parse_creation(creation: WireAcl, rules: AclRules) -> Acl | AclElementError
 
 
 def _is_valid_zookeeper_node_name(name: str, rules: AclRules) -> bool:
-    return is_zookeeper_path(name) and (rules.zookeeper_names_can_have_slash or "/" not in name)
+    return is_valid_zookeeper_subpath(name) and (
+        rules.zookeeper_names_can_have_slash or "/" not in name
+    )
 
 
-def is_zookeeper_path(name: str) -> bool:
+def is_valid_zookeeper_subpath(name: str) -> bool:
     """Return whether ZooKeeper accepts the name as the end of a path (its PathUtils)."""
     if any(part in ("", ".", "..") for part in name.split("/")):
         return False
@@ -252,7 +259,7 @@ def _supported_pattern_types(rules: AclRules) -> tuple[PatternType, ...]:
 
 
 @lru_cache(maxsize=1024)  # finding a member of an enum takes long
-def _enum_members_of_codes(
+def _members_supported_by_release_or_unknown(
     codes: tuple[int, int, int, int], rules: AclRules
 ) -> tuple[ResourceType, PatternType, Operation, Permission]:
     resource_type = _member_or_unknown(ResourceType, codes[0])
@@ -275,7 +282,7 @@ def _member_or_unknown(enum: type[E], code: int) -> E:
         return enum(0)
 
 
-def _has_code_only_for_filters(wire_acl: WireAcl) -> bool:
+def _has_any_or_match_besides_resource_type(wire_acl: WireAcl) -> bool:
     any_code = 1 in (wire_acl.pattern_type, wire_acl.operation, wire_acl.permission)
     return any_code or wire_acl.pattern_type == PatternType.MATCH
 

@@ -7,9 +7,9 @@ import msgspec
 
 from kafka_shim.authorizer.acl_requests import (
     creation_error,
-    deletion_filter_error,
-    exact_deletion_error,
-    selects_exactly_one_acl,
+    malformed_exact_filter_error,
+    names_one_acl_for_simple_authorizer,
+    unknown_code_error_of_deletion_filter,
 )
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.decide import (
@@ -106,7 +106,7 @@ class StandardAuthorizer:
         self._derived_cache: dict[Hashable, Any] = {}
         self._decisions_epoch = -1
         self.store = AclStore() if store is None else store
-        self.store.set_host_networks(rules.host_networks)
+        self.store.set_whether_slash_hosts_are_networks(rules.host_networks)
         self._early_search = (
             EarlyStoppingSearch(self.store) if rules.prefix_search_stops_early else None
         )
@@ -229,7 +229,7 @@ class StandardAuthorizer:
         )
         ordered = filters if forward else reversed(filters)
         as_exact_acl = self._rules.exact_filters_name_acls and all(
-            map(selects_exactly_one_acl, filters)
+            map(names_one_acl_for_simple_authorizer, filters)
         )
         results = [
             self._collect_deletions_of_filter(
@@ -259,9 +259,9 @@ class StandardAuthorizer:
         as_exact_acl: bool,
     ) -> AclDeleteResult:
         """Find the ACLs of one filter, and add them to those to delete."""
-        refusal = deletion_filter_error(acl_filter, self._rules)
+        refusal = unknown_code_error_of_deletion_filter(acl_filter, self._rules)
         if refusal is None and as_exact_acl:
-            refusal = exact_deletion_error(acl_filter)
+            refusal = malformed_exact_filter_error(acl_filter)
         if refusal is not None:
             return AclDeleteResult(refusal.error, refusal.message)
         matches = []

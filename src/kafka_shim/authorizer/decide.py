@@ -9,7 +9,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.pattern import DENY_SHIFT, Pattern, Subject
+from kafka_shim.authorizer.pattern import DENY_SHIFT, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
@@ -49,7 +49,7 @@ def decide_access(
     principal or operation matches the resource.
 
     Literal `*` matches every name. But StandardAuthorizer ignores it for names that begin with an
-    asterisk (`*eu`); `wildcard_covers_starred` is for brokers that do not.
+    asterisk (`*eu`); `wildcard_covers_starred_names` is for brokers that do not.
 
     The returned ACL is the one in Kafka's audit log. StandardAuthorizer reads the most specific
     pattern first and `*` last, and within a pattern by operation code, principal and host. It stops
@@ -100,9 +100,10 @@ def decide_by_resource_type(
 ) -> Decision:
     """Decide whether `operation` is allowed on at least one resource of the type (KIP-679).
 
-    This is the algorithm of the authorizer interface. `probe` is the decision for a resource named
-    PROBE, which covers super users, and `allow_everyone` if no ACL matches that name. If it is a
-    denial, an ALLOW that no DENY dominates is searched. Implied operations do not count.
+    This is the algorithm of the authorizer interface. `probe_decision` is the decision for a
+    resource with the name PROBED_NAME: it covers super users, and `allow_everyone` if no ACL
+    matches that name. If it is a denial, an ALLOW that no DENY dominates is searched. Implied
+    operations do not count.
     """
     return (
         probe_decision
@@ -149,7 +150,7 @@ def _deny_on_wildcard(
 ) -> Decision | None:
     wildcard = store.find_pattern(resource_type, WILDCARD, PatternType.LITERAL)
     bits = _DENYING[operation]
-    if wildcard is None or not _applying_grants(store, wildcard, actor, bits):
+    if wildcard is None or not _applying_grant_bits_with_subjects(store, wildcard, actor, bits):
         return None
     return Decision(_DENIED, _ACL, _first_applying_acl(store, wildcard, actor, bits))
 
@@ -157,14 +158,14 @@ def _deny_on_wildcard(
 def _grant_bits_for_actor(store: AclStore, pattern: Pattern, actor: Actor) -> int:
     grant = 0
     others = pattern.other_grants or {}
-    for subject in store.subjects_including(actor):  # `grant_of`, inlined
+    for subject in store.subjects_including(actor):  # `grant_bits_of`, inlined
         grant |= pattern.first_grant if subject is pattern.first_subject else others.get(subject, 0)
     return grant
 
 
 def _first_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: int) -> Acl:
     """Return the pattern's first entry with these bits: by operation, principal, host."""
-    entries = _applying_grants(store, pattern, actor, bits)
+    entries = _applying_grant_bits_with_subjects(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0] & -entry[0], entry[1].principal, entry[1].host))
     grant, subject = entries[0]
@@ -177,16 +178,16 @@ def _last_applying_acl(store: AclStore, pattern: Pattern, actor: Actor, bits: in
         return acl_of_grant_bit(
             pattern, pattern.first_subject, (pattern.first_grant & bits).bit_length() - 1
         )
-    entries = _applying_grants(store, pattern, actor, bits)
+    entries = _applying_grant_bits_with_subjects(store, pattern, actor, bits)
     if len(entries) > 1:
         entries.sort(key=lambda entry: (entry[0].bit_length(), entry[1].principal, entry[1].host))
     grant, subject = entries[-1]
     return acl_of_grant_bit(pattern, subject, grant.bit_length() - 1)
 
 
-def _applying_grants(
+def _applying_grant_bits_with_subjects(
     store: AclStore, pattern: Pattern, actor: Actor, bits: int
-) -> list[tuple[int, Subject]]:
+) -> list[tuple[int, PrincipalAndHost]]:
     """Return the grants that apply to the actor, reduced to `bits`, which all allow or all deny."""
     if pattern.other_grants is None:
         applies = pattern.first_grant & bits and pattern.first_subject.includes(actor)
@@ -206,7 +207,7 @@ def _decide_by_allow_without_covering_deny(
     prefixes: dict[str, Pattern] = {}
     denied_literals: set[str] = set()
     denied_prefixes: set[str] = set()
-    for pattern, grant in _patterns_with_grants_for_actor(store, resource_type, actor):
+    for pattern, grant in _patterns_with_grant_bits_per_subject(store, resource_type, actor):
         is_literal = pattern.pattern_type is PatternType.LITERAL
         if grant & bits << DENY_SHIFT:
             (denied_literals if is_literal else denied_prefixes).add(pattern.resource_name)
@@ -223,7 +224,7 @@ def _decide_by_allow_without_covering_deny(
     return _DEFAULT_DENY
 
 
-def _patterns_with_grants_for_actor(
+def _patterns_with_grant_bits_per_subject(
     store: AclStore, resource_type: ResourceType, actor: Actor
 ) -> Iterator[tuple[Pattern, int]]:
     for subject in store.subjects_including(actor):

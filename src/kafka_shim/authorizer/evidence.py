@@ -72,7 +72,7 @@ _ELEMENTS: Final = {
 _CLUSTER: Final = (ApiKey.METADATA, ApiKey.DESCRIBE_CLUSTER)
 
 
-def _no_topic_is_known(_: str) -> bool:
+def _no_topic_existed(_: str) -> bool:
     return False
 
 
@@ -83,7 +83,7 @@ class TopicKnowledge(msgspec.Struct, frozen=True):
     """
 
     names_by_id: Mapping[bytes, str] = {}
-    existed: Callable[[str], bool] = _no_topic_is_known
+    existed: Callable[[str], bool] = _no_topic_existed
 
 
 def evidence_from_response(
@@ -128,7 +128,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if codes is None:
             return None
         if row.error in codes:
-            return self._decision_from_denial_error(need, effect)
+            return self._denied_if_error_has_single_cause(need, effect)
         if codes & (
             _BEFORE_ASKING
             | self._errors_of_earlier_checks(need)
@@ -137,7 +137,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
             return None
         return None if row.hidden_as in codes else True
 
-    def names_listed_in_response(self, requirement_id: str) -> Iterator[str]:
+    def names_listed_without_error(self, requirement_id: str) -> Iterator[str]:
         """Yield the distinct names that a list contains: the caller was allowed to see them."""
         for name in dict.fromkeys(
             checked_names_in_response(self.requirements[requirement_id], self.response)
@@ -176,7 +176,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         earlier = {other.requirement_id for other in before} - {need.requirement_id}
         return {self.requirements[requirement].error for requirement in earlier}
 
-    def _decision_from_denial_error(
+    def _denied_if_error_has_single_cause(
         self, need: AlternativeActions, effect: DenialEffect
     ) -> bool | None:
         """Return False if the error can only come from this requirement and name, else None."""
@@ -211,7 +211,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
             and names & {action.resource_name for action in other.actions}
         ]
 
-    def needs_denied_instead(self, need: AlternativeActions) -> list[AlternativeActions]:
+    def needs_possibly_denied_instead(self, need: AlternativeActions) -> list[AlternativeActions]:
         """Return the requirements that were denied if this one was not;
         empty if that is certain.
         """
@@ -272,9 +272,9 @@ def decisions_in_authorized_operations(
 
 
 def _decisions_in_bit_field(
-    bits: int, kind: ResourceType, name: str | None, release: str
+    bits: int, resource_type: ResourceType, name: str | None, release: str
 ) -> Iterator[tuple[Action, bool]]:
     if bits == NO_OPERATIONS or name is None:
         return
-    for operation in supported_operations(kind, acl_rules_of_release(release)):
-        yield Action(operation, kind, name), bool(bits >> operation & 1)
+    for operation in supported_operations(resource_type, acl_rules_of_release(release)):
+        yield Action(operation, resource_type, name), bool(bits >> operation & 1)

@@ -27,40 +27,40 @@ class CountedEntry(msgspec.Struct, frozen=True, order=True):
     operation: Operation
     host: str
     permission: Permission
-    requests: int = 0
+    request_count: int = 0
 
 
 class CheckedNeed(msgspec.Struct, frozen=True):
     """A requirement that was checked for a name; any of `alternatives` meets it.
 
-    `any_name`: the last alternative is met on any resource of its type. `is_optional`: a denial is
-    not visible as an error, so whether the program needs it is unknown.
+    `last_is_any_name`: the last alternative is met on any resource of its type. `is_optional`: a
+    denial is not visible as an error, so whether the program needs it is unknown.
     """
 
     principal: str
     requirement_id: str
     alternatives: tuple[Action, ...]
-    any_name: bool
+    last_is_any_name: bool
     is_optional: bool
 
 
-_Resource = tuple[str, ResourceType, str, PatternType]
+_PrincipalAndPattern = tuple[str, ResourceType, str, PatternType]
 """A principal, and a resource pattern for it."""
 
 
 def least_acls(
-    needs: Iterable[CheckedNeed], prefixes: Sequence[str] = (), *, optional: bool = False
+    needs: Iterable[CheckedNeed], prefixes: Sequence[str] = (), *, include_optional: bool = False
 ) -> list[Acl]:
     """Return the fewest and narrowest ACLs that meet the needs, the optional ones only on demand.
 
     Names that begin with one of `prefixes` are granted by that prefix. Of alternatives, the last
     one that names a resource is granted, unless an ACL for another need meets one of them.
     """
-    granted: dict[_Resource, dict[OperationFromHost, int]] = defaultdict(dict)
-    required = [need for need in needs if optional or not need.is_optional]
-    for need in sorted(required, key=lambda need: (need.any_name, len(need.alternatives))):
+    granted: dict[_PrincipalAndPattern, dict[OperationFromHost, int]] = defaultdict(dict)
+    required = [need for need in needs if include_optional or not need.is_optional]
+    for need in sorted(required, key=lambda need: (need.last_is_any_name, len(need.alternatives))):
         if not _is_met_by_granted(need, granted):
-            action = _narrowest_alternative(need)
+            action = _last_named_alternative_or_last(need)
             granted[_pattern_covering_action(need.principal, action, prefixes)][
                 action.operation, WILDCARD
             ] = 1
@@ -71,14 +71,16 @@ def least_acls(
     ]
 
 
-def _narrowest_alternative(need: CheckedNeed) -> Action:
+def _last_named_alternative_or_last(need: CheckedNeed) -> Action:
     """Return the narrowest alternative; any resource of a type only if there is no other."""
-    if need.any_name and len(need.alternatives) > 1:
+    if need.last_is_any_name and len(need.alternatives) > 1:
         return need.alternatives[-2]
     return need.alternatives[-1]
 
 
-def _pattern_covering_action(principal: str, action: Action, prefixes: Sequence[str]) -> _Resource:
+def _pattern_covering_action(
+    principal: str, action: Action, prefixes: Sequence[str]
+) -> _PrincipalAndPattern:
     name = action.resource_name
     matches = [prefix for prefix in prefixes if name.startswith(prefix)]
     if matches and action.resource_type is not ResourceType.CLUSTER:
@@ -87,10 +89,10 @@ def _pattern_covering_action(principal: str, action: Action, prefixes: Sequence[
 
 
 def _is_met_by_granted(
-    need: CheckedNeed, granted: Mapping[_Resource, Mapping[OperationFromHost, int]]
+    need: CheckedNeed, granted: Mapping[_PrincipalAndPattern, Mapping[OperationFromHost, int]]
 ) -> bool:
     for action in need.alternatives:
-        is_any = need.any_name and action == need.alternatives[-1]
+        is_any = need.last_is_any_name and action == need.alternatives[-1]
         # KIP-679: implied operations do not count for a whole type
         operations = (
             {action.operation} if is_any else operations_whose_allow_includes(action.operation)
@@ -127,7 +129,7 @@ def fewest_entries(
         )
     return min(
         (
-            _entries_with_operations_everywhere(
+            _entries_allowing_operations_from_all_hosts(
                 allowed, denied, frozenset(itertools.compress(operations, is_everywhere))
             )
             for is_everywhere in itertools.product((True, False), repeat=len(operations))
@@ -141,31 +143,33 @@ def _entries_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
     return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
 
 
-def _entries_with_operations_everywhere(
+def _entries_allowing_operations_from_all_hosts(
     allowed: Mapping[OperationFromHost, int],
     denied: Mapping[OperationFromHost, int],
-    everywhere: Set[Operation],
+    operations_to_allow_from_all_hosts: Set[Operation],
 ) -> list[CountedEntry]:
-    granted = _necessary_allows(allowed, everywhere)
-    excess = {cell for cell in denied if _allow_covering(granted, cell)}
+    granted = _necessary_allows(allowed, operations_to_allow_from_all_hosts)
+    excess = {cell for cell in denied if _granted_entry_allowing(granted, cell)}
     return _entries_with_request_counts(
         granted, _fewest_denies_for_excess(excess, allowed), allowed, denied
     )
 
 
 def _necessary_allows(
-    allowed: Mapping[OperationFromHost, int], everywhere: Set[Operation]
+    allowed: Mapping[OperationFromHost, int], operations_to_allow_from_all_hosts: Set[Operation]
 ) -> dict[OperationFromHost, None]:
     """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
     granted: dict[OperationFromHost, None] = {}
     for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
-        if not _allow_covering(granted, cell):
+        if not _granted_entry_allowing(granted, cell):
             operation, host = cell
-            granted[operation, WILDCARD if operation in everywhere else host] = None
+            granted[
+                operation, WILDCARD if operation in operations_to_allow_from_all_hosts else host
+            ] = None
     return granted
 
 
-def _allow_covering(
+def _granted_entry_allowing(
     granted: Mapping[OperationFromHost, None], cell: OperationFromHost
 ) -> OperationFromHost | None:
     """Return the first entry that allows the cell, preferably with the same operation."""
@@ -193,12 +197,14 @@ def _fewest_denies_for_excess(
 
 
 def _denies_for_excess(
-    excess: Set[OperationFromHost], allowed_hosts: Set[str], everywhere: tuple[Operation, ...]
+    excess: Set[OperationFromHost],
+    allowed_hosts: Set[str],
+    operations_to_deny_from_all_hosts: tuple[Operation, ...],
 ) -> tuple[OperationFromHost, ...]:
     """Return DENY entries, those for these operations with all hosts."""
-    rest = sorted(cell for cell in excess if cell[0] not in everywhere)
+    rest = sorted(cell for cell in excess if cell[0] not in operations_to_deny_from_all_hosts)
     by_host = {host: [cell for cell in rest if cell[1] == host] for _, host in rest}
-    denials = [(operation, WILDCARD) for operation in everywhere]
+    denials = [(operation, WILDCARD) for operation in operations_to_deny_from_all_hosts]
     for host, cells in by_host.items():
         is_all = len(cells) > 1 and host not in allowed_hosts
         denials += [(Operation.ALL, host)] if is_all else cells
@@ -214,7 +220,7 @@ def _entries_with_request_counts(
     """Return the entries with numbers of requests; each request counts for one entry."""
     counts = dict.fromkeys(granted, 0)
     for cell, requests in allowed.items():
-        counts[_allow_covering(granted, cell) or cell] += requests
+        counts[_granted_entry_allowing(granted, cell) or cell] += requests
     entries = [CountedEntry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
     for operation, host in denying:
         requests = sum(_request_counts_denied_by(denied, operation, host))

@@ -33,7 +33,7 @@ def load_authorizer(
 ) -> Authorizer | None:
     """Create the authorizer that `authorizer.class.name` names; None for no authorizer.
 
-    `spec` is empty or `none`, `standard` or the name of one of Kafka's classes (all of them mean
+    The name is empty or `none`, `standard` or the name of one of Kafka's classes (all of them mean
     StandardAuthorizer here), or `package.module:Class`. Raise ValueError if it is invalid.
     """
     authorizer_class_name = authorizer_class_name.strip()

@@ -15,7 +15,7 @@ GrantBits: TypeAlias = int
 DENY_SHIFT = 32
 
 
-class Subject(msgspec.Struct, eq=False, gc=False):
+class PrincipalAndHost(msgspec.Struct, eq=False, gc=False):
     """A principal on a host, to which entries apply; a store has one object for each pair.
 
     `network` is set if the host is a network.
@@ -31,7 +31,7 @@ class Subject(msgspec.Struct, eq=False, gc=False):
             return False
         if self.host in (WILDCARD, actor.host):
             return True
-        return self.network is not None and self.network.contains_host(actor.host)
+        return self.network is not None and self.network.contains_address_or_network(actor.host)
 
 
 class Pattern(msgspec.Struct, eq=False, gc=False):
@@ -45,24 +45,24 @@ class Pattern(msgspec.Struct, eq=False, gc=False):
     resource_type: ResourceType
     resource_name: str
     pattern_type: PatternType
-    first_subject: Subject
+    first_subject: PrincipalAndHost
     first_grant: GrantBits
-    other_grants: dict[Subject, GrantBits] | None = None
+    other_grants: dict[PrincipalAndHost, GrantBits] | None = None
 
-    def grant_bits_of(self, subject: Subject) -> GrantBits:
+    def grant_bits_of(self, subject: PrincipalAndHost) -> GrantBits:
         """Return the grant of a subject; 0 if there is none."""
         if subject is self.first_subject:
             return self.first_grant
         return self.other_grants.get(subject, 0) if self.other_grants is not None else 0
 
-    def subject_grants(self) -> Iterator[tuple[Subject, GrantBits]]:
+    def subject_grants(self) -> Iterator[tuple[PrincipalAndHost, GrantBits]]:
         """Yield all (subject, grant) pairs with a grant."""
         if self.first_grant:
             yield self.first_subject, self.first_grant
         if self.other_grants is not None:
             yield from self.other_grants.items()
 
-    def set_grant(self, subject: Subject, grant: GrantBits) -> None:
+    def set_grant(self, subject: PrincipalAndHost, grant: GrantBits) -> None:
         """Set the grant of a subject; 0 removes it."""
         if subject is self.first_subject:
             self.first_grant = grant

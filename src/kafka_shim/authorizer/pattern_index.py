@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, ValuesView
 
 from kafka_shim.authorizer.model import WILDCARD
-from kafka_shim.authorizer.pattern import Pattern, Subject
+from kafka_shim.authorizer.pattern import Pattern, PrincipalAndHost
 from kafka_shim.protocol.enums import PatternType
 
 _LITERAL = PatternType.LITERAL  # module constant: enum attribute lookup is slow
@@ -114,12 +114,12 @@ class PrefixIndex:
             if isinstance(head, Pattern):
                 if len(head.resource_name) >= end:
                     heads[head.resource_name[:end]] = head
-                head = _branch_with_name(_EMPTY, head.resource_name, end)
-            head = _branch_with_name(head, name, end)
+                head = _branch_with_added_name(_EMPTY, head.resource_name, end)
+            head = _branch_with_added_name(head, name, end)
             heads[name[:start]] = self._interned.setdefault(head, head)
 
 
-def _branch_with_name(branch: _Branch, name: str, band_end: int) -> _Branch:
+def _branch_with_added_name(branch: _Branch, name: str, band_end: int) -> _Branch:
     """Return the branch with one more name, in a band of lengths below `end`."""
     goes_on, spans = branch
     if len(name) >= band_end:
@@ -148,7 +148,7 @@ class ResourceTypeIndex:
     def __init__(self) -> None:
         self._literal: dict[str, Pattern] = {}
         self._prefixed: PrefixIndex = PrefixIndex()
-        self._by_subject: dict[Subject, Pattern | dict[Pattern, None]] = {}
+        self._by_subject: dict[PrincipalAndHost, Pattern | dict[Pattern, None]] = {}
 
     def pattern_with_name(self, name: str, pattern_type: PatternType) -> Pattern | None:
         """Return the pattern with exactly this name and type."""
@@ -183,17 +183,17 @@ class ResourceTypeIndex:
         else:
             self._prefixed.remove_pattern(pattern)
 
-    def has_patterns_of_subject(self, subject: Subject) -> bool:
+    def has_patterns_of_subject(self, subject: PrincipalAndHost) -> bool:
         return subject in self._by_subject
 
-    def patterns_of_subject(self, subject: Subject) -> Iterable[Pattern]:
+    def patterns_of_subject(self, subject: PrincipalAndHost) -> Iterable[Pattern]:
         """Return the patterns with entries of the subject."""
         patterns = self._by_subject.get(subject)
         if patterns is None:
             return ()
         return (patterns,) if isinstance(patterns, Pattern) else patterns
 
-    def record_pattern_of_subject(self, subject: Subject, pattern: Pattern) -> None:
+    def record_pattern_of_subject(self, subject: PrincipalAndHost, pattern: Pattern) -> None:
         """Record that the pattern now has entries of the subject."""
         patterns = self._by_subject.get(subject)
         if patterns is None:
@@ -203,7 +203,7 @@ class ResourceTypeIndex:
         else:
             patterns[pattern] = None
 
-    def forget_pattern_of_subject(self, subject: Subject, pattern: Pattern) -> None:
+    def forget_pattern_of_subject(self, subject: PrincipalAndHost, pattern: Pattern) -> None:
         """Record that the pattern no longer has entries of the subject."""
         patterns = self._by_subject[subject]
         if not isinstance(patterns, Pattern):

@@ -14,6 +14,7 @@ from itertools import chain, combinations, islice
 import msgspec
 
 from kafka_shim.authorizer.access_plan import AlternativeActions
+from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.decide import PROBED_NAME
 from kafka_shim.authorizer.model import (
@@ -52,13 +53,13 @@ class Step(msgspec.Struct, frozen=True):
 class CheckedAction(msgspec.Struct, frozen=True):
     """An action that the broker checks.
 
-    `any_name`: on any resource of the type (KIP-679). `new_acl` is the ACL that allows it if no
+    `any_name`: on any resource of the type (KIP-679). `acl_to_add` is the ACL that allows it if no
     other one does; None for the narrowest.
     """
 
     action: Action
     any_name: bool = False
-    new_acl: Acl | None = None
+    acl_to_add: Acl | None = None
 
 
 class RequiredAccess(msgspec.Struct, frozen=True):
@@ -70,7 +71,7 @@ class RequiredAccess(msgspec.Struct, frozen=True):
 
 def required_access_for_need(actor: Actor, need: AlternativeActions) -> RequiredAccess:
     """Return the access that meets a requirement of a request."""
-    checks = zip(need.actions, need.any_name, strict=True)
+    checks = zip(need.actions, need.is_any_name, strict=True)
     return RequiredAccess(actor, tuple((CheckedAction(*check),) for check in checks))
 
 
@@ -90,7 +91,7 @@ def steps_to_allow(
     steps = trial.apply_sufficient_steps()
     necessary = {
         step
-        for group in _groups_of_steps_on_same_accesses(trial, steps)
+        for group in _groups_of_steps_with_disjoint_accesses(trial, steps)
         for step in _smallest_sufficient_subset(trial, group)
     }
     return tuple(step for step in steps if step in necessary)
@@ -133,7 +134,7 @@ class _StepTrial:
     def __init__(
         self, authorizer: Authorizer, accesses: Sequence[RequiredAccess], host: str
     ) -> None:
-        settings = _standard_authorizer_for_settings(authorizer)
+        settings = _itself_or_default_standard_authorizer(authorizer)
         self._authorizer = StandardAuthorizer(
             super_users=settings.super_users,
             allow_everyone=settings.allow_everyone,
@@ -236,12 +237,12 @@ class _StepTrial:
         return steps
 
     def _new_acl(self, actor: Actor, check: CheckedAction) -> Acl:
-        if check.new_acl is not None:
-            return check.new_acl
+        if check.acl_to_add is not None:
+            return check.acl_to_add
         return narrowest_allow_acl(check.action, actor.principal, self._host)
 
 
-def _standard_authorizer_for_settings(authorizer: Authorizer) -> StandardAuthorizer:
+def _itself_or_default_standard_authorizer(authorizer: Authorizer) -> StandardAuthorizer:
     """Return the authorizer, for its settings; for a user's own class, the defaults."""
     return authorizer if isinstance(authorizer, StandardAuthorizer) else StandardAuthorizer()
 
@@ -254,8 +255,8 @@ def _acls_affecting_accesses(
     Of other principals' ACLs on a resource, one is enough: it closes the resource where resources
     without ACLs are open to everyone.
     """
-    settings = _standard_authorizer_for_settings(authorizer)
-    for principal, selected in _filters_for_acls_affecting(accesses, settings):
+    settings = _itself_or_default_standard_authorizer(authorizer)
+    for principal, selected in _principals_and_filters_of_affecting_acls(accesses, settings.rules):
         own = (principal, ANY_USER)
         for each in own:
             yield from authorizer.acls(msgspec.structs.replace(selected, principal=each))
@@ -264,8 +265,8 @@ def _acls_affecting_accesses(
             yield from islice(of_others, 1)
 
 
-def _filters_for_acls_affecting(
-    accesses: Iterable[RequiredAccess], settings: StandardAuthorizer
+def _principals_and_filters_of_affecting_acls(
+    accesses: Iterable[RequiredAccess], rules: AclRules
 ) -> dict[tuple[str, AclFilter], None]:
     """Return the filters that select the ACLs, each with the principal of an access."""
     filters: dict[tuple[str, AclFilter], None] = {}
@@ -281,7 +282,7 @@ def _filters_for_acls_affecting(
                 ]
             else:
                 selected = [AclFilter(kind, name, PatternType.MATCH)]
-            if settings.rules.prefix_search_stops_early:  # the search also depends on other names
+            if rules.prefix_search_stops_early:  # the search also depends on other names
                 selected = [AclFilter(kind)]
             filters.update(((access.actor.principal, each), None) for each in selected)
     return filters
@@ -293,7 +294,9 @@ def _cost_of_steps(steps: Sequence[Step]) -> tuple[int, int, int]:
     return len(steps) - len(additions), on_cluster, len(additions)
 
 
-def _groups_of_steps_on_same_accesses(trial: _StepTrial, steps: Sequence[Step]) -> list[list[Step]]:
+def _groups_of_steps_with_disjoint_accesses(
+    trial: _StepTrial, steps: Sequence[Step]
+) -> list[list[Step]]:
     """Return the steps in groups that affect no common access."""
     groups: list[tuple[list[Step], set[int]]] = []
     for step in steps:

@@ -35,7 +35,7 @@ WITHOUT_ERROR: Final = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialE
 """Effects of a denial that fail neither a request nor an element of it."""
 
 
-class Need(msgspec.Struct, frozen=True):
+class NeedAlternative(msgspec.Struct, frozen=True):
     """One way to meet a requirement: this operation on the named resource of this type.
 
     `any_name`: on at least one resource of the type, with any name (KIP-679).
@@ -49,7 +49,7 @@ class Need(msgspec.Struct, frozen=True):
     since: str | None = None
     until: str | None = None
     any_name: bool = False
-    names: tuple[str, ...] = ()
+    source_of_names: tuple[str, ...] = ()
     log_if_denied: bool = True
 
 
@@ -92,7 +92,7 @@ class Requirement(msgspec.Struct, frozen=True, eq=False, kw_only=True):
 
     api: ApiKey
     name: str
-    any_of: tuple[Need, ...]
+    any_of: tuple[NeedAlternative, ...]
     denied: tuple[Denial, ...]
     names: tuple[str, ...] = (CLUSTER_NAME,)
     hidden: HiddenWithoutDescribe | None = None
@@ -120,7 +120,7 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
     """
 
     requirement: Requirement
-    needs: tuple[Need, ...]
+    needs: tuple[NeedAlternative, ...]
     denials: tuple[Denial, ...]
     error: ErrorCode
     hidden_as: ErrorCode | None
@@ -133,7 +133,7 @@ class BoundRequirement(msgspec.Struct, frozen=True, eq=False):
         return bool(self.needs) and low <= version <= high
 
     @property
-    def denial_is_error(self) -> bool:
+    def denial_is_error_in_some_version(self) -> bool:
         """Return whether a denial shows as an error in any version."""
         return any(denial.effect not in WITHOUT_ERROR for denial in self.denials)
 

@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Actor
 from kafka_shim.authorizer.networks import parse_network
-from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, Subject
+from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.pattern_index import ResourceTypeIndex
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
@@ -21,7 +21,7 @@ _OPERATIONS_AND_PERMISSIONS_BY_BIT = [
     for operation in [*Operation, *[Operation.UNKNOWN] * (DENY_SHIFT - len(Operation))]
 ]
 _PREFIXED = PatternType.PREFIXED
-_NOWHERE: dict[str, Subject] = {}
+_NOWHERE: dict[str, PrincipalAndHost] = {}
 
 
 class AclStore:
@@ -37,7 +37,7 @@ class AclStore:
     def __init__(self, acls: Iterable[Acl] = (), *, caches_lookups: bool = False) -> None:
         self.epoch = 0
         self._cached_patterns: dict[tuple[ResourceType, str, bool], list[Pattern]] | None = None
-        self._cached_subjects: dict[Actor, list[Subject]] | None = None
+        self._cached_subjects: dict[Actor, list[PrincipalAndHost]] | None = None
         if caches_lookups:
             self._cached_patterns, self._cached_subjects = {}, {}
         self.host_networks = True
@@ -50,17 +50,17 @@ class AclStore:
     def _clear_all_acls(self) -> None:
         self._count = 0
         self._types = [ResourceTypeIndex() for _ in ResourceType]  # by code
-        self._everywhere: dict[str, Subject] = {}  # principal -> the subject for any host
-        self._somewhere: dict[str, dict[str, Subject]] = {}  # principal -> host -> subject
+        self._everywhere: dict[str, PrincipalAndHost] = {}  # principal -> the subject for any host
+        self._somewhere: dict[str, dict[str, PrincipalAndHost]] = {}  # principal -> host -> subject
         self._in_networks: dict[
-            str, dict[Subject, None]
+            str, dict[PrincipalAndHost, None]
         ] = {}  # principal -> subjects whose host is a network
         self._grants: dict[int, int] = {}  # one int object for each different grant
 
-    def set_host_networks(self, host_networks: bool) -> None:
+    def set_whether_slash_hosts_are_networks(self, are_networks: bool) -> None:
         """Set whether hosts with a slash are networks, or only texts."""
-        if host_networks is not self.host_networks:
-            self.host_networks = host_networks
+        if are_networks is not self.host_networks:
+            self.host_networks = are_networks
             if any("/" in host for hosts in self._somewhere.values() for host in hosts):
                 self.replace_all(self.snapshot())
 
@@ -85,7 +85,8 @@ class AclStore:
         bit = _grant_bit_of_acl(acl)
         index = self._types[acl.resource_type]
         pattern = index.pattern_with_name(acl.resource_name, acl.pattern_type)
-        subject = self._find_subject(acl.principal, acl.host) or self._create_subject(acl)
+        principal, host = acl.principal, acl.host
+        subject = self._find_subject(principal, host) or self._add_subject(principal, host)
         before = pattern.grant_bits_of(subject) if pattern is not None else 0
         if before & bit:
             return False
@@ -153,7 +154,7 @@ class AclStore:
             return
         for index in self._indexes_of_type_or_any(acl_filter.resource_type):
             for pattern in time_sliced(
-                list(_candidate_patterns_of_filter(index, acl_filter, subjects))
+                list(_patterns_selected_by_filter(index, acl_filter, subjects))
             ):
                 grants = (
                     pattern.subject_grants()
@@ -162,12 +163,12 @@ class AclStore:
                 )
                 for subject, grant in list(grants):
                     left = grant & bits
-                    while left:  # as `acls_of`, without an iterator for each
+                    while left:  # as `acls_of_grant`, without an iterator for each
                         low = left & -left
                         yield acl_of_grant_bit(pattern, subject, low.bit_length() - 1)
                         left ^= low
 
-    def subjects_including(self, actor: Actor) -> list[Subject]:
+    def subjects_including(self, actor: Actor) -> list[PrincipalAndHost]:
         """Return the subjects that include the actor: its principal or `User:*`, its host or `*`.
 
         The host may also be in a subject's network.
@@ -189,7 +190,7 @@ class AclStore:
             cached[actor] = subjects
         return subjects
 
-    def acl_hosts_covering(self, principal: str, host: str) -> list[str]:
+    def host_wildcard_and_enclosing_networks(self, principal: str, host: str) -> list[str]:
         """Return the hosts whose ACLs for the principal also apply to this host or network."""
         subjects = self._in_networks.get(principal, ())
         return [host, WILDCARD, *(s.host for s in subjects if s.includes(Actor(principal, host)))]
@@ -221,7 +222,7 @@ class AclStore:
         return self._types[resource_type].all_patterns()
 
     def patterns_of_subject(
-        self, resource_type: ResourceType, subject: Subject
+        self, resource_type: ResourceType, subject: PrincipalAndHost
     ) -> Iterable[Pattern]:
         """Return the patterns of a type with entries of the subject."""
         return self._types[resource_type].patterns_of_subject(subject)
@@ -237,29 +238,29 @@ class AclStore:
             self._cached_patterns.clear()
             self._cached_subjects.clear()
 
-    def _subjects_whose_network_includes(self, actor: Actor) -> Iterator[Subject]:
+    def _subjects_whose_network_includes(self, actor: Actor) -> Iterator[PrincipalAndHost]:
         for principal in (actor.principal, ANY_USER):
             for subject in self._in_networks.get(principal, ()):
                 if subject.host != actor.host and subject.includes(actor):
                     yield subject
 
-    def _find_subject(self, principal: str, host: str) -> Subject | None:
+    def _find_subject(self, principal: str, host: str) -> PrincipalAndHost | None:
         if host == WILDCARD:
             return self._everywhere.get(principal)
         return self._somewhere.get(principal, _NOWHERE).get(host)
 
-    def _create_subject(self, acl: Acl) -> Subject:
-        network = parse_network(acl.host) if self.host_networks else None
-        subject = Subject(acl.principal, acl.host, network)
-        if acl.host == WILDCARD:
-            self._everywhere[acl.principal] = subject
+    def _add_subject(self, principal: str, host: str) -> PrincipalAndHost:
+        network = parse_network(host) if self.host_networks else None
+        subject = PrincipalAndHost(principal, host, network)
+        if host == WILDCARD:
+            self._everywhere[principal] = subject
         else:
-            self._somewhere.setdefault(acl.principal, {})[acl.host] = subject
+            self._somewhere.setdefault(principal, {})[host] = subject
         if network is not None:
-            self._in_networks.setdefault(acl.principal, {})[subject] = None
+            self._in_networks.setdefault(principal, {})[subject] = None
         return subject
 
-    def _remove_subject(self, subject: Subject) -> None:
+    def _remove_subject(self, subject: PrincipalAndHost) -> None:
         if subject.host == WILDCARD:
             del self._everywhere[subject.principal]
             return
@@ -273,7 +274,7 @@ class AclStore:
             if not subjects:
                 del self._in_networks[subject.principal]
 
-    def _subjects_selected_by_filter(self, acl_filter: AclFilter) -> list[Subject] | None:
+    def _subjects_selected_by_filter(self, acl_filter: AclFilter) -> list[PrincipalAndHost] | None:
         """Return the filter's subjects; None if it names neither a principal nor a host."""
         principal, host = acl_filter.principal, acl_filter.host
         if principal is None and host is None:
@@ -293,7 +294,7 @@ class AclStore:
         return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
 
 
-def acl_of_grant_bit(pattern: Pattern, subject: Subject, bit: int) -> Acl:
+def acl_of_grant_bit(pattern: Pattern, subject: PrincipalAndHost, bit: int) -> Acl:
     """Return the ACL of one grant bit of a subject."""
     operation, permission = _OPERATIONS_AND_PERMISSIONS_BY_BIT[bit]
     return Acl(
@@ -307,7 +308,7 @@ def acl_of_grant_bit(pattern: Pattern, subject: Subject, bit: int) -> Acl:
     )
 
 
-def acls_of_grant(pattern: Pattern, subject: Subject, grant: GrantBits) -> Iterator[Acl]:
+def acls_of_grant(pattern: Pattern, subject: PrincipalAndHost, grant: GrantBits) -> Iterator[Acl]:
     """Yield the ACLs of the bits of a grant."""
     while grant:
         low = grant & -grant
@@ -315,8 +316,10 @@ def acls_of_grant(pattern: Pattern, subject: Subject, grant: GrantBits) -> Itera
         grant ^= low
 
 
-def _candidate_patterns_of_filter(
-    index: ResourceTypeIndex, acl_filter: AclFilter, subjects: list[Subject] | None
+def _patterns_selected_by_filter(
+    index: ResourceTypeIndex,
+    acl_filter: AclFilter,
+    subjects_if_unnamed: list[PrincipalAndHost] | None,
 ) -> Iterable[Pattern]:
     name, pattern_type = acl_filter.resource_name, acl_filter.pattern_type
     if pattern_type is PatternType.UNKNOWN:
@@ -324,10 +327,14 @@ def _candidate_patterns_of_filter(
     exact = pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
     if name is None:
         every: Iterable[Pattern]
-        if subjects is None:
+        if subjects_if_unnamed is None:
             every = index.all_patterns()
         else:
-            every = {pattern: None for s in subjects for pattern in index.patterns_of_subject(s)}
+            every = {
+                pattern: None
+                for s in subjects_if_unnamed
+                for pattern in index.patterns_of_subject(s)
+            }
         return (p for p in every if p.pattern_type is pattern_type) if exact else every
     if pattern_type is PatternType.MATCH:
         return index.patterns_matching_name(name)

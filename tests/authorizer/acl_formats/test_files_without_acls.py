@@ -4,7 +4,11 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import detect_format, parse_acls, resources_other_than_acls
+from kafka_shim.authorizer.acl_formats import (
+    detect_format,
+    kinds_and_names_of_resources_without_acls,
+    parse_acls,
+)
 from kafka_shim.authorizer.acl_formats.files_without_acls import describe_file_without_acls
 from tests.authorizer.acl_formats.samples import refusal
 
@@ -132,11 +136,14 @@ def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
 
 def test_resources_of_other_kinds_beside_acls() -> None:
     assert len(parse_acls(KAFKA + USER)) == 1
-    assert resources_other_than_acls(KAFKA + USER, "strimzi") == ["Kafka main", "KafkaTopic orders"]
-    assert resources_other_than_acls(ACL + 'resource "kafka_topic" "t" {}\n', "terraform") == [
-        "kafka_topic"
+    assert kinds_and_names_of_resources_without_acls(KAFKA + USER, "strimzi") == [
+        "Kafka main",
+        "KafkaTopic orders",
     ]
-    assert resources_other_than_acls("acls: []\n", "yaml") == []
+    assert kinds_and_names_of_resources_without_acls(
+        ACL + 'resource "kafka_topic" "t" {}\n', "terraform"
+    ) == ["kafka_topic"]
+    assert kinds_and_names_of_resources_without_acls("acls: []\n", "yaml") == []
 
 
 def test_acls_of_another_format_are_reported() -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
-from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_USAGE, main
 from tests.generated_files import outdated
@@ -84,7 +84,7 @@ def test_a_release_prints_only_its_rows(ask: Ask) -> None:
     lines = ask("--kafka-version", NEWEST_RELEASE).splitlines()
     rows = [line.split()[0] for line in lines if "needs no permission" not in line]
     assert rows == [
-        bound.requirement.id for bound in requirements_checked_in_release(NEWEST_RELEASE)
+        bound.requirement.id for bound in requirements_of_served_versions(NEWEST_RELEASE)
     ]
 
 
@@ -164,7 +164,7 @@ def test_json_has_all_details_of_a_row(ask: Ask) -> None:
 def test_json_of_a_release_has_only_its_permissions(ask: Ask) -> None:
     rows = json.loads(ask("--json", "--kafka-version", "0.11"))["requirements"]
     assert [row["id"] for row in rows] == [
-        bound.requirement.id for bound in requirements_checked_in_release("0.11")
+        bound.requirement.id for bound in requirements_of_served_versions("0.11")
     ]
     produce = next(row for row in rows if row["id"] == "Produce.topic")
     hidden = {"error": "UNKNOWN_TOPIC_OR_PARTITION", "until": "1.0", "first": True}

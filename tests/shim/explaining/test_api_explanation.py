@@ -7,7 +7,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import (
@@ -147,7 +147,7 @@ def test_every_row_of_every_release_can_be_explained(release: str) -> None:
     low_and_high = served_versions(release)
     expected = {
         (bound.requirement.api, bound.requirement.name)
-        for bound in requirements_checked_in_release(release)
+        for bound in requirements_of_served_versions(release)
         if bound.requirement.api in low_and_high
         and any(
             bound.is_checked_in_version(v)

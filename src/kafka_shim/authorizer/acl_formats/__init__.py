@@ -37,7 +37,7 @@ _MODULES = {
     "csv": "csv_table",
     "terraform": "terraform_kafka",
     "terraform-confluent": "terraform_confluent",
-    "audit-log": "audit_log",
+    "audit-log": "acls_in_audit_log",
 }
 """Modules of formats with another name than the format."""
 
@@ -77,10 +77,10 @@ def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[Acl
         raise AclTextError(said, error.line) from error
 
 
-def resources_other_than_acls(text: str, format_name: str) -> list[str]:
+def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return the names of resources without ACLs in a text of resources."""
     module = import_module(f"{__name__}.files_without_acls")
-    return cast("list[str]", module.resources_other_than_acls(text, format_name))
+    return cast("list[str]", module.kinds_and_names_of_resources_without_acls(text, format_name))
 
 
 def format_acls(acls: Iterable[Acl], format_name: str) -> str:

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
 from kafka_shim.authorizer.acl_formats.fields import (
     AclWithLine,
     ErrorCollector,
-    errors_at_line,
+    add_line_to_errors,
     parse_acl_texts,
 )
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
@@ -42,7 +42,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     missing = set(COLUMNS) - {"PatternType"} - set(rows.fieldnames or ())
     if missing:
         raise AclTextError(f"the column `{min(missing)}` is missing", 1)
-    with errors_at_line(1):
+    with add_line_to_errors(1):
         check_keys_are_known(rows.fieldnames or (), COLUMNS, "the columns")
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Final, cast
 
-from kafka_shim.authorizer.acl_formats.fields import errors_at_line
+from kafka_shim.authorizer.acl_formats.fields import add_line_to_errors
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     ListWithLines,
     MappingWithLines,
@@ -27,7 +27,7 @@ _INDENT = re.compile(r"^(?:[?:-] | )+", re.MULTILINE)
 def load_document(text: str, *, with_lines: bool = False) -> Any:
     """Return the document of a YAML or JSON text with one document; AclTextError otherwise.
 
-    `with_lines`: mappings are `Lined`, lists `LinedList`.
+    `with_lines`: mappings are `MappingWithLines`, lists `ListWithLines`.
     """
     documents = load_documents(text, with_lines=with_lines)
     if len(documents) > 1:
@@ -84,17 +84,19 @@ def _construct_documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
         loader.dispose()
 
 
-def _expanded_value_count(node: Any, known: dict[int, int]) -> int:
+def _expanded_value_count(node: Any, counts_by_node_id: dict[int, int]) -> int:
     """Return the number of values in a node after its aliases are expanded."""
     if isinstance(node.value, str):
         return 1
-    if id(node) not in known:
-        known[id(node)] = PARTS_MAX + 1  # a node may contain an alias of itself
+    if id(node) not in counts_by_node_id:
+        counts_by_node_id[id(node)] = PARTS_MAX + 1  # a node may contain an alias of itself
         inner_nodes = [
             part for item in node.value for part in (item if isinstance(item, tuple) else (item,))
         ]
-        known[id(node)] = 1 + sum(_expanded_value_count(part, known) for part in inner_nodes)
-    return known[id(node)]
+        counts_by_node_id[id(node)] = 1 + sum(
+            _expanded_value_count(part, counts_by_node_id) for part in inner_nodes
+        )
+    return counts_by_node_id[id(node)]
 
 
 def _nesting_depth_bound(text: str) -> int:
@@ -185,8 +187,8 @@ def kubernetes_resources(text: str) -> list[Mapping[str, Any]]:
         if not isinstance(document, Mapping):
             raise AclTextError(f"{where}: expected a resource with `kind`, not `{document}`")
         if "items" in document:
-            with errors_at_line(line_of_mapping(document)):
-                items = list_under_key(document, "items", where)
+            with add_line_to_errors(line_of_mapping(document)):
+                items = list_under_key_or_empty(document, "items", where)
                 resources_with_lines += [require_mapping(item, f"{where}: item") for item in items]
         else:
             resources_with_lines.append(document)
@@ -200,13 +202,15 @@ def require_mapping(value: Any, where: str) -> Mapping[str, Any]:
     return cast("Mapping[str, Any]", value)
 
 
-def mapping_under_key(parent: Mapping[str, Any], key: str, where: str) -> Mapping[str, Any]:
+def mapping_under_key_or_empty(
+    parent: Mapping[str, Any], key: str, where: str
+) -> Mapping[str, Any]:
     """Return the mapping under a key; empty if the key is missing."""
     value = parent.get(key)
     return {} if value is None else require_mapping(value, f"{where}: `{key}`")
 
 
-def list_under_key(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+def list_under_key_or_empty(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key; empty if the key is missing."""
     value = parent.get(key)
     if value is None:
@@ -216,13 +220,13 @@ def list_under_key(parent: Mapping[str, Any], key: str, where: str) -> list[Any]
     return value
 
 
-def list_under_key_unless_null(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
+def list_under_key_rejecting_null(parent: Mapping[str, Any], key: str, where: str) -> list[Any]:
     """Return the list under a key; AclTextError if the key has no
     value, which may be an accident.
     """
     if key in parent and parent[key] is None:
         raise AclTextError(f"{where}: {empty_key_message(key)}", line_of_key(parent, key))
-    return list_under_key(parent, key, where)
+    return list_under_key_or_empty(parent, key, where)
 
 
 def empty_key_message(key: str) -> str:

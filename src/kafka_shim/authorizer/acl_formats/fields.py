@@ -57,7 +57,7 @@ def _position_of_invalid_text(texts: AclTexts) -> int:
 
 
 @contextmanager
-def errors_at_line(line: int) -> Iterator[None]:
+def add_line_to_errors(line: int) -> Iterator[None]:
     """Add the line to an AclTextError without one."""
     try:
         yield

@@ -10,8 +10,8 @@ from kafka_shim.authorizer.acl_formats.documents import kubernetes_resources, lo
 from kafka_shim.authorizer.acl_formats.hcl import (
     check_block_has_no_acls,
     is_acl_resource_type,
-    is_local_module,
-    module_source,
+    is_local_module_used_once,
+    module_source_or_empty,
 )
 from kafka_shim.authorizer.acl_formats.hcl_blocks import parse_blocks
 from kafka_shim.authorizer.acl_formats.signs_of_acls import describe_sign_of_acls, mentions_acls
@@ -35,15 +35,15 @@ def describe_file_without_acls(text: str, file_name: str) -> str | None:
     return None if read is None else read(text)
 
 
-def local_terraform_modules(text: str) -> Iterator[tuple[str, int]]:
+def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
     """Yield sources and lines of Terraform modules that are folders beside the file."""
     try:
         found = list(parse_blocks(text))
     except AclTextError:  # the file's own reader reports it
         return
     for block in found:
-        if block.keyword == "module" and is_local_module(block):
-            yield module_source(block), block.line
+        if block.keyword == "module" and is_local_module_used_once(block):
+            yield module_source_or_empty(block), block.line
 
 
 def _describe_terraform_without_acls(text: str) -> str | None:
@@ -59,7 +59,7 @@ def _describe_terraform_without_acls(text: str) -> str | None:
     return ", ".join(kinds) or "nothing in it"
 
 
-def resources_other_than_acls(text: str, format_name: str) -> list[str]:
+def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> list[str]:
     """Return kinds and names of resources other than ACLs in a text."""
     if format_name in _OWN_KINDS:
         found = kubernetes_resources(text)

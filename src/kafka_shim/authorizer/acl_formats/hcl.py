@@ -7,7 +7,7 @@ rejected with the advice to use `terraform show -json`, whose output is also rea
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from hashlib import sha256
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known
 from kafka_shim.authorizer.acl_formats.fields import ErrorCollector
@@ -15,7 +15,7 @@ from kafka_shim.authorizer.acl_formats.hcl_blocks import (
     Block,
     Token,
     parse_blocks,
-    position_of_closing_bracket,
+    position_of_closing_bracket_or_end,
     quote,
     unquote,
 )
@@ -41,27 +41,32 @@ _HARMLESS = (
 _ACLS = re.compile(r"(?=.*(?:kafka|redpanda))(?:.*_)?acls?(?:_.*)?")
 
 
-def resources_of_type(
-    text: str, resource_type: str, known_attributes: Iterable[str], errors: ErrorCollector
-) -> Iterator[tuple[str, Mapping[str, str], int]]:
-    """Yield name, attributes (texts with their lines) and line of all resources of a kind.
+class TerraformResource(NamedTuple):
+    """A resource of a file; an attribute that is an expression is None."""
+
+    name: str
+    attributes: Mapping[str, str | None]
+    line: int
+
+
+def parse_resources_collecting_errors(
+    hcl_or_json: str, resource_type: str, known_attributes: Iterable[str], errors: ErrorCollector
+) -> Iterator[TerraformResource]:
+    """Yield all resources of a type.
 
     Errors are recorded for resources with `count` or `for_each`, for unknown attributes, and for
     unknown types of ACLs. An attribute that is not a text, or contains an expression, is None.
     """
-    if text.lstrip().startswith("{"):
-        yield from _resources_in_terraform_json(text, resource_type)
+    if hcl_or_json.lstrip().startswith("{"):
+        yield from _resources_in_terraform_json(hcl_or_json, resource_type)
         return
     with errors.collect_errors():
-        for block in parse_blocks(text):
+        for block in parse_blocks(hcl_or_json):
             with errors.collect_errors(block.line):
                 if block.keyword == "resource" and block.labels[:1] == (resource_type,):
                     name = block.labels[1] if len(block.labels) > 1 else "?"
-                    yield (
-                        name,
-                        _attributes_of_block(block, name, known_attributes, errors),
-                        block.line,
-                    )
+                    attributes = _attributes_of_block(block, name, known_attributes, errors)
+                    yield TerraformResource(name, attributes, block.line)
                 else:
                     check_block_has_no_acls(block)
 
@@ -69,7 +74,7 @@ def resources_of_type(
 def check_block_has_no_acls(block: Block) -> None:
     """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
-    if block.keyword == "module" and not is_local_module(block):
+    if block.keyword == "module" and not is_local_module_used_once(block):
         raise AclTextError(f"{name}: its ACLs cannot be determined; {_ADVICE}")
     if block.keyword not in (*_HARMLESS, "resource", "module"):
         raise AclTextError(f"unknown Terraform block `{block.keyword}`")
@@ -90,14 +95,14 @@ def is_acl_resource_type(resource_type: str) -> bool:
     return _ACLS.fullmatch(resource_type) is not None
 
 
-def is_local_module(block: Block) -> bool:
+def is_local_module_used_once(block: Block) -> bool:
     """Return whether a module is a folder beside the file that is used once."""
-    return module_source(block).startswith(("./", "../")) and not any(
+    return module_source_or_empty(block).startswith(("./", "../")) and not any(
         token.text in ("count", "for_each") for token in block.body
     )
 
 
-def module_source(block: Block) -> str:
+def module_source_or_empty(block: Block) -> str:
     """Return the source of a module; empty if it is missing or an expression."""
     values = {
         key.text: value.text
@@ -120,7 +125,7 @@ def require_text_attribute(
     return value
 
 
-def format_resource(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
+def format_resource_block(resource_type: str, name: str, attributes: Mapping[str, str]) -> str:
     """Return a resource block with attributes aligned as by `terraform fmt`."""
     width = max(map(len, attributes))
     lines = [f"  {key:<{width}} = {quote(value)}\n" for key, value in attributes.items()]
@@ -153,9 +158,7 @@ def resource_name_for_acl(acl: Acl) -> str:
     return f"{name}_{sha256(format_acl_rule(acl).encode()).hexdigest()[:6]}"
 
 
-def _resources_in_terraform_json(
-    text: str, resource_type: str
-) -> Iterator[tuple[str, Mapping[str, Any], int]]:
+def _resources_in_terraform_json(text: str, resource_type: str) -> Iterator[TerraformResource]:
     """Yield resources with values, at any depth, of `terraform show -json` or of a state file."""
     content = load_json_with_lines(text)
     waiting = [content.get("values", content) if isinstance(content, dict) else content]
@@ -174,13 +177,13 @@ def _resources_in_terraform_json(
                         attributes = instance.get("attributes") or {}
                     if not isinstance(attributes, dict):
                         raise AclTextError(f"{name}: the values must be an object", line)
-                    yield name, attributes, line
+                    yield TerraformResource(name, attributes, line)
             else:
                 waiting = list(value.values()) + waiting
 
 
 def _attributes_of_block(
-    block: Block, name: str, known: Iterable[str], mistakes: ErrorCollector
+    block: Block, resource_name: str, known: Iterable[str], mistakes: ErrorCollector
 ) -> MappingWithLines:
     """Return the attributes of the block, without those of inner blocks."""
     attributes = MappingWithLines()
@@ -189,13 +192,15 @@ def _attributes_of_block(
     while at < len(tokens):
         key = tokens[at].text
         if key in ("{", "[", "("):
-            at = position_of_closing_bracket(tokens, at)
+            at = position_of_closing_bracket_or_end(tokens, at)
         elif _is_attribute_name_at(tokens, at):
             attributes.lines[key] = tokens[at].line
             with mistakes.collect_errors(tokens[at].line):
-                check_keys_are_known([key], (*known, *_META), f"resource {name}")
+                check_keys_are_known([key], (*known, *_META), f"resource {resource_name}")
                 if key in ("count", "for_each"):
-                    raise AclTextError(f"resource {name}: `{key}` is an expression; {_ADVICE}")
+                    raise AclTextError(
+                        f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
+                    )
             attributes[key] = _text_value_at(tokens, at + 2)
             at += 1
         at += 1

@@ -70,7 +70,7 @@ def tokenize(text: str) -> Iterator[Token]:
         line += match[0].count("\n")
 
 
-def position_of_closing_bracket(tokens: Sequence[Token], opening: int) -> int:
+def position_of_closing_bracket_or_end(tokens: Sequence[Token], opening: int) -> int:
     """Return the position of the closing bracket, or the end."""
     depth = 0
     for at in range(opening, len(tokens)):

@@ -8,20 +8,23 @@ from kafka_shim.authorizer.acl_formats.documents import (
     check_keys_are_known,
     dump_yaml_documents,
     kubernetes_resources,
-    list_under_key,
-    list_under_key_unless_null,
-    mapping_under_key,
+    list_under_key_or_empty,
+    list_under_key_rejecting_null,
+    mapping_under_key_or_empty,
     require_mapping,
     text_under_key,
 )
 from kafka_shim.authorizer.acl_formats.fields import (
     AclWithLine,
     ErrorCollector,
-    errors_at_line,
+    add_line_to_errors,
     parse_acl_texts,
 )
-from kafka_shim.authorizer.acl_formats.signs_of_acls import resources_of_kinds
-from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_mapping, lines_of_items
+from kafka_shim.authorizer.acl_formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    line_of_mapping,
+    lines_of_items_or_single_value,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import WILDCARD, Acl
 
@@ -36,16 +39,20 @@ def parse_acls(text: str) -> list[AclWithLine]:
     roles: dict[str, list[Any]] = {}
     principals: list[tuple[str, Mapping[str, Any]]] = []
     mistakes = ErrorCollector()
-    for resource in resources_of_kinds(kubernetes_resources(text), (AUTHORIZATION, ROLE)):
+    for resource in resources_of_kinds_rejecting_other_acls(
+        kubernetes_resources(text), (AUTHORIZATION, ROLE)
+    ):
         with mistakes.collect_errors(line_of_mapping(resource)):
             kind = str(resource.get("kind"))
             name = text_under_key(
-                mapping_under_key(resource, "metadata", kind), "name", f"{kind}: `metadata`"
+                mapping_under_key_or_empty(resource, "metadata", kind),
+                "name",
+                f"{kind}: `metadata`",
             )
-            spec = mapping_under_key(resource, "spec", f"{kind} {name}")
+            spec = mapping_under_key_or_empty(resource, "spec", f"{kind} {name}")
             known = ("acls",) if kind == ROLE else ("acls", "roles")
             check_keys_are_known(spec, known, f"{kind} {name}: `spec`")
-            entries = list_under_key_unless_null(spec, "acls", f"{kind} {name}")
+            entries = list_under_key_rejecting_null(spec, "acls", f"{kind} {name}")
             if kind == ROLE:
                 roles[name] = entries
             else:
@@ -64,8 +71,10 @@ def _parse_acls_of_principal(
 ) -> list[AclWithLine]:
     where = f"{AUTHORIZATION} {principal}"
     mistakes = ErrorCollector()
-    acls = list(_parse_rules(list_under_key(spec, "acls", where), principal, where, mistakes))
-    for role in list_under_key(spec, "roles", where):
+    acls = list(
+        _parse_rules(list_under_key_or_empty(spec, "acls", where), principal, where, mistakes)
+    )
+    for role in list_under_key_or_empty(spec, "roles", where):
         with mistakes.collect_errors():
             if role not in roles:
                 raise AclTextError(f"{where}: unknown role `{role}`")
@@ -77,7 +86,7 @@ def _parse_acls_of_principal(
 def format_acls(acls: Iterable[Acl]) -> str:
     principals = groupby(sorted(acls, key=_rule_sort_key), key=lambda acl: acl.principal)
     return dump_yaml_documents(
-        authorization_resource(name, list(entries)) for name, entries in principals
+        authorization_or_deletion_resource(name, list(entries)) for name, entries in principals
     )
 
 
@@ -93,7 +102,7 @@ def _parse_rules(
 
 def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterator[AclWithLine]:
     check_keys_are_known(entry, ("resource", "type", "operations", "host"), where)
-    resource = mapping_under_key(entry, "resource", where)
+    resource = mapping_under_key_or_empty(entry, "resource", where)
     pattern_type = text_under_key(resource, "patternType", where)
     if pattern_type.upper() == "MATCH":
         raise AclTextError(
@@ -109,11 +118,11 @@ def _parse_rule(entry: Mapping[str, Any], principal: str, where: str) -> Iterato
         text_under_key(resource, "pattern", where),
         pattern_type,
     )
-    operations = list(map(str, list_under_key(entry, "operations", where)))
-    lines = lines_of_items(entry, "operations", len(operations))
+    operations = list(map(str, list_under_key_or_empty(entry, "operations", where)))
+    lines = lines_of_items_or_single_value(entry, "operations", len(operations))
     for text, line in zip(operations, lines, strict=True):
         operation = _SINGULAR.get(text.upper(), text)
-        with errors_at_line(line):
+        with add_line_to_errors(line):
             yield parse_acl_texts((principal, host, *what, operation, permission), where), line
 
 
@@ -128,7 +137,7 @@ def _rule_sort_key(acl: Acl) -> tuple[object, ...]:
     )
 
 
-def authorization_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
+def authorization_or_deletion_resource(principal: str, acls: list[Acl]) -> dict[str, Any]:
     """Return the authorization of a principal; without ACLs, one that is marked for deletion."""
     metadata: dict[str, Any] = {"name": principal}
     if not acls:

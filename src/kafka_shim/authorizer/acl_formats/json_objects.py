@@ -68,7 +68,7 @@ def acls_to_objects(acls: Iterable[Acl]) -> list[dict[str, str]]:
 
 
 def parse_objects(objects: object) -> list[Acl]:
-    """Read the objects of `to_objects`; host, pattern type and permission are optional.
+    """Read the objects of `acls_to_objects`; host, pattern type and permission are optional.
 
     Raise AclTextError, with the position in the list, for anything else.
     """
@@ -88,7 +88,7 @@ def _parse_objects_with_lines(objects: object) -> list[AclWithLine]:
 
 
 def parse_object(entry: object, where: str) -> Acl:
-    """Read one object of `to_objects`; AclTextError, beginning with `where`, for anything else."""
+    """Read one object of `acls_to_objects`. Raise AclTextError, with `where`, if invalid."""
     if not isinstance(entry, Mapping):
         raise AclTextError(f"{where}: `{entry}` is not an object")
     fields = {**_DEFAULTS, **entry}

@@ -9,8 +9,8 @@ from typing import NoReturn
 
 from kafka_shim.authorizer.acl_formats.command_options import (
     add_action_options,
-    add_entry_options,
-    add_resource_options,
+    add_operation_principal_and_shorthand_options,
+    add_resource_and_pattern_type_options,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import (
     acls_by_resource_filter,
@@ -127,7 +127,9 @@ def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:
             pending = f"{pending[:-1]} "
             continue
         try:
-            words = shlex.split(_EXPANDED.sub(_mark_shell_expansion, pending), comments=True)
+            words = shlex.split(
+                _EXPANDED.sub(_with_mark_before_shell_expansion, pending), comments=True
+            )
         except ValueError:  # a quoted text continues on the next line
             pending += "\n"
             continue
@@ -139,7 +141,7 @@ def _split_commands(text: str) -> Iterator[tuple[int, list[str]]]:
         raise AclTextError(said, start)
 
 
-def _mark_shell_expansion(match: re.Match[str]) -> str:
+def _with_mark_before_shell_expansion(match: re.Match[str]) -> str:
     """Return a shell expansion with a mark before it."""
     return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
 
@@ -153,7 +155,11 @@ class _CommandParser(OptionParser):
 
 def _create_command_parser() -> _CommandParser:
     parser = _CommandParser(prog="kafka-acls", add_help=False, allow_abbrev=False)
-    for add in (add_action_options, add_resource_options, add_entry_options):
+    for add in (
+        add_action_options,
+        add_resource_and_pattern_type_options,
+        add_operation_principal_and_shorthand_options,
+    ):
         add(parser.add_argument_group())
     for option in _CONNECTION_OPTIONS:
         parser.add_argument(option, action="append")

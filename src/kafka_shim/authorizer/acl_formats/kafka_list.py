@@ -78,7 +78,9 @@ def format_acls(acls: Iterable[Acl]) -> str:
 
 
 def format_listing(
-    acls: Iterable[Acl], tool: AclToolOutput, resource_filters: Iterable[AclFilter] = ()
+    acls: Iterable[Acl],
+    tool: AclToolOutput,
+    resources_listed_even_if_empty: Iterable[AclFilter] = (),
 ) -> str:
     """Return the ACLs as listed by the tool of a release for these named resources, or for all.
 
@@ -89,7 +91,9 @@ def format_listing(
     )
     blocks = {format_pattern((entries := list(group))[0], tool): entries for _, group in groups}
     if tool.lists_named_resources_without_acls:
-        blocks = {format_pattern(pattern, tool): [] for pattern in resource_filters} | blocks
+        blocks = {
+            format_pattern(pattern, tool): [] for pattern in resources_listed_even_if_empty
+        } | blocks
     return "".join(
         f"Current ACLs for resource `{pattern}`:{tool.padding}\n"
         f"{tool.padding}{format_entries(entries, as_objects=tool.lists_entries_as_objects)}"

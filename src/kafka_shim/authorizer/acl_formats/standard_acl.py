@@ -15,7 +15,7 @@ _ACL = re.compile(
 )
 
 
-def format_standard_acl(acl: Acl, brackets: str = "()") -> str:
+def standard_acl_to_string(acl: Acl, brackets: str = "()") -> str:
     fields = (
         f"resourceType={acl.resource_type.name}, resourceName={acl.resource_name}, "
         f"patternType={acl.pattern_type.name}, principal={acl.principal}, host={acl.host}, "

@@ -13,10 +13,10 @@ from kafka_shim.authorizer.acl_formats.fields import (
     parse_acl_texts,
 )
 from kafka_shim.authorizer.acl_formats.hcl import (
-    format_resource,
+    format_resource_block,
+    parse_resources_collecting_errors,
     require_text_attribute,
     resource_name_for_acl,
-    resources_of_type,
 )
 from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
@@ -40,7 +40,7 @@ _CLUSTER_KEYS = ("kafka_cluster", "rest_endpoint", "http_endpoint", "credentials
 def parse_acls(text: str) -> list[AclWithLine]:
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    for name, attributes, line in resources_of_type(
+    for name, attributes, line in parse_resources_collecting_errors(
         text, _KIND, (*_KEYS, *_CLUSTER_KEYS), mistakes
     ):
         with mistakes.collect_errors(line):
@@ -71,4 +71,4 @@ def _format_acl_resource(name: str, acl: Acl) -> str:
         "operation": acl.operation.name,
         "permission": acl.permission.name,
     }
-    return format_resource(_KIND, name, attributes)
+    return format_resource_block(_KIND, name, attributes)

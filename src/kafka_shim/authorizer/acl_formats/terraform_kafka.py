@@ -10,10 +10,10 @@ from kafka_shim.authorizer.acl_formats.fields import (
     parse_acl_texts,
 )
 from kafka_shim.authorizer.acl_formats.hcl import (
-    format_resource,
+    format_resource_block,
+    parse_resources_collecting_errors,
     require_text_attribute,
     resource_name_for_acl,
-    resources_of_type,
 )
 from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
@@ -43,7 +43,7 @@ _KEYS = (
 def parse_acls(text: str) -> list[AclWithLine]:
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    for name, attributes, line in resources_of_type(text, _KIND, _KEYS, mistakes):
+    for name, attributes, line in parse_resources_collecting_errors(text, _KIND, _KEYS, mistakes):
         with mistakes.collect_errors(line):
             lines = [line_of_key(attributes, key) for key in _KEYS]
             parts = (
@@ -77,4 +77,4 @@ def _format_acl_resource(name: str, acl: Acl) -> str:
         "acl_operation": camel_case(acl.operation),
         "acl_permission_type": camel_case(acl.permission),
     }
-    return format_resource(_KIND, name, attributes)
+    return format_resource_block(_KIND, name, attributes)

@@ -37,14 +37,14 @@ def line_of_key(parent: object, key: str) -> int:
     return parent.lines.get(key, parent.line) if isinstance(parent, MappingWithLines) else 0
 
 
-def lines_of_items(parent: object, key: str, count: int) -> list[int]:
+def lines_of_items_or_single_value(parent: object, key: str, count: int) -> list[int]:
     """Return the lines of `count` items under a key: of a list, or of a single value."""
     value = parent.get(key) if isinstance(parent, MappingWithLines) else None
     return value.lines if isinstance(value, ListWithLines) else [line_of_key(parent, key)] * count
 
 
 def load_json_with_lines(text: str) -> Any:
-    """Return a JSON value with objects as `Lined`; AclTextError, with the line, if invalid."""
+    """Return a JSON value with its objects as MappingWithLines. Raise AclTextError if invalid."""
     lines = _line_numbers_of_objects(text)
 
     def lined(pairs: list[tuple[str, Any]]) -> MappingWithLines:

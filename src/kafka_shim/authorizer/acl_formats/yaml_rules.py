@@ -15,12 +15,12 @@ from kafka_shim.authorizer.acl_formats.documents import (
     empty_key_message,
     load_document,
 )
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, errors_at_line
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
 from kafka_shim.authorizer.acl_formats.json_objects import parse_object
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
-    lines_of_items,
+    lines_of_items_or_single_value,
 )
 from kafka_shim.authorizer.acl_names import (
     AclTextError,
@@ -112,7 +112,7 @@ def acls_to_rules(acls: Iterable[Acl]) -> list[dict[str, object]]:
         rule[acl.resource_type.name.lower().replace("_", "-")] = acl.resource_name
         if acl.pattern_type is PatternType.PREFIXED:
             rule["pattern"] = "prefixed"
-        elif _looks_like_glob(acl.resource_name):
+        elif _looks_like_prefix_glob(acl.resource_name):
             rule["pattern"] = "literal"
         if acl.host != WILDCARD:
             rule["host"] = acl.host
@@ -157,7 +157,7 @@ def _combine_rule_fields(
         fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
     )
     pattern = fields.get("pattern")
-    globs = [name for name in names if _looks_like_glob(name)]
+    globs = [name for name in names if _looks_like_prefix_glob(name)]
     if pattern is None and globs:
         raise AclTextError(
             f"`{globs[0]}` is not a pattern: for a prefix, leave out the `*` and add"
@@ -184,8 +184,10 @@ def _parse_operations_with_lines(
 ) -> Iterator[tuple[Operation, int]]:
     """Return the operations under a key with their lines."""
     texts = _texts_under_key(value, key)
-    for text, line in zip(texts, lines_of_items(rule, key, len(texts)), strict=True):
-        with errors_at_line(line):
+    for text, line in zip(
+        texts, lines_of_items_or_single_value(rule, key, len(texts)), strict=True
+    ):
+        with add_line_to_errors(line):
             yield parse_operation(text), line
 
 
@@ -198,7 +200,7 @@ def _texts_under_key(value: object, name: str, default: str | None = None) -> li
     return cast("list[str]", list(texts))
 
 
-def _looks_like_glob(name: str) -> bool:
+def _looks_like_prefix_glob(name: str) -> bool:
     return name.endswith("*") and name != WILDCARD
 
 

@@ -12,11 +12,15 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.documents import (
-    list_under_key,
+    list_under_key_or_empty,
     require_mapping,
     text_under_key,
 )
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine, errors_at_line, parse_acl_texts
+from kafka_shim.authorizer.acl_formats.fields import (
+    AclWithLine,
+    add_line_to_errors,
+    parse_acl_texts,
+)
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
@@ -41,7 +45,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     for path, node in nodes.items():
         if not _CHANGES.search(path):
             line = line_of_key(nodes, path)
-            with errors_at_line(line):
+            with add_line_to_errors(line):
                 acls += _parse_acls_of_node(path, node, line)
     return acls
 
@@ -84,8 +88,8 @@ def _parse_acls_of_node(path: str, value: Any, line: int) -> Iterator[AclWithLin
     if node.get("version") != _VERSION:
         raise AclTextError(f"{path}: version {node.get('version')} is not {_VERSION}")
     what = (match["type"], match["name"], match["pattern"] or "LITERAL")
-    for item in list_under_key(node, "acls", path):
-        with errors_at_line(line_of_mapping(item)):
+    for item in list_under_key_or_empty(node, "acls", path):
+        with add_line_to_errors(line_of_mapping(item)):
             entry = require_mapping(item, path)
             principal_and_host = (
                 text_under_key(entry, "principal", path),

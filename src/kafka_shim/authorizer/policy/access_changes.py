@@ -10,11 +10,11 @@ import msgspec
 
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from kafka_shim.authorizer.networks import smallest_enclosing_host
+from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
     checked_operations,
-    hosts_in_acls_of_principal,
+    hosts_in_acls_of_principal_and_wildcard,
     operations_checked_for_any_resource,
     raise_if_prefixes_are_overlooked,
     sample_host,
@@ -74,7 +74,11 @@ class AccessChange(msgspec.Struct, frozen=True):
         else:
             is_meant = actor.principal == self.principal
         places = (*self.hosts, *self.except_hosts)
-        at = actor.host if actor.host in places else smallest_enclosing_host(actor.host, places)
+        at = (
+            actor.host
+            if actor.host in places
+            else smallest_enclosing_network_or_wildcard(actor.host, places)
+        )
         return is_meant and at in self.hosts
 
 
@@ -143,7 +147,7 @@ class _DecisionComparison:
             for side in (self._old, self._new)
             for acl in acls_affecting_principal(side, resource_type, principal)
         }
-        hosts = hosts_in_acls_of_principal(acls, principal, self._new.rules)
+        hosts = hosts_in_acls_of_principal_and_wildcard(acls, principal, self._new.rules)
         meant = (principal, ANY_USER)
         anybody = self._old.allow_everyone
         touched = set(map(names_covered_by_acl, changed[""])) if anybody else set()
@@ -250,7 +254,11 @@ def _changes_grouped_by_hosts(
     delta: ChangedBitsByHost,
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
-    outer = {host: smallest_enclosing_host(host, delta) for host in delta if host != WILDCARD}
+    outer = {
+        host: smallest_enclosing_network_or_wildcard(host, delta)
+        for host in delta
+        if host != WILDCARD
+    }
     for side, gained in enumerate((True, False)):
         bits = {host: delta[host][side] for host in delta}
         inner = [host for host in outer if bits[host] != bits[outer[host]]]

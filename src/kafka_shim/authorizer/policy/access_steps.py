@@ -62,7 +62,7 @@ def steps_to_allow_access(
     if access.principal in authorizer.super_users:
         return ()
     new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host)
-    required = RequiredAccess(actor, ((CheckedAction(action, new_acl=new_acl),),))
+    required = RequiredAccess(actor, ((CheckedAction(action, acl_to_add=new_acl),),))
     return steps_to_allow(authorizer, (required,), host)
 
 

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
 from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 UNNAMED_PRINCIPAL = "User:\0nobody in particular"
@@ -42,7 +42,7 @@ def checked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]
         kind: set(supported_operations(kind, rules))
         for kind in acl_resource_types_of_release(rules)
     }
-    for bound in requirements_checked_in_release(release):
+    for bound in requirements_of_served_versions(release):
         for need in bound.needs:
             operations.setdefault(need.resource_type, set()).add(need.operation)
     return {kind: tuple(sorted(operations[kind])) for kind in sorted(operations)}
@@ -53,7 +53,7 @@ def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, 
     """Return the operations that brokers check for any resource of a type (KIP-679)."""
     pairs = {
         (need.operation, need.resource_type)
-        for bound in requirements_checked_in_release(release)
+        for bound in requirements_of_served_versions(release)
         for need in bound.needs
         if need.any_name
     }
@@ -75,7 +75,9 @@ def acls_affecting_principal(
     ]
 
 
-def hosts_in_acls_of_principal(acls: Iterable[Acl], principal: str, rules: AclRules) -> list[str]:
+def hosts_in_acls_of_principal_and_wildcard(
+    acls: Iterable[Acl], principal: str, rules: AclRules
+) -> list[str]:
     """Return the hosts in these ACLs of the principal; `*` stands for all others."""
     hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)}
     if not rules.host_networks:  # no client has such a host in that case

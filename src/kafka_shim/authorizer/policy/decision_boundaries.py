@@ -61,7 +61,9 @@ class DecisionBoundaries:
         self._hosts: dict[tuple[ResourceType, str], list[str]] = {}
         self._principals_by_name: dict[ResourceType, list[tuple[str, list[str]]]] = {}
 
-    def hosts_decided_differently(self, resource_type: ResourceType, principal: str) -> list[str]:
+    def hosts_that_may_be_decided_differently(
+        self, resource_type: ResourceType, principal: str
+    ) -> list[str]:
         """Return the hosts in ACLs of the principal; `*` stands for all others."""
         hosts = self._hosts.get((resource_type, principal))
         if hosts is None:
@@ -80,7 +82,7 @@ class DecisionBoundaries:
         }
         return [*hosts, *sorted(in_trial.difference(hosts))]
 
-    def names_decided_differently(
+    def names_that_may_be_decided_differently(
         self, resource_type: ResourceType, principal: str, within: NameSet
     ) -> set[NameSet]:
         """Return the names in `within` that ACLs bearing on the principal have."""

@@ -24,7 +24,7 @@ from kafka_shim.authorizer.policy.profiles import (
     clauses_of_profile,
     name_keys_of_profile,
 )
-from kafka_shim.authorizer.requirement import Need
+from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 
@@ -71,7 +71,7 @@ class ForbiddenAcls(msgspec.Struct, frozen=True):
 class Expectation(msgspec.Struct, frozen=True):
     """An entry of a file; without `hosts`, it is about every host.
 
-    `is_whole`: the clauses are one request, which fails if one of them is denied.
+    `is_one_request`: the clauses are one request, which fails if one of them is denied.
     """
 
     kind: ExpectationKind
@@ -85,11 +85,11 @@ class Expectation(msgspec.Struct, frozen=True):
 
 
 def parse_expectation(entry: object, where: str, release: str) -> Expectation:
-    """Parse an entry; AclTextError begins with `where` and says verb_keys was expected."""
+    """Parse an entry; AclTextError begins with `where` and says what was expected."""
     try:
         if not isinstance(entry, Mapping):
             raise AclTextError(f"expected keys such as principal, may and topic, not `{entry}`")
-        fields = _with_normalized_keys(entry)
+        fields = _with_dashes_in_keys(entry)
         check_keys_are_known(fields, KEYS)
         if "release" in fields:
             release = parse_minor_release(str(fields["release"]))
@@ -105,7 +105,7 @@ def parse_expectation(entry: object, where: str, release: str) -> Expectation:
         raise AclTextError(f"{where}: {text_error.message}", text_error.line, others) from error
 
 
-def _with_normalized_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
+def _with_dashes_in_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
     """Return the entry with normalized keys and their lines."""
     normalized = MappingWithLines(
         {str(key).replace("_", "-"): value for key, value in entry.items()}
@@ -175,11 +175,11 @@ def _clauses_of_operations(
             )
         clauses += [
             AccessClause(
-                (Need(each, resource_type),),
+                (NeedAlternative(each, resource_type),),
                 None if resource_type is ResourceType.CLUSTER else name,
             )
             for each in operations
-            for name in parse_name_sets(fields[resource_keys[0]], resource_keys[0])
+            for name in parse_names_of_resource_key(fields[resource_keys[0]], resource_keys[0])
         ]
     return tuple(clauses)
 
@@ -197,7 +197,8 @@ def _clauses_of_profiles(
             raise AclTextError(f"the profile `{word}` requires `{missing[0]}`")
         used_keys |= set(name_keys_of_profile(word))
         names_by_key = {
-            slot: parse_name_sets(fields[slot], slot) for slot in name_keys_of_profile(word)
+            slot: parse_names_of_resource_key(fields[slot], slot)
+            for slot in name_keys_of_profile(word)
         }
         if any(names.is_prefix for names in names_by_key.get("application-id", ())):
             raise AclTextError("`application-id` must be one name, without `*`")
@@ -217,7 +218,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     entry = fields["no-acl"]
     if not isinstance(entry, Mapping) or not entry:
         raise AclTextError(f"`no-acl` requires one or more of {', '.join(_NO_ACL_KEYS)}")
-    filters = _with_normalized_keys(entry)
+    filters = _with_dashes_in_keys(entry)
     check_keys_are_known(filters, _NO_ACL_KEYS, "no-acl")
     resource_keys = [key for key in RESOURCES if key in filters]
     permission_keys = [key for key in ("allow", "deny") if key in filters]
@@ -229,7 +230,11 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         else []
     )
     has_names = bool(resource_keys) and filters[resource_keys[0]] is not None
-    names = parse_name_sets(filters[resource_keys[0]], resource_keys[0]) if has_names else ()
+    names = (
+        parse_names_of_resource_key(filters[resource_keys[0]], resource_keys[0])
+        if has_names
+        else ()
+    )
     forbidden_acls = ForbiddenAcls(
         tuple(parse_texts(filters["principal"], "principal") if "principal" in filters else ()),
         {"allow": Permission.ALLOW, "deny": Permission.DENY}[permission_keys[0]]
@@ -259,21 +264,26 @@ def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
     return hosts
 
 
-def parse_name_sets(value: object, key: str) -> list[NameSet]:
+def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSet]:
     """Parse names: `orders` is that name, `orders-*` a prefix, `*` all names, `{literal: x*}`
     exactly that name, and `{like: a-*-b}` has asterisks anywhere.
     """
-    if key == "cluster":
+    if resource_key == "cluster":
         if value not in (None, True, "", CLUSTER_NAME, WILDCARD):
             raise AclTextError(f"`cluster` has no names; leave out `{value}`")
         return [NameSet(CLUSTER_NAME)]
     if isinstance(value, Mapping):
-        check_keys_are_known(value, ("literal", "like"), f"`{key}`")
+        check_keys_are_known(value, ("literal", "like"), f"`{resource_key}`")
         if "like" in value:
-            return [parse_glob(text, key) for text in parse_texts(value["like"], f"{key}: like")]
-        return [NameSet(name) for name in parse_texts(value.get("literal"), f"{key}: literal")]
+            return [
+                parse_glob_with_asterisk(text, resource_key)
+                for text in parse_texts(value["like"], f"{resource_key}: like")
+            ]
+        return [
+            NameSet(name) for name in parse_texts(value.get("literal"), f"{resource_key}: literal")
+        ]
     name_sets = []
-    for text in parse_texts(value, key):
+    for text in parse_texts(value, resource_key):
         if text == WILDCARD:
             name_sets.append(ALL_NAMES)
         elif text.endswith(WILDCARD):
@@ -283,7 +293,7 @@ def parse_name_sets(value: object, key: str) -> list[NameSet]:
     return name_sets
 
 
-def parse_glob(text: str, key: str) -> NameSet:
+def parse_glob_with_asterisk(text: str, key: str) -> NameSet:
     """Return all names of this form, which has an asterisk."""
     stem, asterisk, _ = text.partition(WILDCARD)
     if not asterisk:

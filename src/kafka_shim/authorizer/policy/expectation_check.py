@@ -31,7 +31,7 @@ from kafka_shim.authorizer.policy.name_sets import (
 )
 from kafka_shim.authorizer.policy.profiles import AccessClause
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.authorizer.requirement import Need
+from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
 _ROUNDS_MAX = 4
@@ -46,7 +46,7 @@ class CheckedAccess(msgspec.Struct, frozen=True):
     principal: str
     host: str
     clause: AccessClause
-    need: Need
+    need: NeedAlternative
     names: NameSet | None
     sample_name: str
     decision: Decision
@@ -143,11 +143,11 @@ class ExpectationChecker:
         for step in verdict.steps:
             rest = [other for other in steps if other != step]
             with self._with_steps_applied(rest):
-                if self._holds(verdict.expectation):
+                if self._holds_stopping_at_first_violation(verdict.expectation):
                     steps = rest
         return msgspec.structs.replace(verdict, steps=tuple(steps))
 
-    def _holds(self, expectation: Expectation) -> bool:
+    def _holds_stopping_at_first_violation(self, expectation: Expectation) -> bool:
         """Return whether the expectation holds; stop at the first decision that violates it."""
         if expectation.kind is ExpectationKind.NO_ACL:
             return self._verdict_with_first_steps(expectation).holds
@@ -200,7 +200,7 @@ class ExpectationChecker:
                 for region in self._regions_to_check(
                     clause, principal, expect_allowed=expect_allowed
                 ):
-                    yield self._decide_clause_in_region(principal, host, clause, region)
+                    yield self._decide_needs_until_one_is_met(principal, host, clause, region)
 
     def _hosts_to_check(
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
@@ -208,7 +208,10 @@ class ExpectationChecker:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
         types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
         every = set().union(
-            *(self._distinct.hosts_decided_differently(kind, principal) for kind in types)
+            *(
+                self._distinct.hosts_that_may_be_decided_differently(kind, principal)
+                for kind in types
+            )
         )
         if not expected_hosts:
             return sorted(every)
@@ -229,7 +232,7 @@ class ExpectationChecker:
         if not clause.names.is_prefix:
             return [NameRegion(clause.names, clause.names.text, -1)]
         within = msgspec.structs.replace(clause.names, glob="")
-        distinct_names = self._distinct.names_decided_differently(
+        distinct_names = self._distinct.names_that_may_be_decided_differently(
             clause.resource_type, principal, within
         )
         name_regions = divide_into_regions(
@@ -240,12 +243,12 @@ class ExpectationChecker:
                 region for region in name_regions if not STARRED_NAMES.includes_all_of(region.names)
             ]
         return (
-            NameGlob(clause.names.glob).regions_with_matching_samples(name_regions)
+            NameGlob(clause.names.glob).regions_resampled_to_match(name_regions)
             if clause.names.glob
             else name_regions
         )
 
-    def _decide_clause_in_region(
+    def _decide_needs_until_one_is_met(
         self, principal: str, host: str, clause: AccessClause, region: NameRegion
     ) -> CheckedAccess:
         """Decide the needs from left to right until one is met, as a broker does."""

@@ -14,7 +14,10 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
 from kafka_shim.authorizer.networks import canonical_address
 from kafka_shim.authorizer.policy.checked_accesses import checked_operations
-from kafka_shim.authorizer.policy.redundant_acls import AclRemovalEffects, find_covering_acl
+from kafka_shim.authorizer.policy.redundant_acls import (
+    AclRemovalEffects,
+    find_covering_or_overruling_acl,
+)
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
 FINDING_KINDS: Final = {
@@ -51,7 +54,7 @@ class Finding(msgspec.Struct, frozen=True):
 
 
 def find_probable_mistakes(
-    located_acls: Sequence[LocatedAcl], authorizer: StandardAuthorizer, release: str
+    located_acls: Sequence[LocatedAcl], empty_authorizer: StandardAuthorizer, release: str
 ) -> Iterator[Finding]:
     """Return all findings, in the order of the ACLs, which are added to the empty authorizer.
 
@@ -63,11 +66,11 @@ def find_probable_mistakes(
     for each in located_acls:
         refusal = creation_error(each.acl, acl_rules_of_release(release))
         if refusal is None:
-            authorizer.store.add(each.acl)
+            empty_authorizer.store.add(each.acl)
         else:
             rejections[each.acl] = refusal.message or refusal.error.name
         first.setdefault(each.acl, each)
-    among = _CrossAclChecks(authorizer, release, first)
+    among = _CrossAclChecks(empty_authorizer, release, first)
     for each in located_acls:
         if first[each.acl] is not each:
             yield Finding("duplicate", each, "written before", (first[each.acl],))
@@ -89,7 +92,7 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
         kind = camel_case(acl.resource_type)
         yield Finding("operation", located_acl, f"{kind} has no such operation; it has {names}")
     for message in (
-        _unmatchable_name_message(acl),
+        _misleading_or_unmatchable_name_message(acl),
         _wildcard_in_principal_message(acl),
         _unmatchable_host_message(acl, acl_rules_of_release(release)),
     ):
@@ -103,7 +106,7 @@ def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[F
         yield Finding("prefix", located_acl, message)
 
 
-def _unmatchable_name_message(acl: Acl) -> str | None:
+def _misleading_or_unmatchable_name_message(acl: Acl) -> str | None:
     name = acl.resource_name
     if acl.pattern_type is PatternType.LITERAL:
         if name.endswith(WILDCARD) and name != WILDCARD:
@@ -142,15 +145,15 @@ def _unmatchable_host_message(acl: Acl, rules: AclRules) -> str | None:
     return f"brokers write this host as `{canonical}`, and compare hosts as text"
 
 
-def _is_describe_of_shorthand(acl: Acl, other: Acl) -> bool:
+def _is_describe_of_shorthand(acl: Acl, covering_acl: Acl) -> bool:
     """Return whether it is Describe beside Read or Write, as
     `--producer` and `--consumer` add it.
     """
     return (
         acl.resource_type in (ResourceType.TOPIC, ResourceType.TRANSACTIONAL_ID)
         and acl.operation is Operation.DESCRIBE
-        and other.operation in (Operation.READ, Operation.WRITE)
-        and msgspec.structs.replace(other, operation=acl.operation) == acl
+        and covering_acl.operation in (Operation.READ, Operation.WRITE)
+        and msgspec.structs.replace(covering_acl, operation=acl.operation) == acl
     )
 
 
@@ -165,16 +168,18 @@ class _CrossAclChecks:
 
     def findings_about(self, located_acl: LocatedAcl) -> Iterator[Finding]:
         acl = located_acl.acl
-        other = find_covering_acl(acl, self._authorizer.store, self._release)
+        other = find_covering_or_overruling_acl(acl, self._authorizer.store, self._release)
         if other is not None:
             if not _is_describe_of_shorthand(acl, other):
-                yield self._finding_for_covered_acl(located_acl, other)
+                yield self._ineffective_redundant_or_shadowed_finding(located_acl, other)
             return
         decisions = self._effects.decisions_if_unchanged_without(acl)
         if decisions is not None:
             yield self._finding_for_acl_without_effect(located_acl, decisions)
 
-    def _finding_for_covered_acl(self, located_acl: LocatedAcl, covering_acl: Acl) -> Finding:
+    def _ineffective_redundant_or_shadowed_finding(
+        self, located_acl: LocatedAcl, covering_acl: Acl
+    ) -> Finding:
         acl, because = located_acl.acl, (self._places[covering_acl],)
         if covering_acl.permission is not acl.permission:
             return Finding("ineffective", located_acl, "a DENY overrules it", because)
@@ -185,7 +190,7 @@ class _CrossAclChecks:
     def _finding_for_acl_without_effect(
         self, located_acl: LocatedAcl, decisions: Iterable[Decision]
     ) -> Finding:
-        """Return why no decision changes without the ACL."""
+        """Build the finding for an ACL without which no decision changes."""
         reasons = {decision.reason for decision in decisions}
         acls = [decision.acl for decision in decisions if decision.acl is not None]
         because = tuple(self._places[acl] for acl in dict.fromkeys(acls))

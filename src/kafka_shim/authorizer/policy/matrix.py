@@ -97,7 +97,9 @@ def _decide_cell(
 ) -> MatrixCell:
     actors = [
         Actor(sample_principal(principal), sample_host(host))
-        for host in distinct.hosts_decided_differently(resource.resource_type, principal)
+        for host in distinct.hosts_that_may_be_decided_differently(
+            resource.resource_type, principal
+        )
     ]
     names = _sample_names(authorizer, distinct, principal, resource)
     always, partly = [], []
@@ -125,7 +127,7 @@ def _sample_names(
     """Return one name per region; for all names, those that literal `*` covers."""
     if resource.resource_type is ResourceType.CLUSTER:
         return [CLUSTER_NAME]
-    distinct_names = distinct.names_decided_differently(
+    distinct_names = distinct.names_that_may_be_decided_differently(
         resource.resource_type, principal, resource.names
     )
     name_regions = divide_into_regions(

@@ -143,7 +143,7 @@ class NameGlob:
         """Return whether a name has this form."""
         return self._whole.fullmatch(name) is not None
 
-    def regions_with_matching_samples(self, regions: Sequence[NameRegion]) -> list[NameRegion]:
+    def regions_resampled_to_match(self, regions: Sequence[NameRegion]) -> list[NameRegion]:
         """Return the regions with a name of this form, each with such a name as its sample."""
         inside: dict[int, list[NameSet]] = {}
         for region in regions:

@@ -12,8 +12,8 @@ from typing import Final
 import msgspec
 
 from kafka_shim.authorizer.policy.name_sets import NameSet
-from kafka_shim.authorizer.requirement import Need
-from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
+from kafka_shim.authorizer.requirement import NeedAlternative
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.protocol.enums import ResourceType
 
 TOPIC, GROUP, TRANSACTION = "topic", "group", "transactional-id"
@@ -101,11 +101,9 @@ _ROWS = {row.id: row for row in TABLE}
 
 
 class AccessClause(msgspec.Struct, frozen=True):
-    """An access to every name of `names` that is allowed by any of the needs; `row` is its row's
-    id.
-    """
+    """A check that one of `needs` is allowed on every name in `names`, made by one requirement."""
 
-    needs: tuple[Need, ...]
+    needs: tuple[NeedAlternative, ...]
     names: NameSet | None
     requirement_id: str | None = None
 
@@ -150,17 +148,18 @@ def clauses_of_profile(
     return tuple(dict.fromkeys(clauses))
 
 
-def need_no_resource_name(needs: Sequence[Need]) -> bool:
+def need_no_resource_name(needs: Sequence[NeedAlternative]) -> bool:
     """Return whether all needs are about the cluster, or about any resource of a type."""
     return all(need.any_name or need.resource_type is ResourceType.CLUSTER for need in needs)
 
 
 @cache
-def _needs_by_requirement_id(release: str) -> dict[str, tuple[Need, ...]]:
+def _needs_by_requirement_id(release: str) -> dict[str, tuple[NeedAlternative, ...]]:
     return {
         bound.requirement.id: tuple(
-            Need(need.operation, need.resource_type, any_name=need.any_name) for need in bound.needs
+            NeedAlternative(need.operation, need.resource_type, any_name=need.any_name)
+            for need in bound.needs
         )
-        for bound in requirements_checked_in_release(release)
+        for bound in requirements_of_served_versions(release)
         if bound.requirement.id in _ROWS
     }

@@ -1,6 +1,6 @@
 """Find ACLs that could be removed without a change of any decision.
 
-`AclRemovalEffects` compares all decisions; `find_covering_acl` names one broader ACL.
+`AclRemovalEffects` compares all decisions; `find_covering_or_overruling_acl` names one broader ACL.
 """
 
 from collections.abc import Iterator
@@ -73,7 +73,7 @@ class AclRemovalEffects:
         operations = self._operations_affected_by(acl)
         for principal in self._principals_affected_by(acl):
             hosts = self._hosts_affected_by(acl, principal)
-            distinct_names = self._distinct.names_decided_differently(
+            distinct_names = self._distinct.names_that_may_be_decided_differently(
                 kind, principal, names_covered_by_acl(acl)
             )
             for region in divide_into_regions(
@@ -114,14 +114,14 @@ class AclRemovalEffects:
 
     def _hosts_affected_by(self, acl: Acl, principal: str) -> list[str]:
         """Return the ACL's hosts; all hosts if resources without ACLs are open to everyone."""
-        hosts = self._distinct.hosts_decided_differently(acl.resource_type, principal)
+        hosts = self._distinct.hosts_that_may_be_decided_differently(acl.resource_type, principal)
         if self._with.allow_everyone:
             return hosts
         networks = self._with.rules.host_networks
         return [host for host in hosts if covers_host(acl.host, host, host_networks=networks)]
 
 
-def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
+def find_covering_or_overruling_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
     """Return another ACL of the store that covers this one, or overrides it completely.
 
     Return None in a release that may overlook the other one.
@@ -137,7 +137,9 @@ def find_covering_acl(acl: Acl, store: AclStore, release: str) -> Acl | None:
         ):
             continue
         for principal in dict.fromkeys((acl.principal, ANY_USER)):
-            for host in dict.fromkeys(store.acl_hosts_covering(principal, acl.host)):
+            for host in dict.fromkeys(
+                store.host_wildcard_and_enclosing_networks(principal, acl.host)
+            ):
                 for permission, operation in _permissions_and_operations_covering(acl):
                     other = Acl(
                         acl.resource_type,
@@ -179,12 +181,12 @@ def _permissions_and_operations_covering(acl: Acl) -> list[tuple[Permission, Ope
     """
     if acl.permission is Permission.DENY:
         return [(Permission.DENY, op) for op in dict.fromkeys((acl.operation, Operation.ALL))]
-    operations = [acl.operation, *sorted(_operations_whose_allow_includes(acl.operation))]
+    operations = [acl.operation, *sorted(_operations_whose_allow_covers_allow_of(acl.operation))]
     pairs = [(Permission.ALLOW, op) for op in dict.fromkeys(operations)]
     return [*pairs, (Permission.DENY, Operation.ALL)]
 
 
-def _operations_whose_allow_includes(operation: Operation) -> frozenset[Operation]:
+def _operations_whose_allow_covers_allow_of(operation: Operation) -> frozenset[Operation]:
     """Return the operations whose ALLOW includes the ALLOW of this one."""
     return (
         operations_whose_allow_includes(operation)

@@ -63,7 +63,7 @@ def requirements_by_id(release: str) -> Mapping[str, BoundRequirement]:
 
 
 @cache
-def requirements_checked_in_release(release: str) -> tuple[BoundRequirement, ...]:
+def requirements_of_served_versions(release: str) -> tuple[BoundRequirement, ...]:
     """Return the rows that a client of this release can trigger, in the order of `TABLE`.
 
     The release must support the API in a version, possibly an unstable one, that makes the check.

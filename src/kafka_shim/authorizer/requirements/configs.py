@@ -1,6 +1,6 @@
 """Requirements of the APIs for settings of topics, groups, and brokers (on the cluster)."""
 
-from kafka_shim.authorizer.requirement import HiddenWithoutDescribe, Need, Requirement
+from kafka_shim.authorizer.requirement import HiddenWithoutDescribe, NeedAlternative, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -22,7 +22,7 @@ DESCRIBE_CONFIGS_CLUSTER = Requirement(
 DESCRIBE_CONFIGS_TOPIC = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,
     name="topic",
-    any_of=(Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC),),
+    any_of=(NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=_HIDDEN,
     names=("resources[].resource_name",),
@@ -33,7 +33,7 @@ DESCRIBE_CONFIGS_TOPIC = Requirement(
 DESCRIBE_CONFIGS_GROUP = Requirement(
     api=ApiKey.DESCRIBE_CONFIGS,
     name="group",
-    any_of=(Need(Operation.DESCRIBE_CONFIGS, ResourceType.GROUP, since="4.0"),),
+    any_of=(NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
     when="resource_type is GROUP",
@@ -53,7 +53,7 @@ ALTER_CONFIGS_CLUSTER = Requirement(
 ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.ALTER_CONFIGS,
     name="topic",
-    any_of=(Need(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
+    any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=_HIDDEN,
     names=("resources[].resource_name",),
@@ -64,7 +64,7 @@ ALTER_CONFIGS_TOPIC = Requirement(
 ALTER_CONFIGS_GROUP = Requirement(
     api=ApiKey.ALTER_CONFIGS,
     name="group",
-    any_of=(Need(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
+    any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
     when="resource_type is GROUP",
@@ -85,7 +85,7 @@ INCREMENTAL_ALTER_CONFIGS_CLUSTER = Requirement(
 INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,
     name="topic",
-    any_of=(Need(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
+    any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     names=("resources[].resource_name",),
     when="resource_type is TOPIC",
@@ -95,7 +95,7 @@ INCREMENTAL_ALTER_CONFIGS_TOPIC = Requirement(
 INCREMENTAL_ALTER_CONFIGS_GROUP = Requirement(
     api=ApiKey.INCREMENTAL_ALTER_CONFIGS,
     name="group",
-    any_of=(Need(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
+    any_of=(NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.GROUP, since="4.0"),),
     denied=terms.GROUP_EACH,
     names=("resources[].resource_name",),
     when="resource_type is GROUP",

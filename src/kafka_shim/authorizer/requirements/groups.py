@@ -1,6 +1,12 @@
 """Requirements of the APIs for consumer groups and their offsets."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Need, Requirement
+from kafka_shim.authorizer.requirement import (
+    NEWEST,
+    Denial,
+    DenialEffect,
+    NeedAlternative,
+    Requirement,
+)
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -26,8 +32,8 @@ OFFSET_FETCH_GROUP = Requirement(
     api=ApiKey.OFFSET_FETCH,
     name="group",
     any_of=(
-        Need(Operation.READ, ResourceType.GROUP, until="1.0"),
-        Need(Operation.DESCRIBE, ResourceType.GROUP, since="1.0"),
+        NeedAlternative(Operation.READ, ResourceType.GROUP, until="1.0"),
+        NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="1.0"),
     ),
     denied=(
         Denial(ErrorCode.GROUP_AUTHORIZATION_FAILED, DenialEffect.EACH, (0, 0)),
@@ -145,8 +151,8 @@ LIST_GROUPS = Requirement(
         *terms.need_with_denial_logged_until(
             Operation.DESCRIBE, ResourceType.CLUSTER, release="3.4"
         ),
-        Need(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
-        Need(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
+        NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="2.1", until="3.4"),
+        NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP, since="3.4", log_if_denied=False),
     ),
     denied=(
         Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP, until="2.1"),
@@ -205,7 +211,7 @@ CONSUMER_GROUP_HEARTBEAT_TOPIC = Requirement(
 CONSUMER_GROUP_HEARTBEAT_REGEX = Requirement(
     api=ApiKey.CONSUMER_GROUP_HEARTBEAT,
     name="regex",
-    any_of=(Need(Operation.DESCRIBE, ResourceType.TOPIC, log_if_denied=False),),
+    any_of=(NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC, log_if_denied=False),),
     denied=terms.LEFT_OUT,
     names=("subscribed_topic_regex",),
     since="4.0",

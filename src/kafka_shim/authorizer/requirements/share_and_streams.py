@@ -1,6 +1,6 @@
 """Requirements of the APIs for share groups and streams groups."""
 
-from kafka_shim.authorizer.requirement import Need, Requirement
+from kafka_shim.authorizer.requirement import NeedAlternative, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
@@ -147,8 +147,8 @@ STREAMS_GROUP_HEARTBEAT_CREATE = Requirement(
     api=ApiKey.STREAMS_GROUP_HEARTBEAT,
     name="create",
     any_of=(
-        Need(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
-        Need(Operation.CREATE, ResourceType.TOPIC),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, log_if_denied=False),
+        NeedAlternative(Operation.CREATE, ResourceType.TOPIC),
     ),
     denied=terms.BY_VALUE,
     names=(

@@ -2,39 +2,48 @@
 
 from typing import Final
 
-from kafka_shim.authorizer.requirement import Denial, DenialEffect, HiddenWithoutDescribe, Need
+from kafka_shim.authorizer.requirement import (
+    Denial,
+    DenialEffect,
+    HiddenWithoutDescribe,
+    NeedAlternative,
+)
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 
 def need_with_denial_logged_until(
     operation: Operation, resource_type: ResourceType, release: str = "2.4"
-) -> tuple[Need, Need]:
-    """Return a need whose denial is in the audit log until `since`, and
+) -> tuple[NeedAlternative, NeedAlternative]:
+    """Return a need whose denial is in the audit log until `release`, and
     later only at trace level.
     """
     return (
-        Need(operation, resource_type, until=release),
-        Need(operation, resource_type, since=release, log_if_denied=False),
+        NeedAlternative(operation, resource_type, until=release),
+        NeedAlternative(operation, resource_type, since=release, log_if_denied=False),
     )
 
 
-CLUSTER_ALTER: Final = (Need(Operation.ALTER, ResourceType.CLUSTER),)
-CLUSTER_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.CLUSTER),)
-CLUSTER_ACTION: Final = (Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),)
-CLUSTER_DESCRIBE_CONFIGS: Final = (Need(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),)
-CLUSTER_ALTER_CONFIGS: Final = (Need(Operation.ALTER_CONFIGS, ResourceType.CLUSTER),)
+CLUSTER_ALTER: Final = (NeedAlternative(Operation.ALTER, ResourceType.CLUSTER),)
+CLUSTER_DESCRIBE: Final = (NeedAlternative(Operation.DESCRIBE, ResourceType.CLUSTER),)
+CLUSTER_ACTION: Final = (NeedAlternative(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),)
+CLUSTER_DESCRIBE_CONFIGS: Final = (
+    NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.CLUSTER),
+)
+CLUSTER_ALTER_CONFIGS: Final = (NeedAlternative(Operation.ALTER_CONFIGS, ResourceType.CLUSTER),)
 
-TOPIC_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.TOPIC),)
-TOPIC_READ: Final = (Need(Operation.READ, ResourceType.TOPIC),)
-TOPIC_WRITE: Final = (Need(Operation.WRITE, ResourceType.TOPIC),)
+TOPIC_DESCRIBE: Final = (NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC),)
+TOPIC_READ: Final = (NeedAlternative(Operation.READ, ResourceType.TOPIC),)
+TOPIC_WRITE: Final = (NeedAlternative(Operation.WRITE, ResourceType.TOPIC),)
 
-GROUP_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.GROUP),)
-GROUP_READ: Final = (Need(Operation.READ, ResourceType.GROUP),)
-GROUP_DELETE: Final = (Need(Operation.DELETE, ResourceType.GROUP),)
+GROUP_DESCRIBE: Final = (NeedAlternative(Operation.DESCRIBE, ResourceType.GROUP),)
+GROUP_READ: Final = (NeedAlternative(Operation.READ, ResourceType.GROUP),)
+GROUP_DELETE: Final = (NeedAlternative(Operation.DELETE, ResourceType.GROUP),)
 
-TRANSACTIONAL_ID_DESCRIBE: Final = (Need(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),)
-TRANSACTIONAL_ID_WRITE: Final = (Need(Operation.WRITE, ResourceType.TRANSACTIONAL_ID),)
+TRANSACTIONAL_ID_DESCRIBE: Final = (
+    NeedAlternative(Operation.DESCRIBE, ResourceType.TRANSACTIONAL_ID),
+)
+TRANSACTIONAL_ID_WRITE: Final = (NeedAlternative(Operation.WRITE, ResourceType.TRANSACTIONAL_ID),)
 
 CLUSTER_TOP: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.TOP),)
 CLUSTER_EACH: Final = (Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH),)

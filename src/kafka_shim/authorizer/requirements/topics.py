@@ -1,6 +1,12 @@
 """Requirements of the APIs for topics and their records."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Denial, DenialEffect, Need, Requirement
+from kafka_shim.authorizer.requirement import (
+    NEWEST,
+    Denial,
+    DenialEffect,
+    NeedAlternative,
+    Requirement,
+)
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
@@ -19,7 +25,7 @@ PRODUCE_TRANSACTIONAL_ID = Requirement(
 PRODUCE_IDEMPOTENT = Requirement(
     api=ApiKey.PRODUCE,
     name="idempotent",
-    any_of=(Need(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, until="2.8"),),
+    any_of=(NeedAlternative(Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, until="2.8"),),
     denied=terms.CLUSTER_EACH,
     versions=(3, NEWEST),
     when="a batch carries a producer id and none is transactional",
@@ -91,7 +97,7 @@ METADATA_AUTO_CREATE = Requirement(
     name="auto_create",
     any_of=(
         *terms.need_with_denial_logged_until(Operation.CREATE, ResourceType.CLUSTER),
-        Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
+        NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),
@@ -113,11 +119,11 @@ CREATE_TOPICS = Requirement(
     api=ApiKey.CREATE_TOPICS,
     name="topic",
     any_of=(
-        Need(Operation.CREATE, ResourceType.CLUSTER, until="2.4"),
-        Need(Operation.CREATE, ResourceType.CLUSTER, "2.4", "3.0", log_if_denied=False),
-        Need(Operation.CREATE, ResourceType.CLUSTER, "3.0", "3.2"),
-        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
-        Need(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, until="2.4"),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, "2.4", "3.0", log_if_denied=False),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, "3.0", "3.2"),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+        NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="2.0"),
     ),
     denied=(
         Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, until="2.0"),
@@ -132,9 +138,11 @@ CREATE_TOPICS_CONFIGS = Requirement(
     api=ApiKey.CREATE_TOPICS,
     name="configs",
     any_of=(
-        Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since="2.4", until="2.5"),
+        NeedAlternative(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since="2.4", until="2.5"),
         *(
-            Need(Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since, until, log_if_denied=False)
+            NeedAlternative(
+                Operation.DESCRIBE_CONFIGS, ResourceType.TOPIC, since, until, log_if_denied=False
+            )
             for since, until in (("2.5", "3.0"), ("3.3", None))
         ),
     ),
@@ -148,15 +156,15 @@ CREATE_TOPICS_CONFIGS = Requirement(
 
 # KRaft's shortcut; a controller's denial of it is a probe since 3.2 (as for CREATE above).
 _DELETE_ON_CLUSTER = (
-    Need(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
-    Need(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
+    NeedAlternative(Operation.DELETE, ResourceType.CLUSTER, since="3.0", until="3.2"),
+    NeedAlternative(Operation.DELETE, ResourceType.CLUSTER, since="3.2", log_if_denied=False),
 )
 DELETE_TOPICS_DESCRIBE = Requirement(
     api=ApiKey.DELETE_TOPICS,
     name="describe",
     any_of=(
         *_DELETE_ON_CLUSTER,
-        Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.8"),
+        NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC, since="2.8"),
     ),
     denied=terms.TOPIC_EACH,
     names=("topics[].name", "topics[].topic_id", "topic_names[]"),
@@ -169,7 +177,7 @@ DELETE_TOPICS = Requirement(
     name="topic",
     any_of=(
         *_DELETE_ON_CLUSTER,
-        Need(Operation.DELETE, ResourceType.TOPIC),
+        NeedAlternative(Operation.DELETE, ResourceType.TOPIC),
     ),
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
@@ -181,7 +189,7 @@ DELETE_TOPICS = Requirement(
 DELETE_RECORDS_TOPIC = Requirement(
     api=ApiKey.DELETE_RECORDS,
     name="topic",
-    any_of=(Need(Operation.DELETE, ResourceType.TOPIC),),
+    any_of=(NeedAlternative(Operation.DELETE, ResourceType.TOPIC),),
     denied=terms.TOPIC_EACH,
     hidden=terms.HIDDEN,
     names=("topics[].name",),
@@ -193,7 +201,7 @@ OFFSET_FOR_LEADER_EPOCH = Requirement(
     name="topic",
     any_of=(
         *terms.need_with_denial_logged_until(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
-        Need(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
+        NeedAlternative(Operation.DESCRIBE, ResourceType.TOPIC, since="2.1"),
     ),
     denied=(
         Denial(ErrorCode.CLUSTER_AUTHORIZATION_FAILED, DenialEffect.EACH, until="2.1"),
@@ -207,10 +215,10 @@ CREATE_PARTITIONS_TOPIC = Requirement(
     api=ApiKey.CREATE_PARTITIONS,
     name="topic",
     any_of=(
-        Need(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.1"),
-        Need(Operation.CREATE, ResourceType.TOPIC, since="3.0", until="3.1"),
-        Need(Operation.ALTER, ResourceType.TOPIC, until="3.0"),
-        Need(Operation.ALTER, ResourceType.TOPIC, since="3.1"),
+        NeedAlternative(Operation.CREATE, ResourceType.CLUSTER, since="3.0", until="3.1"),
+        NeedAlternative(Operation.CREATE, ResourceType.TOPIC, since="3.0", until="3.1"),
+        NeedAlternative(Operation.ALTER, ResourceType.TOPIC, until="3.0"),
+        NeedAlternative(Operation.ALTER, ResourceType.TOPIC, since="3.1"),
     ),
     denied=terms.TOPIC_EACH,
     names=("topics[].name",),

@@ -1,6 +1,6 @@
 """Requirements of the APIs for producers and transactions."""
 
-from kafka_shim.authorizer.requirement import NEWEST, Need, Requirement
+from kafka_shim.authorizer.requirement import NEWEST, NeedAlternative, Requirement
 from kafka_shim.authorizer.requirements import terms
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 
@@ -16,7 +16,9 @@ INIT_PRODUCER_ID_TRANSACTIONAL = Requirement(
 INIT_PRODUCER_ID_TWO_PHASE_COMMIT = Requirement(
     api=ApiKey.INIT_PRODUCER_ID,
     name="two_phase_commit",
-    any_of=(Need(Operation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, since="4.1"),),
+    any_of=(
+        NeedAlternative(Operation.TWO_PHASE_COMMIT, ResourceType.TRANSACTIONAL_ID, since="4.1"),
+    ),
     denied=terms.TRANSACTIONAL_ID_TOP,
     names=("transactional_id",),
     versions=(6, NEWEST),
@@ -30,8 +32,12 @@ INIT_PRODUCER_ID_IDEMPOTENT = Requirement(
         *terms.need_with_denial_logged_until(
             Operation.IDEMPOTENT_WRITE, ResourceType.CLUSTER, release="2.8"
         ),
-        Need(Operation.WRITE, ResourceType.TOPIC, since="2.8", until="3.0", any_name=True),
-        Need(Operation.WRITE, ResourceType.TOPIC, since="3.0", any_name=True, log_if_denied=False),
+        NeedAlternative(
+            Operation.WRITE, ResourceType.TOPIC, since="2.8", until="3.0", any_name=True
+        ),
+        NeedAlternative(
+            Operation.WRITE, ResourceType.TOPIC, since="3.0", any_name=True, log_if_denied=False
+        ),
     ),
     denied=terms.CLUSTER_TOP,
     when="transactional_id is null",
@@ -100,8 +106,8 @@ WRITE_TXN_MARKERS = Requirement(
     api=ApiKey.WRITE_TXN_MARKERS,
     name="cluster",
     any_of=(
-        Need(Operation.ALTER, ResourceType.CLUSTER, since="3.8", log_if_denied=False),
-        Need(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
+        NeedAlternative(Operation.ALTER, ResourceType.CLUSTER, since="3.8", log_if_denied=False),
+        NeedAlternative(Operation.CLUSTER_ACTION, ResourceType.CLUSTER),
     ),
     denied=terms.CLUSTER_EACH,
     kip=1037,

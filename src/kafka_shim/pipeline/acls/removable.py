@@ -9,7 +9,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.redundant_acls import find_covering_acl
+from kafka_shim.authorizer.policy.redundant_acls import find_covering_or_overruling_acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
@@ -81,10 +81,10 @@ def _acl_usages_before_removal(acl_set: AclSet, seen: list[CountedSignature]) ->
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
     store = AclStore(acl_set.acls)
-    store.set_host_networks(acl_rules_of_release(acl_set.release).host_networks)
+    store.set_whether_slash_hosts_are_networks(acl_rules_of_release(acl_set.release).host_networks)
     uses = []
     for at, acl in enumerate(acl_set.acls):
-        cover = find_covering_acl(acl, store, acl_set.release)
+        cover = find_covering_or_overruling_acl(acl, store, acl_set.release)
         state = NEVER if at not in counts else SHADOWED if cover else NEEDED
         uses.append(AclUsage(acl, state, counts[at], last.get(at), cover))
     return uses

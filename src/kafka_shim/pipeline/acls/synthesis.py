@@ -102,7 +102,7 @@ def _fewest_grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Gr
     ]
     for kind, name, entry in sorted(found, key=lambda grant: grant[2].permission, reverse=True):
         what, who = (kind, name, PatternType.LITERAL), (principal, entry.host)
-        yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.requests)
+        yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.request_count)
 
 
 def _cells_by_resource(

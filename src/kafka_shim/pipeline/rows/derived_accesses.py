@@ -128,7 +128,7 @@ def _list_rows(
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.requirements_on_response_names:
         bound = requirements_by_id(release)[requirement]
-        shown = dict.fromkeys(responded.names_listed_in_response(requirement), True)
+        shown = dict.fromkeys(responded.names_listed_without_error(requirement), True)
         asked = (context.place, requirement, planned.message, responded.response, during)
         hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
         for name, allowed in (hidden | shown).items():

@@ -14,8 +14,8 @@ import msgspec
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
 from kafka_shim.authorizer.acl_formats.command_options import (
     add_action_options,
-    add_entry_options,
-    add_resource_options,
+    add_operation_principal_and_shorthand_options,
+    add_resource_and_pattern_type_options,
 )
 from kafka_shim.authorizer.acl_formats.command_targets import (
     AclsByResourceFilter,
@@ -75,8 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="controllers to connect to instead of brokers",
     )
     add_action_options(parser.add_argument_group("action, exactly one"))
-    add_resource_options(parser.add_argument_group("resources"))
-    add_entry_options(parser.add_argument_group("permissions"))
+    add_resource_and_pattern_type_options(parser.add_argument_group("resources"))
+    add_operation_principal_and_shorthand_options(parser.add_argument_group("permissions"))
     _add_format_arguments(parser.add_argument_group("files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="with --remove: do not ask for confirmation"

@@ -104,8 +104,8 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
             f"the program ended with {learned.exit_code} although everything was allowed"
         )
         return EXIT_FAILURE
-    acls = least_acls(learned.needs, args.prefix, optional=args.optional)
-    everything = least_acls(learned.needs, args.prefix, optional=True)
+    acls = least_acls(learned.needs, args.prefix, include_optional=args.optional)
+    everything = least_acls(learned.needs, args.prefix, include_optional=True)
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(run_with_acls_only(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}

@@ -9,12 +9,12 @@ from kafka_shim.authorizer.open_apis import OPEN_TO_ALL
 from kafka_shim.authorizer.requirement import (
     NEWEST,
     Denial,
-    Need,
+    NeedAlternative,
     Requirement,
     VersionRange,
     bind_to_release,
 )
-from kafka_shim.authorizer.requirements import TABLE, requirements_checked_in_release
+from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import requirements_text as text
@@ -78,7 +78,7 @@ def _requirements_matching(choice: RequirementFilter) -> list[Requirement]:
     table = (
         TABLE
         if choice.release is None
-        else [b.requirement for b in requirements_checked_in_release(choice.release)]
+        else [b.requirement for b in requirements_of_served_versions(choice.release)]
     )
     return [
         row
@@ -94,7 +94,7 @@ def _matches_operation_and_resource(row: Requirement, choice: RequirementFilter)
     )
 
 
-def _needs_in_release(row: Requirement, release: str | None) -> tuple[Need, ...]:
+def _needs_in_release(row: Requirement, release: str | None) -> tuple[NeedAlternative, ...]:
     return row.any_of if release is None else bind_to_release(row, release).needs
 
 
@@ -158,12 +158,12 @@ def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]
     }
 
 
-def _need_object(need: Need) -> dict[str, Any]:
+def _need_object(need: NeedAlternative) -> dict[str, Any]:
     return {
         "operation": need.operation.name,
         "resource_type": need.resource_type.name,
         "any_name": need.any_name,
-        "names": need.names or None,
+        "names": need.source_of_names or None,
         "since": need.since,
         "until": need.until,
         "log_if_denied": need.log_if_denied,

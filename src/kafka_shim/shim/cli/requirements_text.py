@@ -6,18 +6,18 @@ from typing import Any
 from kafka_shim.authorizer.requirement import (
     NEWEST,
     Denial,
-    Need,
+    NeedAlternative,
     Requirement,
     VersionRange,
     bind_to_release,
     is_valid_in_release,
 )
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey
 
 
-def _need_text(need: Need) -> str:
+def _need_text(need: NeedAlternative) -> str:
     link = " on any " if need.any_name else " "
     return f"{need.operation.name}{link}{need.resource_type.name}"
 
@@ -59,7 +59,7 @@ def releases_with_check(row: Requirement) -> tuple[str, ...]:
     met = tuple(
         r
         for r in RELEASES
-        if any(bound.requirement is row for bound in requirements_checked_in_release(r))
+        if any(bound.requirement is row for bound in requirements_of_served_versions(r))
     )
     return met or tuple(r for r in RELEASES if bind_to_release(row, r).needs)
 
@@ -118,8 +118,8 @@ def _requirement_detail_lines(row: Requirement, life: tuple[str, ...]) -> Iterat
         yield _join_nonempty(", ", f"unlogged if denied: {line}", releases)
     yield f"on {', '.join(row.names)}"
     for need in row.any_of:
-        if need.names:
-            yield f"on {', '.join(need.names)} for {_need_text(need)}"
+        if need.source_of_names:
+            yield f"on {', '.join(need.source_of_names)} for {_need_text(need)}"
     if row.when:
         yield f"when {row.when}"
     for line, releases in _texts_with_releases(row.denied, _denial_text, life).items():
@@ -195,7 +195,7 @@ def _markdown_cells(row: Requirement) -> Iterator[str]:
         _join_nonempty(", ", line, releases)
         for line, releases in _texts_with_releases(row.any_of, _need_text, life).items()
     )
-    own = (name for need in row.any_of for name in need.names)
+    own = (name for need in row.any_of for name in need.source_of_names)
     yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
     denied = _texts_with_releases(row.denied, _denial_text, life).items()
     hidden = (

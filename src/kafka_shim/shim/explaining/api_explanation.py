@@ -12,8 +12,8 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
 from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, Need
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.explaining.explanation import Explanation, explain_decision
@@ -25,7 +25,7 @@ Names = Mapping[ResourceType, Sequence[str]]
 class NeedDecision(msgspec.Struct, frozen=True):
     """One need of a row with its answer; `explanation` is None if any name will do."""
 
-    need: Need
+    need: NeedAlternative
     decision: Decision
     explanation: Explanation | None
 
@@ -71,7 +71,7 @@ def explain_api_checks(
     """Return the rows that this version of the API checks in the release, each with its outcome."""
     outcomes: list[RequirementOutcome] = []
     types_with_condition: set[ResourceType] = set()
-    for bound in requirements_checked_in_release(release):
+    for bound in requirements_of_served_versions(release):
         if bound.requirement.api is not api or not bound.is_checked_in_version(version):
             continue
         types = {need.resource_type for need in bound.needs}
@@ -139,7 +139,7 @@ def _outcome_for_name(
     accesses = [_required_access(caller, bound.needs, names)]
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe
-        describe = Need(Operation.DESCRIBE, bound.needs[0].resource_type)
+        describe = NeedAlternative(Operation.DESCRIBE, bound.needs[0].resource_type)
         accesses += [_required_access(caller, (describe,), names)] if bound.describe_first else []
         response = _decide_need(caller, describe, names)
         if response is not None and not response.decision.allowed:
@@ -148,12 +148,14 @@ def _outcome_for_name(
     return NameOutcome(name, tuple(asked), allowed, error, tuple(accesses))
 
 
-def _required_access(caller: Caller, needs: Iterable[Need], names: Names) -> RequiredAccess:
+def _required_access(
+    caller: Caller, needs: Iterable[NeedAlternative], names: Names
+) -> RequiredAccess:
     checks = (_action_of_need(need, names) for need in needs)
     return RequiredAccess(caller.actor, tuple((check,) for check in checks if check is not None))
 
 
-def _action_of_need(need: Need, names: Names) -> CheckedAction | None:
+def _action_of_need(need: NeedAlternative, names: Names) -> CheckedAction | None:
     """Return the action that a need stands for; None if its resource is not named."""
     if need.any_name:
         action = Action(need.operation, need.resource_type, WILDCARD)
@@ -166,7 +168,7 @@ def _action_of_need(need: Need, names: Names) -> CheckedAction | None:
     return CheckedAction(action, any_name=need.any_name)
 
 
-def _decide_need(caller: Caller, need: Need, names: Names) -> NeedDecision | None:
+def _decide_need(caller: Caller, need: NeedAlternative, names: Names) -> NeedDecision | None:
     """Return the decision about a need; None if its resource is not named."""
     check = _action_of_need(need, names)
     if check is None:

@@ -54,13 +54,16 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
         return None
     covered = tuple(islice(denied, DENIALS_MAX))
     bound_rows = requirements_by_id(policy.release)
-    errors = [need for need in covered if bound_rows[need.requirement_id].denial_is_error]
+    errors = [
+        need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
+    ]
     complete = len(covered) == len(denied)
     if errors and complete and context.access.slices is None:
         plan = _access_plan_of_request(context)
         errors += _unchecked_needs(context, plan, bound_rows)
         complete = not any(
-            bound_rows[row].denial_is_error for row in plan.requirements_with_unknown_names
+            bound_rows[row].denial_is_error_in_some_version
+            for row in plan.requirements_with_unknown_names
         )
     accesses = [required_access_for_need(context.access.actor, need) for need in errors or covered]
     steps = steps_to_allow(authorizer, accesses)
@@ -87,7 +90,7 @@ def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[Alternativ
             hidden.add(action.resource_name)
         elif bound.requirement is METADATA_TOPIC and action.resource_name in hidden:
             continue
-        if any(need.names for need in bound.needs):  # each alternative has another name
+        if any(need.source_of_names for need in bound.needs):  # each alternative has another name
             if action.resource_type is bound.needs[0].resource_type:
                 yield AlternativeActions(bound.requirement.id, (action,), (False,))
         elif action.resource_type is not _CLUSTER or bound.needs[-1].resource_type is _CLUSTER:
@@ -111,7 +114,7 @@ def _unchecked_needs(
     }
     for need in plan.needs:
         bound = bound_rows[need.requirement_id]
-        if bound.denial_is_error and met.isdisjoint(need.actions):
+        if bound.denial_is_error_in_some_version and met.isdisjoint(need.actions):
             yield need
         if bound.describe_first:
             yield alternative_actions_for_name(

@@ -6,7 +6,7 @@ gets INVALID_REQUEST (42) before that check. A denial has a message on ZooKeeper
 
 from collections import Counter
 
-from kafka_shim.authorizer.acl_requests import is_zookeeper_path
+from kafka_shim.authorizer.acl_requests import is_valid_zookeeper_subpath
 from kafka_shim.authorizer.requirements import CREATE_PARTITIONS_TOPIC
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_partitions_request import (
@@ -80,7 +80,7 @@ def _add_partitions_to_topics(
     )
     room = PartitionBudget()
     for wish in context.time_sliced(allowed):
-        if unlikely_fail and not is_zookeeper_path(wish.name):
+        if unlikely_fail and not is_valid_zookeeper_subpath(wish.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
             _add_partitions(wish, context, room, validate_only=validate_only)

@@ -113,9 +113,9 @@ def _deciding_rule_text(decision: Decision, brackets: str) -> str:
             return "DefaultAllow"
         case DecisionReason.ACL if decision.acl is not None:
             from kafka_shim.authorizer.acl_formats.standard_acl import (  # noqa: PLC0415 - to log alone
-                format_standard_acl,
+                standard_acl_to_string,
             )
 
-            return f"MatchingAcl(acl={format_standard_acl(decision.acl, brackets)})"
+            return f"MatchingAcl(acl={standard_acl_to_string(decision.acl, brackets)})"
         case _:
             return "DefaultDeny"

@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.operations import supported_operations
-from kafka_shim.authorizer.requirement import BoundRequirement, Need, Requirement
+from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
@@ -217,7 +217,12 @@ class Access(msgspec.Struct, eq=False):
         return tuple(records)
 
     def _decide_need(
-        self, authorizer: Authorizer, bound: BoundRequirement, need: Need, name: str, count: int
+        self,
+        authorizer: Authorizer,
+        bound: BoundRequirement,
+        need: NeedAlternative,
+        name: str,
+        count: int,
     ) -> Decision:
         """Check one need; for the cluster once per request, whatever the number of names."""
         of_cluster = need.resource_type is _CLUSTER

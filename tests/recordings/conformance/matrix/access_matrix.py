@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
-from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, Need
-from kafka_shim.authorizer.requirements import requirements_checked_in_release
+from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect, NeedAlternative
+from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 from tests.recordings.conformance.matrix.admin_questions import ADMIN
@@ -50,7 +50,7 @@ class Case(NamedTuple):
     """The needs that are denied, also in words; none if everything is allowed."""
 
     words: str
-    denied: Sequence[Need]
+    denied: Sequence[NeedAlternative]
 
 
 class Matrix:
@@ -89,7 +89,7 @@ class Matrix:
 
     def _asked(self) -> Iterator[tuple[BoundRequirement, int]]:
         """Yield rows with a check, and the newest version that makes it."""
-        for bound in requirements_checked_in_release(self._release):
+        for bound in requirements_of_served_versions(self._release):
             low, high = self._versions.get(bound.requirement.api, (1, 0))
             high = min(high, bound.requirement.versions[1])
             if (
@@ -136,7 +136,7 @@ def _cases(bound: BoundRequirement) -> Iterator[Case]:
     yield Case("all there", ())
     yield Case(f"without {' and '.join(_text(need) for need in needs)}", needs)
     if bound.hidden_as is not None:
-        describe = Need(Operation.DESCRIBE, needs[0].resource_type)
+        describe = NeedAlternative(Operation.DESCRIBE, needs[0].resource_type)
         yield Case("without DESCRIBE either", [*needs, describe])
     for need in needs if len(needs) > 1 else ():
         yield Case(f"with {_text(need)} alone", [other for other in needs if other is not need])
@@ -153,7 +153,7 @@ def printed(releases: Sequence[str] = RELEASES) -> str:
     for release in releases:
         for asked in Matrix(release).rows(shim_of(release)):
             found.setdefault(asked.row.id, []).append((release, asked))
-    order = [row.requirement.id for row in requirements_checked_in_release(releases[-1])]
+    order = [row.requirement.id for row in requirements_of_served_versions(releases[-1])]
     order += [row_id for row_id in found if row_id not in order]
     return "\n".join(line for row_id in order if row_id in found for line in _lines(found[row_id]))
 
@@ -183,14 +183,14 @@ def _stretch_lines(stretch: list[tuple[str, Asked]]) -> Iterator[str]:
         yield f"    {outcome}"
 
 
-def _distinct(needs: Sequence[Need]) -> list[Need]:
-    found: dict[tuple[Operation, ResourceType], Need] = {}
+def _distinct(needs: Sequence[NeedAlternative]) -> list[NeedAlternative]:
+    found: dict[tuple[Operation, ResourceType], NeedAlternative] = {}
     for need in needs:
         found.setdefault((need.operation, need.resource_type), need)
     return list(found.values())
 
 
-def _text(need: Need) -> str:
+def _text(need: NeedAlternative) -> str:
     return f"{need.operation.name} {need.resource_type.name}"
 
 
@@ -251,7 +251,7 @@ def _without(value: Any, prefix: str) -> Any:
     return value.replace(prefix, "") if isinstance(value, str) else value
 
 
-def _denial(need: Need) -> dict[str, Any]:
+def _denial(need: NeedAlternative) -> dict[str, Any]:
     return _acl(need.resource_type, need.operation, Permission.DENY)
 
 

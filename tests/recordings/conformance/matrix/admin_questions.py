@@ -3,7 +3,7 @@
 import base64
 from typing import Any, Final
 
-from kafka_shim.authorizer.requirement import Need
+from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from tests.recordings.conformance.matrix.question import Asker, Asking, Names, Question
 from tests.recordings.conformance.scenario import topic_id_of
@@ -48,7 +48,7 @@ def _deleting_unseen(names: Names) -> Question:
     """Delete by id without DELETE; with DESCRIBE, the response has the topic's name."""
     topic = {"topic_id": base64.b64encode(topic_id_of(names.topic)).decode()}
     request = {"topics": [topic], "topic_names": [names.topic], "timeout_ms": 5000}
-    return Question(request, denied=[Need(Operation.DELETE, ResourceType.TOPIC)])
+    return Question(request, denied=[NeedAlternative(Operation.DELETE, ResourceType.TOPIC)])
 
 
 def _configs(kind: int, name: str, **more: Any) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from kafka_shim.authorizer.requirement import Need
+from kafka_shim.authorizer.requirement import NeedAlternative
 from kafka_shim.protocol.enums import ApiKey
 
 ANY_ID: Final = "AAAAAAAAAAAAAAAAAAAAAQ"
@@ -40,7 +40,7 @@ class Question(NamedTuple):
     request: Mapping[str, Any]
     before: Sequence[Asking] = ()
     takes: Mapping[str, str] = {}
-    denied: Sequence[Need] = ()
+    denied: Sequence[NeedAlternative] = ()
     """Needs that are always denied, since they would make the broker skip the row's check."""
 
 

@@ -51,7 +51,9 @@ def test_a_list_of_all_topics_is_optional() -> None:
     stage.topic("orders")
     assert stage.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None), APP).topics
     assert least_acls(learned.needs) == []
-    assert [acl.resource_name for acl in least_acls(learned.needs, optional=True)] == ["orders"]
+    assert [acl.resource_name for acl in least_acls(learned.needs, include_optional=True)] == [
+        "orders"
+    ]
 
 
 def test_the_proof_records_denials_but_not_denied_wider_alternatives() -> None:

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import (
     detect_format,
+    kinds_and_names_of_resources_without_acls,
     parse_acls_with_lines,
-    resources_other_than_acls,
 )
 from kafka_shim.authorizer.acl_formats.kafka_list import ends_with_heading
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -87,7 +87,7 @@ def _located_acls_of_file(file: TextFile) -> Iterator[LocatedAcl]:
         raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
     if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
-    others = resources_other_than_acls(text, form)
+    others = kinds_and_names_of_resources_without_acls(text, form)
     if others:
         sys.stderr.write(f"note: {path}: skipped (no ACLs): {first_names_text(others)}\n")
     return (LocatedAcl(acl, path, line) for acl, line in acls_with_lines)

@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_formats.files_without_acls import (
     describe_file_without_acls,
-    local_terraform_modules,
+    sources_and_lines_of_local_modules,
 )
 from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
 
@@ -97,6 +97,6 @@ def _check_terraform_modules_are_inside(folder: Path, path: Path, text: str) -> 
     """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return
-    for source, line in local_terraform_modules(text):
+    for source, line in sources_and_lines_of_local_modules(text):
         if not (path.parent / source).resolve().is_relative_to(folder.resolve()):
             raise InputError(f"{path}:{line}: the module {source} is not within {folder}")

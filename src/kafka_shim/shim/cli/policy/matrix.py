@@ -8,7 +8,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
-from kafka_shim.authorizer.policy.expectation import parse_name_sets
+from kafka_shim.authorizer.policy.expectation import parse_names_of_resource_key
 from kafka_shim.authorizer.policy.matrix import (
     MatrixResource,
     MatrixRow,
@@ -142,7 +142,9 @@ def _resources_of_options(args: argparse.Namespace) -> list[MatrixResource]:
         for kind, words in resource_names_by_type(args).items()
         for word in words
         for names in (
-            [NameSet(CLUSTER_NAME)] if kind is ResourceType.CLUSTER else parse_name_sets(word, "")
+            [NameSet(CLUSTER_NAME)]
+            if kind is ResourceType.CLUSTER
+            else parse_names_of_resource_key(word, "")
         )
     ]
 

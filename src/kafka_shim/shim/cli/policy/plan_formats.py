@@ -15,7 +15,7 @@ from kafka_shim.authorizer.remedy import Step
 PLAN_FORMATS = ("commands", "terraform", "terraform-confluent", "strimzi", "jikkou")
 _HEADS = ("add the new ACLs", "remove the old ACLs")
 _BY_PRINCIPAL = MappingProxyType(
-    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_resource}
+    {"strimzi": strimzi.user_resource, "jikkou": jikkou.authorization_or_deletion_resource}
 )
 
 

@@ -21,8 +21,8 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.standard_acl import (
-    format_standard_acl,
     parse_standard_acl_in_line,
+    standard_acl_to_string,
 )
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
@@ -171,7 +171,7 @@ def _checked_rule_text(text: str) -> str:
     except AclTextError as error:
         raise InvalidDecisionError(str(error)) from error
     brackets = "[]" if "(acl=StandardAcl[" in text else "()"
-    if acl is None or text != f"MatchingAcl(acl={format_standard_acl(acl, brackets)})":
+    if acl is None or text != f"MatchingAcl(acl={standard_acl_to_string(acl, brackets)})":
         raise InvalidDecisionError(f"invalid rule `{text}`")
     return format_acl_rule(acl)
 

@@ -78,7 +78,7 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         if not is_last:
             return TURNED_DOWN
         checked_actions = tuple(self._checked_actions)
-        is_optional = not bound.denial_is_error
+        is_optional = not bound.denial_is_error_in_some_version
         need = CheckedNeed(
             actor.principal, bound.requirement.id, checked_actions, any_name, is_optional
         )
@@ -104,7 +104,12 @@ class ProvingAuthorizer(RequirementTrackingAuthorizer):
 
     def _record_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
         bound, is_last = self.requirement_and_is_last_alternative(action)
-        if bound is not None and is_last and not decision.allowed and bound.denial_is_error:
+        if (
+            bound is not None
+            and is_last
+            and not decision.allowed
+            and bound.denial_is_error_in_some_version
+        ):
             self.denied[actor.principal, action] = None
         return decision
 

@@ -60,8 +60,9 @@ class DerivedDenials:
             key, version, plan, message, release=self._release, topics=known
         )
         for need in plan.needs:
-            alternatives = evidence.needs_denied_instead(need)
+            alternatives = evidence.needs_possibly_denied_instead(need)
             if alternatives or evidence.decision_about_need(need) is False:
                 yield Denial(
-                    need.narrowest_action, tuple(other.narrowest_action for other in alternatives)
+                    need.last_named_action_or_last,
+                    tuple(other.last_named_action_or_last for other in alternatives),
                 )

@@ -6,10 +6,10 @@ Only releases with the StandardAuthorizer (3.0 and later) log the ACL that decid
 import re
 from collections.abc import Iterable
 
-from kafka_shim.authorizer.acl_formats.fields import AclWithLine, errors_at_line
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine, add_line_to_errors
 from kafka_shim.authorizer.acl_formats.standard_acl import (
-    format_standard_acl,
     parse_standard_acl_in_line,
+    standard_acl_to_string,
 )
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
@@ -28,7 +28,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
                 " (`kafka-shim trace import`) and ask for the least ACLs",
                 number,
             )
-        with errors_at_line(number):
+        with add_line_to_errors(number):
             acl = parse_standard_acl_in_line(line)
         if acl is not None:
             acls.append((acl, number))
@@ -37,4 +37,4 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 def format_acls(acls: Iterable[Acl]) -> str:
     """Return only the rules, since ACLs do not contain who requested what."""
-    return "".join(f"MatchingAcl(acl={format_standard_acl(acl)})\n" for acl in acls)
+    return "".join(f"MatchingAcl(acl={standard_acl_to_string(acl)})\n" for acl in acls)
