@@ -32,7 +32,7 @@ from kafka_shim.protocol.messages.produce_request import (
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.records.batches import encode_batch
 from kafka_shim.protocol.records.record_codec import Record
-from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_codes import nonzero_error_codes
 
 TOPICS = 300
 ACLS = 1_000
@@ -90,7 +90,7 @@ def until_well(peer: Asker, api: ApiKey, version: int, request: msgspec.Struct) 
     deadline = time.monotonic() + _WAIT_S
     while True:
         response = ask(peer, api, version, request)
-        codes = error_codes(response, version)
+        codes = nonzero_error_codes(response, version)
         if not codes:
             return response
         assert time.monotonic() < deadline, f"{api.name} is answered with {codes}"

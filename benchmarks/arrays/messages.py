@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.arrays.values import OF_API, value
 from kafka_shim.protocol.codec import codecs
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
@@ -39,8 +39,8 @@ class Case(NamedTuple):
     def request(self, elements: int) -> Any:
         """Return the request; of the tagged fields, it has those on the path."""
         spec = load_message_spec(f"{self.api.wire_name}Request")
-        return _Making(self, message_classes(spec.name), elements).struct(
-            spec.struct, 0, self.path, ()
+        return _Making(self, message_classes_by_name(spec.name), elements).struct(
+            spec.top_level_struct, 0, self.path, ()
         )
 
     def frame(self, elements: int) -> bytes:
@@ -65,7 +65,7 @@ class _Making(NamedTuple):
             field.attribute: self._field(field, number, path, behind)
             for field in spec.fields
             if field.versions.has(self.case.version)
-            and (path[:1] == (field.attribute,) or not field.tagged.has(self.case.version))
+            and (path[:1] == (field.attribute,) or not field.tagged_versions.has(self.case.version))
         }
         return self.types[spec.name](**values)
 
@@ -94,14 +94,14 @@ class _Making(NamedTuple):
 
 def cases(api: ApiKey, version: int) -> Iterator[Case]:
     """Yield each array of a request, with different and with equal elements."""
-    for path in _paths(load_message_spec(f"{api.wire_name}Request").struct, version):
+    for path in _paths(load_message_spec(f"{api.wire_name}Request").top_level_struct, version):
         for is_equal in (False, True):
             yield Case(api, version, path, is_equal)
 
 
 def _paths(spec: StructSpec, version: int) -> Iterator[tuple[str, ...]]:
     for field in spec.fields:
-        if not field.versions.has(version) or field.tagged.has(version):
+        if not field.versions.has(version) or field.tagged_versions.has(version):
             continue
         if field.is_array:
             yield (field.attribute,)

@@ -112,13 +112,13 @@ def value(api: ApiKey, field: FieldSpec, number: int, path: tuple[str, ...]) -> 
         return _SETTING[field.attribute]
     if field.attribute == "node_type" and path[-1:] == ("processor",):
         return 2
-    if field.kind == "string":
+    if field.element_kind == "string":
         text = _TEXTS.get(field.attribute, "new" if api is ApiKey.CREATE_TOPICS else "t")
         return text if text in _FIXED else f"{text}{number}"
-    if field.kind in INTEGERS:
+    if field.element_kind in INTEGERS:
         return _integer(field, number)
     others = {"bool": False, "float64": 1.0, "uuid": topic_id(number)}
-    return others.get(field.kind, b"")
+    return others.get(field.element_kind, b"")
 
 
 def topic_id(number: int) -> bytes:
@@ -131,4 +131,4 @@ def _integer(field: FieldSpec, number: int) -> int:
     if name in _NUMBERS:
         return _NUMBERS[name]
     counts = any(part in name for part in _COUNTED)
-    return number % (1 << (8 * INTEGERS[field.kind] - 1)) if counts else 0
+    return number % (1 << (8 * INTEGERS[field.element_kind] - 1)) if counts else 0

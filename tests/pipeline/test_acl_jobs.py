@@ -176,7 +176,7 @@ def test_lines_of_an_authorizer_log_are_grouped_by_time_and_api(
         for n, when in enumerate((0, 0, 5, 7))
     ]
     writer = SegmentWriter(tmp_path / "trace", "log")
-    writer.write(BlockBody([who], lines))
+    writer.write_block_and_rotate(BlockBody([who], lines))
     writer.close()
     candidate = tmp_path / "candidate.yaml"
     candidate.write_text("- {principal: User:a, allow: Read, topic: t3}")

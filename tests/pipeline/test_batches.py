@@ -23,7 +23,7 @@ from kafka_shim.pipeline.spark.trace_reader import TraceReader
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access, BlockBody, Connection
-from kafka_shim.protocol.trace.segments import SegmentWriter, segments
+from kafka_shim.protocol.trace.segments import SegmentWriter, segment_paths
 from tests.pipeline.traces import (
     START_US,
     TraceMaker,
@@ -123,7 +123,7 @@ def test_damage_is_reported_and_affects_no_other_block(
         maker.ask("User:a", "h", ApiKey.FETCH, [(Operation.READ, T, f"t{n}")])
         maker.flush()
     maker.close()
-    (segment,) = segments(tmp_path)
+    (segment,) = segment_paths(tmp_path)
     content = bytearray(segment.read_bytes())
     content[content.find(b"t1")] ^= 1
     segment.write_bytes(content + b"KSHMTRC\nhalf")
@@ -191,7 +191,7 @@ def test_an_operation_of_a_later_kafka_is_shown_as_unknown(tmp_path: Path) -> No
     who = Connection(0, 0, 1, "SASL", "h", 1, "User:a")
     writer = SegmentWriter(tmp_path, "broker-1")
     access = Access(0, 0, START_US, ApiKey.METADATA, 12, 99, 77, "x", allowed=True, rule="x")
-    writer.write(BlockBody([who], [access]))
+    writer.write_block_and_rotate(BlockBody([who], [access]))
     writer.close()
     (split,) = plan_splits([str(tmp_path)])
     for table in ("accesses", "observed"):

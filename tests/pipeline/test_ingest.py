@@ -16,7 +16,7 @@ from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_blocks
 from kafka_shim.pipeline.rows.stream_offsets import limit_bytes, splits_between, written_offsets
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.protocol.trace.segments import segments
+from kafka_shim.protocol.trace.segments import segment_paths
 from tests.pipeline.traces import TraceMaker, random_acls, random_trace
 
 AUTHORIZER = StandardAuthorizer(store=AclStore(random_acls(random.Random(3), 20)))
@@ -105,12 +105,12 @@ def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
     two, gone = tmp_path / "b", "/no/longer.ktrace"
     random_trace(tmp_path / "a", random.Random(1), AUTHORIZER, 200)
     first = written_offsets([str(tmp_path / "a")], {gone: 7})
-    assert list(first) == [str(path) for path in segments(tmp_path / "a")]
+    assert list(first) == [str(path) for path in segment_paths(tmp_path / "a")]
     random_trace(two, random.Random(2), AUTHORIZER, 100)
     both = written_offsets([str(two)], first)
     assert both.items() > first.items()
     assert splits_between(first, both, 1 << 26) == [
-        Split(str(path), 0, path.stat().st_size, at_block=True) for path in segments(two)
+        Split(str(path), 0, path.stat().st_size, at_block=True) for path in segment_paths(two)
     ]
     assert splits_between(both, both, 1 << 26) == []
     small = splits_between({}, first, 3000)
@@ -135,7 +135,7 @@ def test_a_limit_is_reached_in_steps(tmp_path: Path) -> None:
 def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     maker = TraceMaker(tmp_path, AUTHORIZER)
     ends = [0]
-    (path,) = segments(tmp_path)
+    (path,) = segment_paths(tmp_path)
     for n in range(3):
         maker.ask("User:a", "h", ApiKey.FETCH, [(Operation.READ, ResourceType.TOPIC, f"t{n}")])
         maker.flush()

@@ -136,7 +136,9 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
     writer = SegmentWriter(trace, "broker-2")
     who = Connection(0, 0, 1, "SASL", "h", 5000, "User:b", "PLAIN", "lib")
     silent = frame(ApiKey.PRODUCE, 9, ProduceRequest(acks=0))
-    writer.write(BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)]))
+    writer.write_block_and_rotate(
+        BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)])
+    )
     writer.close()
     outcome = JOB.run(parsed("timeline", str(trace)), TraceInput(spark, [str(trace)], {}))
     found = {

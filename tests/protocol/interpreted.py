@@ -7,7 +7,7 @@ classes with the compiled codecs.
 import struct
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from tests.protocol.values import default_of
 
@@ -24,13 +24,13 @@ class DamagedError(Exception):
 class Interpreted:
     def __init__(self, message: MessageSpec, version: int) -> None:
         self.message, self.version = message, version
-        self.flexible = message.flexible.has(version)
-        self.classes = message_classes(message.name)
+        self.flexible = message.flexible_versions.has(version)
+        self.classes = message_classes_by_name(message.name)
 
     # --- writing
 
     def write(self, value: Any) -> bytes:
-        return self._write_struct(self.message.struct, value)
+        return self._write_struct(self.message.top_level_struct, value)
 
     def _write_struct(self, spec: StructSpec, value: Any) -> bytes:
         out, tagged = b"", dict(value.unknown_tags)
@@ -38,7 +38,7 @@ class Interpreted:
             content = getattr(value, field.attribute)
             if not field.versions.has(self.version):
                 continue
-            if self.flexible and field.tagged.has(self.version):
+            if self.flexible and field.tagged_versions.has(self.version):
                 if content != self._default(field):
                     tagged[field.tag] = self._write(field, content)
             else:
@@ -54,25 +54,25 @@ class Interpreted:
 
     def _write(self, field: FieldSpec, value: Any) -> bytes:
         if not field.is_array:
-            return self._write_one(field, value, field.nullable.has(self.version))
+            return self._write_one(field, value, field.nullable_versions.has(self.version))
         if value is None:
-            assert field.nullable.has(self.version)
+            assert field.nullable_versions.has(self.version)
             return self._length(field, None, ">i")
         items = [self._write_one(field, item, False) for item in value]
         return self._length(field, len(value), ">i") + b"".join(items)
 
     def _write_one(self, field: FieldSpec, value: Any, nullable: bool) -> bytes:
-        if field.kind in FIXED:
-            return struct.pack(FIXED[field.kind], value)
+        if field.element_kind in FIXED:
+            return struct.pack(FIXED[field.element_kind], value)
         if field.struct:
             if nullable:
                 return b"\xff" if value is None else b"\1" + self._write_struct(field.struct, value)
             return self._write_struct(field.struct, value)
-        width = ">h" if field.kind == "string" else ">i"
+        width = ">h" if field.element_kind == "string" else ">i"
         if value is None:
             assert nullable
             return self._length(field, None, width)
-        content = value.encode() if field.kind == "string" else value
+        content = value.encode() if field.element_kind == "string" else value
         return self._length(field, len(content), width) + content
 
     def _length(self, field: FieldSpec, length: int | None, width: str) -> bytes:
@@ -92,7 +92,7 @@ class Interpreted:
 
     def read(self, data: bytes) -> Any:
         self.data, self.pos = data, 0
-        return self._read_struct(self.message.struct)
+        return self._read_struct(self.message.top_level_struct)
 
     def _take(self, length: int) -> bytes:
         if length < 0 or self.pos + length > len(self.data):
@@ -115,7 +115,7 @@ class Interpreted:
         for field in spec.fields:
             if not field.versions.has(self.version):
                 continue
-            if self.flexible and field.tagged.has(self.version):
+            if self.flexible and field.tagged_versions.has(self.version):
                 tagged[field.tag] = field
             else:
                 values[field.attribute] = self._read(field)
@@ -129,7 +129,7 @@ class Interpreted:
         return self.classes[spec.name](**values, unknown_tags=tuple(unknown))
 
     def _read(self, field: FieldSpec) -> Any:
-        nullable = field.nullable.has(self.version)
+        nullable = field.nullable_versions.has(self.version)
         if not field.is_array:
             return self._read_one(field, nullable)
         count = self._read_length(field, ">i")
@@ -142,19 +142,19 @@ class Interpreted:
         return [self._read_one(field, False) for _ in range(count)]
 
     def _read_one(self, field: FieldSpec, nullable: bool) -> Any:
-        if field.kind in FIXED:
-            code = FIXED[field.kind]
+        if field.element_kind in FIXED:
+            code = FIXED[field.element_kind]
             return struct.unpack(code, self._take(struct.calcsize(code)))[0]
         if field.struct:
             if nullable and struct.unpack(">b", self._take(1))[0] < 0:
                 return None
             return self._read_struct(field.struct)
-        length = self._read_length(field, ">h" if field.kind == "string" else ">i")
+        length = self._read_length(field, ">h" if field.element_kind == "string" else ">i")
         if length < 0:
             if not nullable:
                 raise DamagedError(f"null {field.name}")
             return None
-        if field.kind != "string":
+        if field.element_kind != "string":
             return self._take(length)
         if length > 0x7FFF:
             raise DamagedError(f"long {field.name}")

@@ -5,7 +5,7 @@ from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponsePartition,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_codes import nonzero_error_codes
 
 
 def test_error_codes_are_found_at_every_depth() -> None:
@@ -17,12 +17,12 @@ def test_error_codes_are_found_at_every_depth() -> None:
         MetadataResponseTopic(error_code=code, name="x", partitions=partitions)
         for code, partitions in ((0, [partition]), (29, []))
     ]
-    assert error_codes(MetadataResponse(topics=topics), 12) == [5, 29]
-    assert error_codes(MetadataResponse(), 12) == []
+    assert nonzero_error_codes(MetadataResponse(topics=topics), 12) == [5, 29]
+    assert nonzero_error_codes(MetadataResponse(), 12) == []
 
 
 def test_codes_that_a_version_does_not_have_are_not_found() -> None:
     topics = [MetadataResponseTopic(error_code=34, name="x")]
     refused = MetadataResponse(topics=topics, error_code=34)
-    assert error_codes(refused, 12) == [34]
-    assert error_codes(refused, 13) == [34, 34]
+    assert nonzero_error_codes(refused, 12) == [34]
+    assert nonzero_error_codes(refused, 13) == [34, 34]

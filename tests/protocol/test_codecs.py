@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.codecs import (
-    count_trailing_bytes,
+    count_bytes_after_request,
     has_version,
     message_reader,
     message_writer,
@@ -68,7 +68,7 @@ def test_a_round_trip_agrees_with_the_reference_codec(name: str) -> None:
 
 @pytest.mark.parametrize("name", ALL_NAMES)
 def test_defaults_can_be_encoded_in_every_version(name: str) -> None:
-    default = message_classes(name)[name]()
+    default = message_classes_by_name(name)[name]()
     for version in versions_of(name):
         assert message_reader(name, version)(message_writer(name, version)(default), 0) == default
 
@@ -187,8 +187,8 @@ def test_data_messages_by_class_and_by_name() -> None:
 def test_bytes_after_a_message_are_ignored_and_can_be_counted() -> None:
     data = write_request(HeartbeatRequest("g"), 4)
     assert read_request(12, 4, data + b"more", 0).group_id == "g"
-    assert count_trailing_bytes(12, 4, data + b"more", 0) == 4
-    assert count_trailing_bytes(12, 4, data, 0) == 0
+    assert count_bytes_after_request(12, 4, data + b"more", 0) == 4
+    assert count_bytes_after_request(12, 4, data, 0) == 0
 
 
 def test_unknown_versions_and_keys() -> None:

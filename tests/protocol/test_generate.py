@@ -10,8 +10,8 @@ from kafka_shim.protocol.codec.catalogue import (
     api_key,
     api_name,
     is_flexible,
-    message_classes,
-    message_definition,
+    message_classes_by_name,
+    message_spec_with_checked_version,
 )
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import UnsupportedVersionError
@@ -60,9 +60,9 @@ def test_keywords_defaults_and_equality() -> None:
 
 def test_defaults_are_those_of_the_definitions() -> None:
     for name in ALL_NAMES:
-        spec, types = load_message_spec(name), message_classes(name)
-        assert list(types) == [struct.name for struct in reversed(spec.structs)]
-        for struct in spec.structs:
+        spec, types = load_message_spec(name), message_classes_by_name(name)
+        assert list(types) == [struct.name for struct in reversed(spec.structs_inner_first)]
+        for struct in spec.structs_inner_first:
             message: Any = types[struct.name]()
             for field in struct.fields:
                 wanted = default_of(field, types)
@@ -85,8 +85,8 @@ def test_the_table_of_apis() -> None:
         spec = requests[key]
         assert (spec.name, spec.versions) == (f"{name}Request", (low, high))
         for version in range(low, high + 1):
-            assert is_flexible(key, version) == spec.flexible.has(version)
-        assert (flexible == NEVER) == (spec.flexible == (0, -1))
+            assert is_flexible(key, version) == spec.flexible_versions.has(version)
+        assert (flexible == NEVER) == (spec.flexible_versions == (0, -1))
         assert api_name(key) == name
         assert api_key(name) == key
         assert is_flexible(key, high + 1) == (flexible != NEVER)
@@ -101,4 +101,4 @@ def test_unknown_names_are_an_error() -> None:
     with pytest.raises(
         UnsupportedVersionError, match="`HeartbeatRequest` has versions 0-4, and not 5"
     ):
-        message_definition("HeartbeatRequest", 5)
+        message_spec_with_checked_version("HeartbeatRequest", 5)

@@ -47,8 +47,8 @@ def test_request_headers_byte_by_byte() -> None:
 
 def test_header_versions_follow_the_definitions() -> None:
     for key, (name, low, high, _) in APIS.items():
-        flexible = load_message_spec(f"{name}Request").flexible
-        assert load_message_spec(f"{name}Response").flexible == flexible
+        flexible = load_message_spec(f"{name}Request").flexible_versions
+        assert load_message_spec(f"{name}Response").flexible_versions == flexible
         assert load_message_spec(f"{name}Response").versions == (low, high) == request_versions(key)
         for version in range(low, high + 1):
             is_flexible = flexible.has(version)

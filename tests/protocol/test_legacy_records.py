@@ -11,8 +11,8 @@ from kafka_shim.protocol.errors import DecodeError, EncodeError, ProtocolError
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.protocol.records.compression import Compression, compress, is_compression_available
 from kafka_shim.protocol.records.message_sets import (
-    down_convert_batches,
-    outer_messages,
+    down_convert_data_batches,
+    iterate_outer_messages,
     read_message_set,
     write_message_set,
 )
@@ -21,7 +21,7 @@ from kafka_shim.protocol.records.old_lz4 import (
     with_format_0_header_checksum,
 )
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_batch_offset,
+    prepend_offset_length_and_leader_epoch,
     transaction_marker_without_offset,
 )
 
@@ -43,11 +43,11 @@ def test_round_trip(magic: int, compression: Compression, base: int) -> None:
     records = some_records(base=base, timestamp=NOW if magic else -1)
     blob = write_message_set(records, magic, compression)
     assert read_message_set(blob) == records
-    outer = list(outer_messages(blob))
+    outer = list(iterate_outer_messages(blob))
     assert all(message.is_intact for message in outer)
     assert len(outer) == (1 if compression else 5)
     assert outer[-1].offset == base + 4
-    assert outer[0].compression == compression
+    assert outer[0].compression_code == compression
 
 
 @pytest.mark.parametrize("magic", [0, 1])
@@ -94,7 +94,7 @@ def test_append_time() -> None:
     for compression in (PLAIN, GZIP):
         blob = write_message_set(some_records(), 1, compression, append_time_ms=NOW + 9)
         assert {record.timestamp for record in read_message_set(blob)} == {NOW + 9}
-        assert all(message.is_append_time for message in outer_messages(blob))
+        assert all(message.has_append_time for message in iterate_outer_messages(blob))
 
 
 # Records in a real broker's response to an old Fetch: two records, compressed with LZ4.
@@ -111,7 +111,7 @@ def test_old_lz4_as_a_broker_writes_it() -> None:
     written = write_message_set(records, 0, Compression.LZ4)
     assert written[26:33] == LZ4_OF_A_BROKER[26:33] == bytes.fromhex("04224d1860401a")
     assert read_message_set(written) == read_message_set(LZ4_OF_A_BROKER) == records
-    assert next(outer_messages(LZ4_OF_A_BROKER)).is_intact
+    assert next(iterate_outer_messages(LZ4_OF_A_BROKER)).is_intact
 
 
 def test_old_lz4_checksums() -> None:
@@ -127,7 +127,7 @@ def test_old_lz4_checksums() -> None:
 def test_a_wrong_checksum_is_noticed() -> None:
     blob = bytearray(write_message_set(some_records(2), 1))
     blob[-1] ^= 1
-    assert [message.is_intact for message in outer_messages(bytes(blob))] == [True, False]
+    assert [message.is_intact for message in iterate_outer_messages(bytes(blob))] == [True, False]
 
 
 def test_a_fetch_may_end_within_a_message() -> None:
@@ -199,7 +199,7 @@ def test_down_conversion() -> None:
     blob = b"".join(
         [
             encode_batch(written),
-            prepend_batch_offset(
+            prepend_offset_length_and_leader_epoch(
                 transaction_marker_without_offset((1, 1), NOW, commit=True, coordinator_epoch=0),
                 3,
                 -1,
@@ -209,14 +209,17 @@ def test_down_conversion() -> None:
         ]
     )
     later = [Record(6, NOW + 1, b"k0", b"")]
-    assert read_message_set(down_convert_batches(blob, 1)) == [
+    assert read_message_set(down_convert_data_batches(blob, 1)) == [
         *some_records(3),
         *some_records(2, base=4),
         *later,
     ]
-    converted = down_convert_batches(blob, 0)
+    converted = down_convert_data_batches(blob, 0)
     assert {record.timestamp for record in read_message_set(converted)} == {-1}
-    kinds = [message.compression for message in outer_messages(down_convert_batches(blob, 1))]
+    kinds = [
+        message.compression_code
+        for message in iterate_outer_messages(down_convert_data_batches(blob, 1))
+    ]
     assert kinds == [0, 0, 0, 1, 0]
 
 

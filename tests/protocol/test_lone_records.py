@@ -7,13 +7,13 @@ from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import (
     BatchOptions,
     Record,
-    batches,
     encode_batch,
-    is_commit_marker,
+    iterate_batches,
+    marker_commits_transaction,
 )
 from kafka_shim.protocol.records.single_record_batches import (
     encode_single_record_batch,
-    prepend_batch_offset,
+    prepend_offset_length_and_leader_epoch,
     transaction_marker_without_offset,
 )
 from tests.protocol.record_lists import NOW
@@ -57,7 +57,9 @@ def test_a_marker(
         is_transactional=True,
         is_control=True,
     )
-    assert prepend_batch_offset(found, offset, epoch) == encode_batch([record], options)
+    assert prepend_offset_length_and_leader_epoch(found, offset, epoch) == encode_batch(
+        [record], options
+    )
 
 
 def test_control_batches() -> None:
@@ -65,14 +67,14 @@ def test_control_batches() -> None:
         written = transaction_marker_without_offset(
             (77, 3), NOW, commit=commit, coordinator_epoch=2
         )
-        (batch,) = batches(prepend_batch_offset(written, 7, -1))
+        (batch,) = iterate_batches(prepend_offset_length_and_leader_epoch(written, 7, -1))
         assert batch.is_control
         assert batch.is_transactional
         assert (batch.producer_id, batch.producer_epoch, batch.base_sequence) == (77, 3, -1)
         (record,) = batch.records()
         assert record.value == b"\0\0\0\0\0\2"
         assert record.key == (b"\0\0\0\1" if commit else b"\0\0\0\0")
-        assert is_commit_marker(record) is commit
+        assert marker_commits_transaction(record) is commit
     for key in (None, b"\0\0", b"\0\0\0\2"):
         with pytest.raises(DecodeError, match="control record"):
-            is_commit_marker(Record(0, 0, key))
+            marker_commits_transaction(Record(0, 0, key))

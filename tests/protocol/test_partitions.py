@@ -4,23 +4,23 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.codecs import message_writer
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.partitions import request_partitions
+from kafka_shim.protocol.partitions import read_request_partitions
 
 TOPIC_ID = bytes(range(16))
 
 
 def made(message: str, struct: str, /, **fields: Any) -> Any:
-    return message_classes(f"{message}Request")[struct](**fields)
+    return message_classes_by_name(f"{message}Request")[struct](**fields)
 
 
 def partitions_of(api: ApiKey, version: int, message: str, **fields: Any) -> list[Any]:
     request = made(message, f"{message}Request", **fields)
     body = message_writer(f"{message}Request", version)(request)
-    return request_partitions(api, version, b"head" + body, 4)
+    return read_request_partitions(api, version, b"head" + body, 4)
 
 
 @pytest.mark.parametrize(("version", "topic"), [(9, "orders"), (13, TOPIC_ID)])
@@ -58,4 +58,4 @@ def test_of_a_request_without_any() -> None:
 
 def test_damage_is_reported() -> None:
     with pytest.raises(DecodeError):
-        request_partitions(ApiKey.FETCH, 12, b"\x00", 0)
+        read_request_partitions(ApiKey.FETCH, 12, b"\x00", 0)

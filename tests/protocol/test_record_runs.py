@@ -8,12 +8,16 @@ from hypothesis import example, given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.record_codec import Record, write_records
-from kafka_shim.protocol.records.uniform_runs import TIMESTAMP_DELTA_LIMIT, check_uniform_runs
+from kafka_shim.protocol.records.uniform_runs import (
+    TIMESTAMP_DELTA_LIMIT,
+    CheckedUniformRuns,
+    check_leading_uniform_runs,
+)
 from kafka_shim.protocol.records.validation import (
     ALL_CHECKS,
     UNLIMITED,
     RecordChecks,
-    _validate_each_record,
+    _validate_remaining_records,
     validate_records,
 )
 from tests.protocol.record_lists import NOW
@@ -34,12 +38,14 @@ def walked(content: bytes, count: int, timestamp: int, scope: RecordChecks) -> A
     if not 0 < count <= scope.records_and_headers_max:
         return "limit"
     try:
-        return _validate_each_record(
+        return _validate_remaining_records(
             content,
             count,
             timestamp,
             scope,
-            (0, 0, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False),
+            CheckedUniformRuns(
+                0, 0, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, lacks_some_key=False
+            ),
         )
     except (DecodeError, IndexError) as error:
         return type(error), str(error)
@@ -106,7 +112,7 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
     rows = [Record(at, at // (slow + 1), None, b"v" * size) for at in range(count)]
     whole = write_records(rows, 0, 0)
     assert (
-        check_uniform_runs(whole, 0, count, NOW, UNLIMITED)[:2] >= (count - 6, 0)
+        check_leading_uniform_runs(whole, 0, count, NOW, UNLIMITED)[:2] >= (count - 6, 0)
         or count < 6
         or not slow
     )
@@ -120,4 +126,4 @@ def test_offsets_of_one_to_three_bytes(count: int, slow: int, size: int, random:
 
 def test_runs_of_any_length_take_few_steps() -> None:
     pairs = [Record(at, 0, None, b"v" * (at // 2 % 60)) for at in range(2000)]
-    assert check_uniform_runs(write_records(pairs, 0, 0), 0, 2000, NOW, UNLIMITED)[0] < 20
+    assert check_leading_uniform_runs(write_records(pairs, 0, 0), 0, 2000, NOW, UNLIMITED)[0] < 20

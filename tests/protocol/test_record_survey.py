@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.batches import BatchOptions, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, encode_batch, iterate_batches
 from kafka_shim.protocol.records.record_codec import Record, read_records, write_records
 from kafka_shim.protocol.records.validation import RecordChecks, RecordsSummary, validate_records
 from tests.protocol.record_lists import NOW, record_lists, some_records
@@ -83,7 +83,7 @@ def test_times_are_exact() -> None:
 
 
 def test_an_append_time_is_the_time_of_all_records() -> None:
-    (batch,) = batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
+    (batch,) = iterate_batches(encode_batch(some_records(), BatchOptions(append_time_ms=NOW + 9)))
     assert batch.validate_records() == RecordsSummary(NOW + 9, NOW + 9, lacks_some_key=False)
 
 

@@ -16,9 +16,9 @@ from kafka_shim.protocol.records.batches import (
     assign_consecutive_offsets,
     assign_offsets,
     batch_bounds_and_magic,
-    batches,
     encode_batch,
     encode_compacted_batch,
+    iterate_batches,
     only_batch_or_none,
 )
 from kafka_shim.protocol.records.compression import Compression, is_compression_available
@@ -29,7 +29,7 @@ CODECS = [codec for codec in Compression if is_compression_available(codec)]
 
 
 def only_batch(blob: bytes) -> Batch:
-    (batch,) = batches(blob)
+    (batch,) = iterate_batches(blob)
     return batch
 
 
@@ -39,7 +39,7 @@ def test_round_trip(records: list[Record], compression: Compression) -> None:
     batch = only_batch(blob)
     assert batch.records() == records
     assert batch.is_intact()
-    assert batch.compression == compression
+    assert batch.compression_code == compression
     assert (batch.base_offset, batch.last_offset) == (records[0].offset, records[-1].offset)
     assert batch.max_timestamp == max(record.timestamp for record in records)
     assert (batch.record_count, batch.magic, batch.end_in_blob) == (len(records), 2, len(blob))
@@ -132,20 +132,20 @@ def test_append_time() -> None:
 
 def test_assigning_to_several_batches() -> None:
     blob = encode_batch(some_records(3)) + encode_batch(some_records(2))
-    stored, after = assign_consecutive_offsets(batches(blob), 10, partition_leader_epoch=1)
-    assert [batch.base_offset for batch in batches(stored)] == [10, 13]
+    stored, after = assign_consecutive_offsets(iterate_batches(blob), 10, partition_leader_epoch=1)
+    assert [batch.base_offset for batch in iterate_batches(stored)] == [10, 13]
     assert after == 15
-    assert all(batch.is_intact() for batch in batches(stored))
+    assert all(batch.is_intact() for batch in iterate_batches(stored))
 
 
 def test_a_fetch_may_end_within_a_batch() -> None:
     blob = encode_batch(some_records(3))
     for cut in range(1, len(blob)):
-        complete = batches(blob + blob[:cut], allows_truncated_end=True)
+        complete = iterate_batches(blob + blob[:cut], allows_truncated_end=True)
         assert [batch.record_count for batch in complete] == [3]
         with pytest.raises(DecodeError):
-            list(batches(blob + blob[:cut]))
-    assert list(batches(b"")) == []
+            list(iterate_batches(blob + blob[:cut]))
+    assert list(iterate_batches(b"")) == []
 
 
 def test_formats_of_entries() -> None:
@@ -155,7 +155,7 @@ def test_formats_of_entries() -> None:
         (len(blob), 2 * len(blob), 2),
     ]
     with pytest.raises(DecodeError, match="has format 1; expected 2"):
-        list(batches(blob[:16] + b"\1" + blob[17:]))
+        list(iterate_batches(blob[:16] + b"\1" + blob[17:]))
 
 
 def test_a_changed_byte_breaks_the_checksum() -> None:
@@ -174,7 +174,7 @@ def test_damaged_batches_are_refused_or_read(compression: Compression) -> None:
         noise = random.randbytes(random.choice((1, 1, 1, 4)))
         damaged = blob[:at] + noise + blob[at + len(noise) :]
         try:
-            for batch in batches(damaged):
+            for batch in iterate_batches(damaged):
                 batch.is_intact()
                 batch.records()
         except ProtocolError as error:
@@ -243,10 +243,10 @@ def test_a_thinned_batch_keeps_its_offsets_and_the_remaining_records(
     records: list[Record], codec: Compression, data: st.DataObject
 ) -> None:
     options = BatchOptions(compression=codec, producer_id=7, producer_epoch=1, base_sequence=3)
-    (whole,) = batches(encode_batch(records, options))
+    (whole,) = iterate_batches(encode_batch(records, options))
     left = [record for record in records if data.draw(st.booleans())]
     horizon_ms = data.draw(st.none() | st.integers(0, 1 << 50))
-    (batch,) = batches(encode_compacted_batch(whole, left, horizon_ms))
+    (batch,) = iterate_batches(encode_compacted_batch(whole, left, horizon_ms))
     assert batch.is_intact()
     assert batch.records() == left
     assert (batch.base_offset, batch.last_offset) == (whole.base_offset, whole.last_offset)

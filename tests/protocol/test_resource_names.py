@@ -54,7 +54,7 @@ def names_by_walking(
             elif field.name == "TopicId":
                 found.topic_ids += [value] if value != ZERO_UUID else []
             elif value is not None:
-                goal = "groups" if field.name == "GroupId" else LISTS.get(field.entity)
+                goal = "groups" if field.name == "GroupId" else LISTS.get(field.entity_type)
                 if goal:
                     getattr(found, goal).append(value)
 
@@ -69,7 +69,7 @@ def test_skimming_finds_the_names_of_the_decoded_request(name: str) -> None:
             message = Values(("skim", name, version, seed)).message(spec, version)
             data = message_writer(name, version)(message)
             wanted = ResourceNames()
-            names_by_walking(message, spec.struct, WireLayout(spec, version), wanted)
+            names_by_walking(message, spec.top_level_struct, WireLayout(spec, version), wanted)
             assert names_reader(name, version)(b"head" + data, 4) == wanted, (version, seed)
 
 

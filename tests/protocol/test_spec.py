@@ -7,8 +7,8 @@ from kafka_shim.protocol.codec.message_spec import (
     TOP_VERSION,
     VersionRange,
     load_message_spec,
+    parse_version_range,
     snake_case,
-    version_range,
 )
 from tests.protocol.values import ALL_NAMES
 
@@ -34,7 +34,7 @@ def test_names(name: str, snake: str) -> None:
     ("text", "low", "high"), [("3", 3, 3), ("0-4", 0, 4), ("2+", 2, TOP_VERSION)]
 )
 def test_version_ranges(text: str, low: int, high: int) -> None:
-    versions = version_range(text)
+    versions = parse_version_range(text)
     assert versions == (low, high)
     assert versions.text == text
     assert versions.has(low)
@@ -43,7 +43,7 @@ def test_version_ranges(text: str, low: int, high: int) -> None:
 
 
 def test_no_versions() -> None:
-    assert version_range("none") == version_range(None) == NONE
+    assert parse_version_range("none") == parse_version_range(None) == NONE
     assert NONE.text == "none"
     assert not NONE.has(0)
     assert VersionRange(5, 4).text == "none"
@@ -51,17 +51,25 @@ def test_no_versions() -> None:
 
 def test_a_definition() -> None:
     spec = load_message_spec("CreateAclsRequest")
-    assert (spec.api_key, spec.type, spec.versions, spec.flexible.low) == (30, "request", (0, 3), 2)
-    assert [struct.name for struct in spec.structs] == ["AclCreation", "CreateAclsRequest"]
-    pattern = spec.structs[0].fields[2]
-    assert (pattern.attribute, pattern.kind, pattern.default) == (
+    assert (spec.api_key, spec.type, spec.versions, spec.flexible_versions.low) == (
+        30,
+        "request",
+        (0, 3),
+        2,
+    )
+    assert [struct.name for struct in spec.structs_inner_first] == [
+        "AclCreation",
+        "CreateAclsRequest",
+    ]
+    pattern = spec.structs_inner_first[0].fields[2]
+    assert (pattern.attribute, pattern.element_kind, pattern.default) == (
         "resource_pattern_type",
         "int8",
         3,
     )
-    assert pattern.type_name == "int8"
+    assert pattern.element_type_name == "int8"
     assert not pattern.versions.has(0)
-    assert spec.struct.fields[0].type_name == "AclCreation"
+    assert spec.top_level_struct.fields[0].element_type_name == "AclCreation"
 
 
 def test_every_definition_is_sound() -> None:
@@ -69,21 +77,25 @@ def test_every_definition_is_sound() -> None:
         spec = load_message_spec(name)
         assert spec.name == name
         assert spec.versions.low <= spec.versions.high
-        for struct in spec.structs:
+        for struct in spec.structs_inner_first:
             attributes = [field.attribute for field in struct.fields]
             assert len(set(attributes)) == len(attributes)
             assert all(name.isidentifier() for name in attributes)
             tags = [field.tag for field in struct.fields if field.tag >= 0]
             assert len(set(tags)) == len(tags)
             for field in struct.fields:
-                assert (field.tag >= 0) == (field.tagged != NONE)
-                assert field.default is not None or field.is_ever_null or field.kind == "records"
+                assert (field.tag >= 0) == (field.tagged_versions != NONE)
+                assert (
+                    field.default is not None
+                    or field.is_nullable_or_defaults_to_null
+                    or field.element_kind == "records"
+                )
 
 
 def test_defaults() -> None:
     fields = {
         field.name: field
-        for struct in load_message_spec("FetchRequest").structs
+        for struct in load_message_spec("FetchRequest").structs_inner_first
         for field in struct.fields
     }
     assert fields["MaxBytes"].default == 0x7FFFFFFF

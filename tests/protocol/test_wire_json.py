@@ -9,13 +9,13 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.wire_json import lower_camel_case, message_json, uuid_text
+from kafka_shim.protocol.wire_json import lower_first_letter, message_json, uuid_text
 
 
 def test_names_are_lower_camel_case() -> None:
-    assert lower_camel_case("TopicData") == "topicData"
-    assert lower_camel_case("timeoutMs") == "timeoutMs"
-    assert lower_camel_case("V3AndBelowTopics") == "v3AndBelowTopics"
+    assert lower_first_letter("TopicData") == "topicData"
+    assert lower_first_letter("timeoutMs") == "timeoutMs"
+    assert lower_first_letter("V3AndBelowTopics") == "v3AndBelowTopics"
 
 
 def test_records_are_their_size_and_names_kafkas() -> None:

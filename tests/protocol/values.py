@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from random import Random
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import (
     FieldSpec,
     MessageSpec,
@@ -41,10 +41,10 @@ class Values:
 
     def message(self, spec: MessageSpec, version: int) -> Any:
         self._version = version
-        self._flexible = spec.flexible.has(version)
-        self._classes = message_classes(spec.name)
+        self._flexible = spec.flexible_versions.has(version)
+        self._classes = message_classes_by_name(spec.name)
         self._budget = 400  # maximal number of structs, which limits nesting
-        return self._struct(spec.struct)
+        return self._struct(spec.top_level_struct)
 
     def _struct(self, spec: StructSpec) -> Any:
         self._budget -= 1
@@ -59,11 +59,11 @@ class Values:
         return self._classes[spec.name](**values)
 
     def _stays_default(self, field: FieldSpec) -> bool:
-        tagged = self._flexible and field.tagged.has(self._version)
+        tagged = self._flexible and field.tagged_versions.has(self._version)
         return tagged and self.random.random() < 0.5
 
     def _field(self, field: FieldSpec) -> Any:
-        if field.nullable.has(self._version) and self.random.random() < 0.25:
+        if field.nullable_versions.has(self._version) and self.random.random() < 0.25:
             return None
         if not field.is_array:
             return self._single(field)
@@ -76,7 +76,7 @@ class Values:
     def _single(self, field: FieldSpec) -> Any:
         if field.struct:
             return self._struct(field.struct)
-        if field.kind in BITS:
+        if field.element_kind in BITS:
             return self._integer(field)
         make = {
             "bool": lambda: self.random.random() < 0.5,
@@ -84,11 +84,11 @@ class Values:
             "uuid": lambda: self.random.choice((bytes(16), self.random.randbytes(16))),
             "string": lambda: self.random.choice(TEXTS),
         }
-        return make.get(field.kind, self._bytes)()
+        return make.get(field.element_kind, self._bytes)()
 
     def _integer(self, field: FieldSpec) -> int:
-        bits = BITS[field.kind]
-        low = 0 if field.kind.startswith("u") else -(1 << bits - 1)
+        bits = BITS[field.element_kind]
+        low = 0 if field.element_kind.startswith("u") else -(1 << bits - 1)
         high = low + (1 << bits) - 1
         return self.random.choice((0, 1, max(-1, low), low, high, self.random.randint(low, high)))
 

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.list_offsets_request import (
     ListOffsetsTopic,
 )
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
-from kafka_shim.protocol.records.batches import batches, is_commit_marker
+from kafka_shim.protocol.records.batches import iterate_batches, marker_commits_transaction
 from tests.recordings.peers.peer import ask_root
 from tests.recordings.play import Play
 
@@ -89,13 +89,13 @@ class CoordinatorLog:
         return sorted(offset for offset in found if offset)
 
     def _rows(self, index: int, records: bytes) -> Iterator[dict[str, Any]]:
-        for batch in batches(records, allows_truncated_end=True):
+        for batch in iterate_batches(records, allows_truncated_end=True):
             self._next[index] = batch.last_offset + 1
             assert batch.is_intact()
             for record in batch.records():
                 row = self._row(record.key or b"", record.value)
                 if batch.is_control and self._is_alone:
-                    row = {"marker": "commit" if is_commit_marker(record) else "abort"}
+                    row = {"marker": "commit" if marker_commits_transaction(record) else "abort"}
                 if row is None:
                     continue
                 if self._is_alone:
@@ -125,7 +125,7 @@ class CoordinatorLog:
 
     def _plain(self, message: msgspec.Struct, version: int) -> dict[str, Any]:
         name = type(message).__name__
-        found = self._play.struct(load_message_spec(name).struct, message, version)
+        found = self._play.struct(load_message_spec(name).top_level_struct, message, version)
         if found.get("expire_timestamp", -1) >= 0:
             found["expire_timestamp"] -= found["commit_timestamp"]
         if found.get("write_timestamp", -1) == found.get("create_timestamp"):

@@ -7,7 +7,7 @@ from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 
 def fit(request: Any, version: int) -> Any:
     """Set the fields that the version lacks to their defaults, in place; return the request."""
-    _fit(load_message_spec(type(request).__name__).struct, request, version)
+    _fit(load_message_spec(type(request).__name__).top_level_struct, request, version)
     return request
 
 

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from tests.recordings.fitting import fit
@@ -85,7 +85,7 @@ class Play:
         plain = response
         if not isinstance(response, str):
             plain = self.struct(
-                load_message_spec(f"{api.wire_name}Response").struct, response, version
+                load_message_spec(f"{api.wire_name}Response").top_level_struct, response, version
             )
         self.steps.append((label, plain))
 
@@ -135,5 +135,5 @@ def message(api: ApiKey, version: int, request: Any) -> Any:
     """Return a request, also from plain values, without fields that its version lacks."""
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
-        request = msgspec.convert(request, message_classes(name)[name])
+        request = msgspec.convert(request, message_classes_by_name(name)[name])
     return fit(request, version)

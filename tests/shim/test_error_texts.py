@@ -93,4 +93,4 @@ def test_a_message_that_quotes_a_long_name_is_shortened(case: str) -> None:
 
 def test_messages_that_fit_are_not_shortened() -> None:
     for text in ("", "wrong", "é" * (STRING_BYTES_MAX // 2)):
-        assert runtime.encode_error_message_shortened(text) == text.encode()
+        assert runtime.encode_error_message_cut_with_ellipsis(text) == text.encode()

@@ -9,7 +9,7 @@ from functools import cache
 
 from kafka_shim.authorizer.acl_rules import AclRules, InvalidCodeHandling
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.releases.change import Change, apply_changes
+from kafka_shim.protocol.releases.change import Change, apply_changes_up_to_release
 
 OLDEST_RULES = AclRules(
     has_prefixed_patterns=False,
@@ -97,4 +97,4 @@ CHANGES: tuple[Change, ...] = (
 @cache
 def acl_rules_of_release(release: str) -> AclRules:
     """Return the ACL rules of a release such as `2.8` or `4.3.1`."""
-    return apply_changes(OLDEST_RULES, CHANGES, release)
+    return apply_changes_up_to_release(OLDEST_RULES, CHANGES, release)

@@ -9,7 +9,7 @@ from functools import cache
 import msgspec
 
 from kafka_shim.protocol.api_versions import RELEASES
-from kafka_shim.protocol.releases.change import Change, apply_changes
+from kafka_shim.protocol.releases.change import Change, apply_changes_up_to_release
 
 
 class ResourceHeadingForm(Enum):
@@ -71,7 +71,7 @@ CHANGES: tuple[Change, ...] = (
 @cache
 def acl_tool_output_of_release(release: str) -> AclToolOutput:
     """Return the tool of a release such as `2.8` or `4.3.1`."""
-    return apply_changes(OLDEST_TOOL, CHANGES, release)
+    return apply_changes_up_to_release(OLDEST_TOOL, CHANGES, release)
 
 
 NEWEST_TOOL = acl_tool_output_of_release(RELEASES[-1])

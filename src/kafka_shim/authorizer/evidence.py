@@ -24,8 +24,8 @@ from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, Resou
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (
     ErrorCodesByName,
-    created_topic_and_config_errors,
     error_codes_by_name,
+    topic_and_config_error_codes_by_name,
 )
 
 Bound = Mapping[str, BoundRequirement]
@@ -251,7 +251,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         creation.
         """
         name = need.actions[-1].resource_name
-        found = created_topic_and_config_errors(self.response).get(name)
+        found = topic_and_config_error_codes_by_name(self.response).get(name)
         if found is None or self.version < 5 or found[0]:
             return None
         return found[1] != ErrorCode.TOPIC_AUTHORIZATION_FAILED

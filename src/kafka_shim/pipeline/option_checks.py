@@ -18,8 +18,8 @@ from kafka_shim.pipeline.spark.table_formats import check_format
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.blocks import BlockHeader
-from kafka_shim.protocol.trace.foreign_files import import_command_hint
-from kafka_shim.protocol.trace.segments import SUFFIX, contains_block, read_segment, segments
+from kafka_shim.protocol.trace.foreign_files import import_hint_if_foreign_file
+from kafka_shim.protocol.trace.segments import SUFFIX, contains_block, read_segment, segment_paths
 
 CONNECT_PORT = 15002
 """Port of a Spark Connect server whose address has none."""
@@ -119,7 +119,7 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
 
 
 def _import_command_hint_for_any(paths: list[str]) -> str:
-    return next((hint for path in paths if (hint := import_command_hint(Path(path)))), "")
+    return next((hint for path in paths if (hint := import_hint_if_foreign_file(Path(path)))), "")
 
 
 def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: bool) -> None:
@@ -175,7 +175,7 @@ def _check_output_folder(option: str, place: str) -> None:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise PipelineError(f"{option} {folder}: {error.strerror}") from error
-    if segments(folder):
+    if segment_paths(folder):
         raise PipelineError(f"{option} {folder}: the folder contains a trace; use another one")
     if not os.access(folder, os.W_OK):
         raise PipelineError(f"{option} {folder}: permission denied")

@@ -6,7 +6,7 @@ began at version 2). They come from `ApiKeys` in the clients jar of each release
 """
 
 from functools import cache
-from typing import Final
+from typing import Final, Literal
 
 from kafka_shim.protocol.enums import ApiKey
 
@@ -193,30 +193,33 @@ def release_index(release: str) -> int:
         raise ValueError(_unknown_release_message(release)) from None
 
 
-def parse_minor_release(text: str) -> str:
+def parse_minor_release(version_text: str) -> str:
     """Return the minor release of a version: 4.3 for "4.3.1", 0.11 for "0.11.0.3", 3.9 for "3".
 
     Patch numbers can be any numbers (see `parse_patch_numbers`). Raise ValueError for an unknown
     release.
     """
-    parts = text.strip().split(".")
+    parts = version_text.strip().split(".")
     if not all(part.isascii() and part.isdigit() for part in parts):
-        raise ValueError(_unknown_release_message(text))
+        raise ValueError(_unknown_release_message(version_text))
     # A major version alone means its newest release, as a container image's tag does.
     known = [r for r in RELEASES if r.split(".")[: len(parts)] == parts[:2]]
     if not known:
-        raise ValueError(_unknown_release_message(text))
+        raise ValueError(_unknown_release_message(version_text))
     return known[-1]
 
 
-def parse_patch_numbers(text: str) -> tuple[int, ...] | None:
+def parse_patch_numbers(version_text: str) -> tuple[int, ...] | None:
     """Return the patch numbers of a version, such as (1,) for "3.9.1"; None without."""
-    parts = text.strip().split(".")[len(parse_minor_release(text).split(".")) :]
+    parts = version_text.strip().split(".")[len(parse_minor_release(version_text).split(".")) :]
     return tuple(int(part) for part in parts) or None
 
 
 @cache
-def _version_texts_at_release(release: str, table: str) -> dict[ApiKey, str]:
+def _version_texts_at_release(
+    release: str, table: Literal["advertised", "unstable"]
+) -> dict[ApiKey, str]:
+    """Return the rows of a table that a release has: `0-4`, or the highest unstable version."""
     index = release_index(release)
     held = {}
     for key, history in (_ADVERTISED if table == "advertised" else _UNSTABLE).items():

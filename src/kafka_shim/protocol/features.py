@@ -21,7 +21,7 @@ class Feature(msgspec.Struct, frozen=True):
     name: str
     min_version: int
     max_version: int
-    level: int
+    finalized_level: int
 
 
 @cache

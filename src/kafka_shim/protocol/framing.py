@@ -57,7 +57,7 @@ class FrameSplitter:
             self._partial_size += data[:at]
             if len(self._partial_size) < _SIZE.size:
                 return len(data)
-            size = self._validated_size(*_SIZE.unpack(self._partial_size))
+            size = self._size_or_set_failure(*_SIZE.unpack(self._partial_size))
             if size < 0:
                 return len(data)
             self.arriving_bytes, self._partial_size = size, b""
@@ -74,7 +74,7 @@ class FrameSplitter:
         """Return the complete frames, and keep the beginning of the next one."""
         end = len(data)
         while at + _SIZE.size <= end:
-            size = self._validated_size(*_SIZE.unpack_from(data, at))
+            size = self._size_or_set_failure(*_SIZE.unpack_from(data, at))
             if size < 0:
                 return
             at += _SIZE.size
@@ -87,7 +87,7 @@ class FrameSplitter:
         if self.arriving_bytes < 0:
             self._partial_size += data[at:]
 
-    def _validated_size(self, size: int) -> int:
+    def _size_or_set_failure(self, size: int) -> int:
         """Return the size; -1 if it is invalid, which sets `failure`."""
         if 0 < size <= self.frame_bytes_max:
             return size

@@ -38,22 +38,26 @@ PYTHON_TYPES = {
 }
 
 
-def module_source(message: MessageSpec) -> str:
+def message_module_source(message: MessageSpec) -> str:
     """Return the source of one message's module."""
-    exported = ", ".join(f'"{struct.name}"' for struct in reversed(message.structs))
+    exported = ", ".join(f'"{struct.name}"' for struct in reversed(message.structs_inner_first))
     parts = [
         HEADER,
         f'"""{_class_docstring(message)}"""\n\n',
         "import msgspec\n\n",
         f"__all__ = [{exported}]\n",
     ]
-    parts += [f"\n\n{_class_source(struct, message)}" for struct in message.structs]
+    parts += [f"\n\n{_class_source(struct, message)}" for struct in message.structs_inner_first]
     return "".join(parts)
 
 
 def _class_docstring(message: MessageSpec) -> str:
     key = f"{message.api_key} " if message.api_key >= 0 else ""
-    flexible = f", flexible from {message.flexible.low}" if message.flexible != (0, -1) else ""
+    flexible = (
+        f", flexible from {message.flexible_versions.low}"
+        if message.flexible_versions != (0, -1)
+        else ""
+    )
     return f"{key}{message.name}, {_versions_phrase(message.versions)}{flexible}."
 
 
@@ -64,7 +68,7 @@ def _versions_phrase(versions: VersionRange) -> str:
 
 def _class_source(struct: StructSpec, message: MessageSpec) -> str:
     lines = [f"class {struct.name}(msgspec.Struct, gc=False):"]
-    if struct is message.struct:
+    if struct is message.top_level_struct:
         lines.append(f'    """{_class_docstring(message)}"""\n')
     lines += [f"    {_field_line(field, message)}" for field in struct.fields]
     lines.append("    unknown_tags: tuple[tuple[int, bytes], ...] = ()")
@@ -72,12 +76,12 @@ def _class_source(struct: StructSpec, message: MessageSpec) -> str:
 
 
 def _field_line(field: FieldSpec, message: MessageSpec) -> str:
-    element = field.struct.name if field.struct else PYTHON_TYPES.get(field.kind, "int")
+    element = field.struct.name if field.struct else PYTHON_TYPES.get(field.element_kind, "int")
     annotation = f"list[{element}]" if field.is_array else element
-    if field.is_ever_null:
+    if field.is_nullable_or_defaults_to_null:
         annotation += " | None"
     line = f"{field.attribute}: {annotation} = {_default_source(field)}"
-    comment = _field_comment(field, message)
+    comment = _wire_type_and_versions_comment(field, message)
     return f"{line}  # {comment}" if comment else line
 
 
@@ -85,21 +89,21 @@ def _default_source(field: FieldSpec) -> str:
     if field.default is ...:
         assert field.struct is not None
         return f"msgspec.field(default_factory={field.struct.name})"
-    if field.kind == "uuid" and not field.is_array:
+    if field.element_kind == "uuid" and not field.is_array:
         return "bytes(16)"
     return json.dumps(field.default) if isinstance(field.default, str) else repr(field.default)
 
 
-def _field_comment(field: FieldSpec, message: MessageSpec) -> str:
+def _wire_type_and_versions_comment(field: FieldSpec, message: MessageSpec) -> str:
     """Return a comment with the wire type, and with the versions if the field is not in all."""
     notes = []
-    if field.kind not in ("bool", "string", "bytes", "struct"):
-        notes.append(field.kind)
+    if field.element_kind not in ("bool", "string", "bytes", "struct"):
+        notes.append(field.element_kind)
     valid = message.versions
     if not (field.versions.low <= valid.low and field.versions.high >= valid.high):
         notes.append(_versions_phrase(field.versions))
-    if field.nullable.low > max(field.versions.low, valid.low):
-        notes.append(f"nullable {field.nullable.text}")
+    if field.nullable_versions.low > max(field.versions.low, valid.low):
+        notes.append(f"nullable {field.nullable_versions.text}")
     if field.tag >= 0:
         notes.append(f"tag {field.tag}")
     return ", ".join(notes)
@@ -118,7 +122,9 @@ def api_table_source(messages: list[MessageSpec]) -> str:
     for message in requests:
         name = message.name.removesuffix("Request")
         low, high = message.versions
-        flexible = "NEVER" if message.flexible == (0, -1) else str(message.flexible.low)
+        flexible = (
+            "NEVER" if message.flexible_versions == (0, -1) else str(message.flexible_versions.low)
+        )
         lines.append(f'    {message.api_key}: ("{name}", {low}, {high}, {flexible}),\n')
     return "".join([*lines, "}\n"])
 
@@ -126,7 +132,9 @@ def api_table_source(messages: list[MessageSpec]) -> str:
 def generated_texts_by_path() -> dict[str, str]:
     """Return the text of every generated file by its path in protocol/."""
     messages = [load_message_spec(name) for name in message_names()]
-    texts = {f"{snake_case(message.name)}.py": module_source(message) for message in messages}
+    texts = {
+        f"{snake_case(message.name)}.py": message_module_source(message) for message in messages
+    }
     texts["__init__.py"] = f'{HEADER}"""Kafka\'s messages as classes, a module each."""\n'
     texts["apis.py"] = api_table_source(messages)
     return {f"messages/{name}": text for name, text in texts.items()} | {

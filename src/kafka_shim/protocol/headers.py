@@ -9,7 +9,7 @@ from struct import Struct, error as struct_error
 import msgspec
 
 from kafka_shim.protocol.codec.catalogue import has_version, is_flexible
-from kafka_shim.protocol.codec.java_utf8 import text
+from kafka_shim.protocol.codec.java_utf8 import decode_like_java
 from kafka_shim.protocol.codec.runtime import Tags, encode_tag_section, read_tags
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.messages.apis import APIS
@@ -44,8 +44,8 @@ class ResponseHeader(msgspec.Struct, gc=False):
     unknown_tags: Tags = ()
 
 
-def is_request(header: RequestHeader) -> bool:
-    """Whether bytes that begin with this header can be a request, not a raw SASL token.
+def is_request_not_sasl_token(header: RequestHeader) -> bool:
+    """Return whether bytes that begin with this header can be a request, not a raw SASL token.
 
     In a token of PLAIN, SCRAM, OAUTHBEARER or GSSAPI, the first two bytes are not an API key, or
     the next two are not a version: bytes of text are 32 or more.
@@ -83,12 +83,12 @@ def read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
             return RequestHeader(api_key, version, correlation_id, client_id), end + tags_bytes
     except (KeyError, IndexError, struct_error, UnicodeDecodeError):
         pass  # read again, field by field
-    return _read_uncommon_request_header(frame)
+    return _read_request_header_leniently(frame)
 
 
-def _read_uncommon_request_header(frame: bytes) -> tuple[RequestHeader, int]:
+def _read_request_header_leniently(frame: bytes) -> tuple[RequestHeader, int]:
     try:
-        found = _read_request_header(frame)
+        found = _read_request_header_or_raise(frame)
     except (DecodeError, IndexError, struct_error) as error:
         if len(frame) < _REQUEST.size:
             raise DecodeError(f"request header: only {len(frame)} bytes") from error
@@ -103,7 +103,7 @@ def _read_uncommon_request_header(frame: bytes) -> tuple[RequestHeader, int]:
     return found
 
 
-def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
+def _read_request_header_or_raise(frame: bytes) -> tuple[RequestHeader, int]:
     if frame[:4] == _HEADER_0:
         return RequestHeader(*_REQUEST.unpack_from(frame)), _REQUEST.size
     api_key, version, correlation_id, length = _REQUEST_WITH_CLIENT.unpack_from(frame)
@@ -113,7 +113,7 @@ def _read_request_header(frame: bytes) -> tuple[RequestHeader, int]:
         end += length
         if end > len(frame):
             raise DecodeError(f"{end - len(frame)} bytes of the client id are missing")
-        client_id = text(frame[10:end])
+        client_id = decode_like_java(frame[10:end])
     header = RequestHeader(api_key, version, correlation_id, client_id)
     if is_flexible(api_key, version):
         end += 1

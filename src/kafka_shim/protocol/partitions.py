@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import api_name, message_definition
+from kafka_shim.protocol.codec.catalogue import api_name, message_spec_with_checked_version
 from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
@@ -17,7 +17,7 @@ Topic = str | bytes
 """A name, or an id of 16 bytes."""
 
 
-def request_partitions(
+def read_request_partitions(
     api_key: int, version: int, frame: bytes, pos: int
 ) -> list[tuple[Topic, int]]:
     """Return the topics with partitions in the request whose body starts at `pos`, in its order.
@@ -28,7 +28,7 @@ def request_partitions(
     return list(
         _iterate_partitions(
             message_reader(name, version)(frame, pos),
-            message_definition(name, version).struct,
+            message_spec_with_checked_version(name, version).top_level_struct,
             None,
         )
     )
@@ -38,7 +38,7 @@ def _iterate_partitions(
     message: Any, struct: StructSpec, topic: Topic | None
 ) -> Iterator[tuple[Topic, int]]:
     for field in struct.fields:
-        topic = _topic_of_element(field, getattr(message, field.attribute)) or topic
+        topic = _topic_if_field_names_one(field, getattr(message, field.attribute)) or topic
     for field in struct.fields:
         value = getattr(message, field.attribute)
         if field.struct is not None:
@@ -46,15 +46,15 @@ def _iterate_partitions(
                 for inner in (value or ()) if field.is_array else (value,):
                     if inner is not None:
                         yield from _iterate_partitions(inner, field.struct, topic)
-        elif topic is not None and field.kind == "int32" and field.name in _FIELDS:
+        elif topic is not None and field.element_kind == "int32" and field.name in _FIELDS:
             for partition in (value or ()) if field.is_array else (value,):
                 yield topic, partition
 
 
-def _topic_of_element(field: FieldSpec, value: Any) -> Topic | None:
+def _topic_if_field_names_one(field: FieldSpec, value: Any) -> Topic | None:
     """Return the topic of an element: its name if the version has one, else its id."""
     if field.is_array or not value:
         return None
-    if field.entity == "topicName":
+    if field.entity_type == "topicName":
         return str(value)
     return bytes(value) if field.name == "TopicId" and value != ZERO_UUID else None

@@ -8,10 +8,10 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 
 
-def error_codes(response: msgspec.Struct, version: int) -> list[int]:
+def nonzero_error_codes(response: msgspec.Struct, version: int) -> list[int]:
     """Return all error codes except 0 that a response contains in this version, in their order."""
     codes: list[int] = []
-    _collect_error_codes(
+    _append_nonzero_error_codes(
         _error_code_paths_in_version(type(response).__name__, version), response, codes
     )
     return codes
@@ -46,7 +46,9 @@ class _ErrorCodePath(NamedTuple):
     inner_paths: "tuple[_ErrorCodePath, ...]"
 
 
-def _collect_error_codes(paths: tuple[_ErrorCodePath, ...], value: Any, codes: list[int]) -> None:
+def _append_nonzero_error_codes(
+    paths: tuple[_ErrorCodePath, ...], value: Any, codes: list[int]
+) -> None:
     for path in paths:
         content = getattr(value, path.attribute)
         if not content:
@@ -55,19 +57,19 @@ def _collect_error_codes(paths: tuple[_ErrorCodePath, ...], value: Any, codes: l
             codes.append(content)
         elif path.is_array:
             for row in content:
-                _collect_error_codes(path.inner_paths, row, codes)
+                _append_nonzero_error_codes(path.inner_paths, row, codes)
         else:
-            _collect_error_codes(path.inner_paths, content, codes)
+            _append_nonzero_error_codes(path.inner_paths, content, codes)
 
 
 @lru_cache(maxsize=1024)  # clients may send any version of ApiVersions
 def _error_code_paths_in_version(message: str, version: int) -> tuple[_ErrorCodePath, ...]:
-    return _error_code_paths(load_message_spec(message).struct, version)
+    return _error_code_paths(load_message_spec(message).top_level_struct, version)
 
 
 @cache
 def _error_code_paths_in_all_versions(message: str) -> tuple[_ErrorCodePath, ...]:
-    return _error_code_paths(load_message_spec(message).struct)
+    return _error_code_paths(load_message_spec(message).top_level_struct)
 
 
 def _error_code_paths(spec: StructSpec, version: int | None = None) -> tuple[_ErrorCodePath, ...]:

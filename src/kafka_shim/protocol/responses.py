@@ -8,7 +8,7 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
 
 NAMING_APIS = (ApiKey.METADATA, ApiKey.CREATE_TOPICS, ApiKey.DESCRIBE_TOPIC_PARTITIONS)
@@ -28,7 +28,7 @@ Every named element of a response has an entry; an empty set means no error.
 def read_response_or_none(entry: Response) -> Any:
     """Return the message; None if it cannot be read."""
     try:
-        return read_response_frame(entry.api_key, entry.api_version, entry.frame)[0]
+        return read_response_and_its_version(entry.api_key, entry.api_version, entry.frame)[0]
     except ProtocolError:
         return None
 
@@ -36,7 +36,7 @@ def read_response_or_none(entry: Response) -> Any:
 def error_codes_by_name(response: Any) -> ErrorCodesByName:
     """Return the errors of a response, each under all names of the elements around it."""
     errors: ErrorCodesByName = {}
-    _collect_error_codes(response, (None,), errors)
+    _add_error_codes_by_name(response, (None,), errors)
     return errors
 
 
@@ -47,36 +47,36 @@ def topic_ids_with_names(response: Any) -> Iterator[tuple[bytes, str]]:
             yield bytes(topic.topic_id), topic.name
 
 
-def created_topic_and_config_errors(response: Any) -> dict[str, tuple[int, int]]:
-    """Return for each topic whether it was created, and whether its settings are returned."""
+def topic_and_config_error_codes_by_name(response: Any) -> dict[str, tuple[int, int]]:
+    """Return the error code of each topic, and that of its settings, by its name."""
     return {
         topic.name: (topic.error_code, topic.topic_config_error_code) for topic in response.topics
     }
 
 
-def _collect_error_codes(
-    message: Any, keys: tuple[str | bytes | None, ...], errors: ErrorCodesByName
+def _add_error_codes_by_name(
+    message: Any, names_around: tuple[str | bytes | None, ...], errors: ErrorCodesByName
 ) -> None:
     message_class: type[msgspec.Struct] = type(message)
-    names, codes, inner = _name_and_error_fields(message_class)
+    names, codes, inner = _name_error_and_inner_fields(message_class)
     own = tuple(value for name in names if (value := getattr(message, name)) and value != _NO_ID)
     if own:
-        keys = own if keys == (None,) else (*keys, *own)
+        names_around = own if names_around == (None,) else (*names_around, *own)
         for key in own:
             errors.setdefault(key, set())
     for name in codes:
         code = getattr(message, name)
-        for key in keys if code else ():
+        for key in names_around if code else ():
             errors.setdefault(key, set()).add(code)
     for name in inner:
         value = getattr(message, name)
         for item in value if isinstance(value, list) else (value,):
             if isinstance(item, msgspec.Struct):
-                _collect_error_codes(item, keys, errors)
+                _add_error_codes_by_name(item, names_around, errors)
 
 
 @cache
-def _name_and_error_fields(
+def _name_error_and_inner_fields(
     message_class: type[msgspec.Struct],
 ) -> tuple[list[str], list[str], list[str]]:
     """The fields of a class that are names or error codes, or that may contain some."""

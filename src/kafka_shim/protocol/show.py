@@ -9,7 +9,10 @@ newest version.
 import argparse
 import sys
 
-from kafka_shim.protocol.codec.catalogue import message_classes, message_definition
+from kafka_shim.protocol.codec.catalogue import (
+    message_classes_by_name,
+    message_spec_with_checked_version,
+)
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
@@ -17,12 +20,15 @@ from kafka_shim.protocol.errors import UnsupportedVersionError
 from kafka_shim.schemas import message_names
 
 
-def codec_source_text(message: str, version: int | None) -> str:
+def reader_and_writer_source_text(message_name: str, version: int | None) -> str:
     """Return the source of a message's reader and writer; the newest version when it is None."""
-    chosen = load_message_spec(message).versions.high if version is None else version
-    spec, types = message_definition(message, chosen), message_classes(message)
+    chosen = load_message_spec(message_name).versions.high if version is None else version
+    spec, types = (
+        message_spec_with_checked_version(message_name, chosen),
+        message_classes_by_name(message_name),
+    )
     parts = [
-        f"# {message} v{chosen}\n\n",
+        f"# {message_name} v{chosen}\n\n",
         reader_source(spec, chosen, types).text,
         "\n\n",
         writer_source(spec, chosen, types).text,
@@ -42,7 +48,7 @@ def main(arguments: list[str] | None = None) -> int:
         sys.stderr.write(f"unknown message `{options.name}`: schemas/kafka has all names\n")
         return 2
     try:
-        texts = [codec_source_text(name, options.version) for name in matches]
+        texts = [reader_and_writer_source_text(name, options.version) for name in matches]
     except UnsupportedVersionError as error:
         sys.stderr.write(f"{error}\n")
         return 2

@@ -16,9 +16,11 @@ SIZE = "SizeInBytes"
 """Suffix of the name of a field with records, of which the log has only the size."""
 
 
-def message_json(message: msgspec.Struct, version: int) -> dict[str, Any]:
+def message_json(message_struct: msgspec.Struct, version: int) -> dict[str, Any]:
     """Return a request, response or data message as plain values."""
-    return _struct_json(load_message_spec(type(message).__name__).struct, message, version)
+    return _struct_json(
+        load_message_spec(type(message_struct).__name__).top_level_struct, message_struct, version
+    )
 
 
 def _struct_json(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[str, Any]:
@@ -27,12 +29,12 @@ def _struct_json(spec: StructSpec, value: msgspec.Struct, version: int) -> dict[
         if not field.versions.has(version):
             continue
         content = getattr(value, field.attribute)
-        if field.tagged.has(version) and _is_default(field, content):
+        if field.tagged_versions.has(version) and _is_default(field, content):
             continue
-        if field.kind == "records":
-            json_fields[f"{lower_camel_case(field.name)}{SIZE}"] = len(content or b"")
+        if field.element_kind == "records":
+            json_fields[f"{lower_first_letter(field.name)}{SIZE}"] = len(content or b"")
         else:
-            json_fields[lower_camel_case(field.name)] = _field_json(field, content, version)
+            json_fields[lower_first_letter(field.name)] = _field_json(field, content, version)
     return json_fields
 
 
@@ -47,7 +49,7 @@ def _field_json(field: FieldSpec, content: Any, version: int) -> Any:
 def _single_value_json(field: FieldSpec, content: Any, version: int) -> Any:
     if field.struct is not None:
         return None if content is None else _struct_json(field.struct, content, version)
-    if field.kind == "uuid":
+    if field.element_kind == "uuid":
         return uuid_text(content)
     if isinstance(content, bytes):
         return base64.b64encode(content).decode()
@@ -66,6 +68,6 @@ def uuid_text(raw: bytes) -> str:
 
 
 @cache
-def lower_camel_case(name: str) -> str:
+def lower_first_letter(camel_case_name: str) -> str:
     """Return a name in lowerCamelCase: `topicData` for `TopicData`."""
-    return name[0].lower() + name[1:]
+    return camel_case_name[0].lower() + camel_case_name[1:]

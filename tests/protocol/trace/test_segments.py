@@ -14,7 +14,7 @@ from kafka_shim.protocol.trace.blocks import (
     COMPRESSIONS,
     HEADER_BYTES,
     BlockError,
-    decode_block_body,
+    decode_entry_block_body,
     decode_index,
     encode_block,
     read_block_header,
@@ -32,10 +32,10 @@ from kafka_shim.protocol.trace.segments import (
     Block,
     Damage,
     SegmentWriter,
-    is_newest_segment_of_writer,
+    has_no_next_segment,
     read_segment,
     read_trace,
-    segments,
+    segment_paths,
 )
 from tests.small_disk import files_up_to, needs_a_limit
 
@@ -73,7 +73,7 @@ def test_a_block_is_read_as_it_was_written(written: BlockBody, compression: str)
     assert header.block_bytes == len(block)
     assert header.entry_count == len(written.entries)
     assert header.first_us == min(entry.time_us for entry in written.entries)
-    assert decode_block_body(header, block[HEADER_BYTES:]) == written
+    assert decode_entry_block_body(header, block[HEADER_BYTES:]) == written
 
 
 @pytest.mark.deep
@@ -84,14 +84,14 @@ def test_any_flipped_bit_is_noticed(written: BlockBody, choices: st.DataObject) 
     at = choices.draw(st.integers(0, len(block) - 1))
     block[at] ^= 1 << choices.draw(st.integers(0, 7))
     with pytest.raises(BlockError):
-        decode_block_body(read_block_header(bytes(block)), bytes(block[HEADER_BYTES:]))
+        decode_entry_block_body(read_block_header(bytes(block)), bytes(block[HEADER_BYTES:]))
 
 
 def write(folder: Path, blocks: int, **settings_: Any) -> list[BlockBody]:
     written = [body(number) for number in range(blocks)]
     writer = SegmentWriter(folder, "w", **settings_)
     for block_body in written:
-        writer.write(block_body)
+        writer.write_block_and_rotate(block_body)
     writer.close()
     return written
 
@@ -109,13 +109,13 @@ def read(path: Path) -> tuple[list[BlockBody], list[Damage]]:
 
 def test_a_trace_is_read_segment_by_segment_in_order(tmp_path: Path) -> None:
     written = write(tmp_path, 20, segment_bytes=500)
-    assert len(segments(tmp_path)) > 3
+    assert len(segment_paths(tmp_path)) > 3
     assert read(tmp_path) == (written, [])
 
 
 def test_a_finished_segment_ends_in_its_index(tmp_path: Path) -> None:
     write(tmp_path, 5)
-    (path,) = segments(tmp_path)
+    (path,) = segment_paths(tmp_path)
     data = path.read_bytes()
     at, found = 0, []
     while not (header := read_block_header(data, at)).is_index:
@@ -128,7 +128,7 @@ def test_a_finished_segment_ends_in_its_index(tmp_path: Path) -> None:
 def test_an_existing_trace_is_continued_in_a_new_segment(tmp_path: Path) -> None:
     first = write(tmp_path, 2)
     second = write(tmp_path, 3)
-    assert len(segments(tmp_path)) == 2
+    assert len(segment_paths(tmp_path)) == 2
     assert read(tmp_path) == (first + second, [])
 
 
@@ -137,12 +137,12 @@ def test_old_segments_are_retired(tmp_path: Path) -> None:
     good, damage = read(tmp_path)
     assert damage == []
     assert good == written[-len(good) :]
-    assert 3 <= len(segments(tmp_path)) <= 4
+    assert 3 <= len(segment_paths(tmp_path)) <= 4
 
 
 def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Path) -> None:
     written = write(tmp_path, 4)
-    (path,) = segments(tmp_path)
+    (path,) = segment_paths(tmp_path)
     whole = path.read_bytes()
     ends = []
     at = 0
@@ -165,8 +165,8 @@ def test_a_segment_cut_anywhere_loses_only_the_block_being_written(tmp_path: Pat
 def test_an_incomplete_end_of_an_older_segment_is_damage(tmp_path: Path) -> None:
     write(tmp_path, 2)
     write(tmp_path, 2)
-    older, newer = segments(tmp_path)
-    assert (is_newest_segment_of_writer(older), is_newest_segment_of_writer(newer)) == (False, True)
+    older, newer = segment_paths(tmp_path)
+    assert (has_no_next_segment(older), has_no_next_segment(newer)) == (False, True)
     older.write_bytes(older.read_bytes()[:-10])
     _, (damage,) = read(tmp_path)
     assert not damage.is_tail
@@ -174,7 +174,7 @@ def test_an_incomplete_end_of_an_older_segment_is_damage(tmp_path: Path) -> None
 
 def test_damage_in_the_middle_loses_only_its_block(tmp_path: Path) -> None:
     written = write(tmp_path, 6)
-    (path,) = segments(tmp_path)
+    (path,) = segment_paths(tmp_path)
     whole = path.read_bytes()
     rng = random.Random(7)
     for _ in range(200):
@@ -193,7 +193,7 @@ def test_damage_in_the_middle_loses_only_its_block(tmp_path: Path) -> None:
 @pytest.mark.parametrize("parts", [1, 2, 3, 7])
 def test_ranges_of_a_segment_share_its_blocks(tmp_path: Path, parts: int) -> None:
     written = write(tmp_path, 10)
-    (path,) = segments(tmp_path)
+    (path,) = segment_paths(tmp_path)
     size = path.stat().st_size
     bounds = [size * part // parts for part in range(parts + 1)]
     found = [
@@ -219,7 +219,7 @@ def test_an_incomplete_block_on_a_full_disk_is_removed(tmp_path: Path) -> None:
     written = 0
     with files_up_to(1000), contextlib.suppress(OSError):
         while written < 1000:
-            writer.write(body(written))
+            writer.write_block_and_rotate(body(written))
             written += 1
     writer.close()
     found = list(read_trace(tmp_path))
@@ -231,9 +231,9 @@ def test_an_incomplete_block_on_a_full_disk_is_removed(tmp_path: Path) -> None:
 
 def test_an_empty_segment_is_removed(tmp_path: Path) -> None:
     writer = SegmentWriter(tmp_path, "w")
-    assert segments(tmp_path) == [writer.path]
+    assert segment_paths(tmp_path) == [writer.current_segment_path]
     writer.close()
-    assert segments(tmp_path) == []
+    assert segment_paths(tmp_path) == []
 
 
 def test_a_trace_is_readable_by_its_owner_only(tmp_path: Path) -> None:
@@ -242,6 +242,6 @@ def test_a_trace_is_readable_by_its_owner_only(tmp_path: Path) -> None:
         writer = SegmentWriter(tmp_path / "trace", "broker-1")
     finally:
         os.umask(umask)
-    assert writer.path.stat().st_mode & 0o777 == 0o600
-    assert writer.path.parent.stat().st_mode & 0o777 == 0o700
+    assert writer.current_segment_path.stat().st_mode & 0o777 == 0o600
+    assert writer.current_segment_path.parent.stat().st_mode & 0o777 == 0o700
     writer.close()

@@ -4,7 +4,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_delegation_token_request import (
@@ -81,7 +81,7 @@ def _undo_settings(step: Step, peer: Peer) -> None:
 
 
 def _undo_passwords(step: Step, peer: Peer) -> None:
-    message = message_classes("AlterUserScramCredentialsRequest")
+    message = message_classes_by_name("AlterUserScramCredentialsRequest")
     deletion = message["ScramCredentialDeletion"]
     for upsertion in _request(step).upsertions:
         request = message["AlterUserScramCredentialsRequest"](
@@ -112,4 +112,4 @@ _UNDO: Final = {
 
 def _request(step: Step) -> Any:
     name = f"{step.api}Request"
-    return msgspec.convert(step.request, message_classes(name)[name])
+    return msgspec.convert(step.request, message_classes_by_name(name)[name])

@@ -120,7 +120,7 @@ class Comparing:
 
     def plain(self, api: ApiKey, version: int, response: msgspec.Struct) -> Any:
         spec = load_message_spec(f"{api.wire_name}Response")
-        plain = self._struct(spec.struct, response, version, ordered=api in ORDERED)
+        plain = self._struct(spec.top_level_struct, response, version, ordered=api in ORDERED)
         _mask_internal(plain)
         if api in OTHERS_SHOW:
             return self._ours(plain)
@@ -138,7 +138,7 @@ class Comparing:
             content = getattr(value, field.attribute)
             if not field.versions.has(version) or field.attribute in LEFT_OUT:
                 continue
-            if field.tagged.has(version) and _is_default(content, field):
+            if field.tagged_versions.has(version) and _is_default(content, field):
                 continue
             found[field.attribute] = self._content(field, content, version, ordered=ordered)
         return found
@@ -169,9 +169,9 @@ class Comparing:
         return self._binary(field, value) if isinstance(value, bytes) else value
 
     def _binary(self, field: FieldSpec, value: bytes) -> Any:
-        if field.kind == "records":
+        if field.element_kind == "records":
             return self._records(value)
-        return self._symbols.topic_id(value) if field.kind == "uuid" else value.hex()
+        return self._symbols.topic_id(value) if field.element_kind == "uuid" else value.hex()
 
     def _ours(self, value: Any) -> Any:
         """Return the response without entries of other scenarios."""

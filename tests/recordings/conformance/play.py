@@ -5,7 +5,7 @@ from typing import Any, Final
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_topics_response import CreateTopicsResponse
@@ -100,7 +100,7 @@ class Play:
 
     def _request(self, step: Step) -> Any:
         name = f"{step.api}Request"
-        request = msgspec.convert(step.request, message_classes(name)[name])
+        request = msgspec.convert(step.request, message_classes_by_name(name)[name])
         fill(request, step.takes, self._responses, self._ids)
         return fit(request, step.version)
 

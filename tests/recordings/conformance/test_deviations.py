@@ -49,7 +49,7 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WritableTxnMarkerTopic,
     WriteTxnMarkersRequest,
 )
-from kafka_shim.protocol.records.batches import batches
+from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.request.session import Phase, Session
 from kafka_shim.shim.state.coordinators import KeyType
@@ -227,7 +227,7 @@ def keys_and_ends(stage: Stage) -> tuple[list[bytes], int]:
         (record.key or b"")[:2]
         for partition in partitions
         for stored in partition.log.batches
-        for batch in batches(stored.payload)
+        for batch in iterate_batches(stored.payload)
         for record in batch.records()
     ]
     return keys, sum(partition.log.end_offset for partition in partitions)
@@ -250,7 +250,9 @@ def test_records_of_members_have_a_hash_of_their_own() -> None:
     assert end == len(types)
     (partition,) = stage.cluster.coordinators.topic_or_create(KeyType.GROUP).partitions
     (stored,) = partition.log.batches
-    _, group, *_ = (record for batch in batches(stored.payload) for record in batch.records())
+    _, group, *_ = (
+        record for batch in iterate_batches(stored.payload) for record in batch.records()
+    )
     value = codecs.read_message("ConsumerGroupMetadataValue", 0, group.value or b"", 2)
     assert value.metadata_hash & 1
 

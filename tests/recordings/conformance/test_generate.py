@@ -4,7 +4,7 @@ import msgspec
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES, TELEMETRY, served_versions
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import Draw
 from tests.recordings.conformance.interleaving import ALWAYS, TIMED, interleaved
@@ -45,7 +45,7 @@ def test_seeds_are_repeatable_and_all_requests_can_be_encoded(release: str) -> N
 def can_be_written(step: Step) -> bool:
     name = f"{step.api}Request"
     return generate.is_writable(
-        msgspec.convert(step.request, message_classes(name)[name]), step.version
+        msgspec.convert(step.request, message_classes_by_name(name)[name]), step.version
     )
 
 

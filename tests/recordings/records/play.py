@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records.batches import batches
+from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from tests.recordings import play
 from tests.recordings.codes import has_code
@@ -175,7 +175,7 @@ class Play(play.Play):
                 (self._producer(transaction.producer_id), transaction.first_offset)
                 for transaction in found.aborted_transactions or ()
             }
-            *_, last = batches(found.records)
+            *_, last = iterate_batches(found.records)
             offset = last.last_offset + 1
         kept = {"records": rows, "aborted": sorted(map(list, aborted)), "next_offset": offset}
         self.steps.append((label, kept))

@@ -29,7 +29,13 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.trace.blocks import ZSTD
 from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
-from kafka_shim.protocol.trace.segments import Block, Damage, TraceStorage, read_trace, segments
+from kafka_shim.protocol.trace.segments import (
+    Block,
+    Damage,
+    TraceStorage,
+    read_trace,
+    segment_paths,
+)
 from kafka_shim.shim.request.access import RECORDS_MAX
 from tests.acl_filters import ANY_ACL
 from tests.commands import SHIM
@@ -138,7 +144,7 @@ async def test_a_trace_is_compressed_and_its_oldest_segments_are_deleted(tmp_pat
                 await wire.ask(ApiKey.DESCRIBE_ACLS, 3, ANY_ACL)
                 assert broker.recorder is not None
                 broker.recorder.flush()
-    kept = [int(path.stem.rpartition("-")[2]) for path in segments(tmp_path)]
+    kept = [int(path.stem.rpartition("-")[2]) for path in segment_paths(tmp_path)]
     assert len(kept) == 2
     assert min(kept) > 0
     blocks = [block for block in read_trace(tmp_path) if isinstance(block, Block)]

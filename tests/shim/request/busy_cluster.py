@@ -166,7 +166,10 @@ class BusyCluster(Stage):
 
     def valid(self, case: Case, more: Values = NONE) -> Any:
         """Return a request with valid values and `more`, and one element in each array."""
-        request, spec = case.request(1), load_message_spec(f"{case.api.wire_name}Request").struct
+        request, spec = (
+            case.request(1),
+            load_message_spec(f"{case.api.wire_name}Request").top_level_struct,
+        )
         values = {**_VALUES.get(case.api, {}), **self.known.get(case.api, {})}
         match case.api, case.path:
             case ApiKey.CREATE_TOPICS, (_, "assignments", _):

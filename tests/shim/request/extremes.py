@@ -107,13 +107,15 @@ class Extreme(NamedTuple):
 
 def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Iterator[Extreme]:
     """Yield each number of a request with the extremes of its type and `others`."""
-    for path, field in _fields(load_message_spec(f"{api.wire_name}Request").struct, version):
+    for path, field in _fields(
+        load_message_spec(f"{api.wire_name}Request").top_level_struct, version
+    ):
         case = Case(api, version, path, is_equal=False)
-        if field.kind in INTEGERS:
-            yield from (Extreme(case, value) for value in _values(field.kind, others))
-        elif field.kind == "float64":
+        if field.element_kind in INTEGERS:
+            yield from (Extreme(case, value) for value in _values(field.element_kind, others))
+        elif field.element_kind == "float64":
             yield from _quotas(case)
-        elif field.kind == "records":
+        elif field.element_kind == "records":
             for name, (_, width) in _header(version).items():
                 inside = Case(api, version, ("records", name), is_equal=False)
                 yield from (Extreme(inside, value) for value in _values(f"int{8 * width}", others))
@@ -121,8 +123,10 @@ def numbers(api: ApiKey, version: int, others: Sequence[int] = PLAUSIBLE) -> Ite
 
 def texts(api: ApiKey, version: int) -> Iterator[Extreme]:
     """Yield each text of a request, and each field of bytes, with the largest values."""
-    for path, field in _fields(load_message_spec(f"{api.wire_name}Request").struct, version):
-        values: tuple[Any, ...] = {"string": TEXTS, "bytes": BYTES}.get(field.kind, ())
+    for path, field in _fields(
+        load_message_spec(f"{api.wire_name}Request").top_level_struct, version
+    ):
+        values: tuple[Any, ...] = {"string": TEXTS, "bytes": BYTES}.get(field.element_kind, ())
         case = Case(api, version, path, is_equal=False)
         yield from (Extreme(case, value) for value in values)
 

@@ -4,7 +4,7 @@ import pytest
 
 from kafka_shim.authorizer.model import Action
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.protocol.records.batches import Record, batches
+from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.shim.state.authorization import inter_broker_permission_check
 from kafka_shim.shim.state.share_partitions.dead_letters import (
     COPIES,
@@ -41,7 +41,9 @@ def letters(stage: Stage, queue: str, copies: str = "true") -> list[Record]:
         return []
     log = found.partitions[0].log
     payloads = log.read_batches(0, log.end_offset, 1 << 20, whole_first=True)
-    return [row for payload in payloads for batch in batches(payload) for row in batch.records()]
+    return [
+        row for payload in payloads for batch in iterate_batches(payload) for row in batch.records()
+    ]
 
 
 @pytest.mark.parametrize("copies", ["true", "false"])

@@ -12,8 +12,8 @@ from kafka_shim.protocol.records.batches import (
     NO_PRODUCER,
     BatchOptions,
     Record,
-    batches,
     encode_batch,
+    iterate_batches,
 )
 from kafka_shim.protocol.records.compression import Compression, is_compression_available
 from kafka_shim.protocol.releases.facts import facts_of_release
@@ -64,7 +64,7 @@ def read(log: PartitionLog, offset: int = 0) -> list[Record]:
     return [
         record
         for payload in found
-        for batch in batches(payload)
+        for batch in iterate_batches(payload)
         for record in batch.records()
         if record.offset >= offset
     ]
@@ -90,7 +90,9 @@ def test_the_last_record_of_each_key_is_kept_unchanged(
             assert read(log, offset) == [record for record in wanted if record.offset >= offset]
             found = log.read_batches(offset, log.end_offset, 1 << 30, whole_first=True)
             assert log.bytes_between(offset, log.end_offset) == sum(map(len, found))
-        assert all(batch.is_intact() for stored in log.batches for batch in batches(stored.payload))
+        assert all(
+            batch.is_intact() for stored in log.batches for batch in iterate_batches(stored.payload)
+        )
 
 
 def test_a_tombstone_is_removed_after_delete_retention_ms() -> None:
@@ -179,7 +181,7 @@ class Written:
                 is_transactional=True,
             )
             self.sequences[producer_id] += len(rows)
-        (batch,) = batches(encode_batch(records, options))
+        (batch,) = iterate_batches(encode_batch(records, options))
         limits = RecordLimits(self.log.settings, self._facts, self.now_ms)
         append_unless_duplicate(self.partition, batch, limits, check_batch(batch, limits))
 
@@ -204,7 +206,7 @@ class Written:
         values: dict[bytes | None, bytes | None] = {}
         end = self.log.last_stable_offset
         for payload in self.log.read_batches(0, end, 1 << 30, whole_first=True):
-            (batch,) = batches(payload)
+            (batch,) = iterate_batches(payload)
             while aborted and aborted[0].first_offset <= batch.last_offset:
                 skipped.add(aborted.pop(0).producer_id)
             if batch.is_control:

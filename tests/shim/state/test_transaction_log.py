@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.transaction_log_value import (
     PartitionsSchema,
     TransactionLogValue,
 )
-from kafka_shim.protocol.records.batches import batches
+from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.shim.state.coordinators import KeyType, encode_with_version
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.transactions import transaction_log
@@ -46,7 +46,7 @@ def epochs(log: PartitionLog) -> dict[str, list[int]]:
     """Return the epochs in the records of each id."""
     found: dict[str, list[int]] = {}
     for stored in log.batches:
-        for batch in batches(stored.payload):
+        for batch in iterate_batches(stored.payload):
             (record,) = batch.records()
             assert record.key is not None
             assert record.value is not None

@@ -34,7 +34,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records.batches import BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
 from tests.commands import SHIM
 from tests.frames import request_frame, sized
 
@@ -178,7 +178,9 @@ def _check(peer: Peer, before: Life) -> None:
         topics=[FetchTopic(topic="orders", partitions=[partition])],
     )
     (found,) = peer.ask(ApiKey.FETCH, request).responses[0].partitions
-    records = [record for batch in batches(found.records or b"") for record in batch.records()]
+    records = [
+        record for batch in iterate_batches(found.records or b"") for record in batch.records()
+    ]
     assert [record.offset for record in records] == list(range(len(records)))
     assert before.records <= {int(record.value or b"") for record in records}
     metadata = peer.ask(ApiKey.METADATA, MetadataRequest(topics=None))

@@ -23,7 +23,9 @@ def lowered(settings: Mapping[str, str], release: str) -> dict[str, int]:
     Features that the settings do not name have level 0.
     """
     first = features_in_release(".".join(release.split(".")[:2]))
-    levels = {feature.name: feature.level for feature in first if feature.name not in _IGNORED}
+    levels = {
+        feature.name: feature.finalized_level for feature in first if feature.name not in _IGNORED
+    }
     wanted = {name: int(settings.get(f"{_PREFIX}{name}", 0)) for name in levels}
     return {name: level for name, level in wanted.items() if level < levels[name]}
 

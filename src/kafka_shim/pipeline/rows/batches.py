@@ -33,7 +33,7 @@ from kafka_shim.pipeline.tables import (
     select_columns,
 )
 from kafka_shim.protocol.trace.blocks import BlockHeader
-from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segments
+from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, segment_paths
 
 SPLIT_BYTES = 64 * 1024 * 1024
 OPENING_BYTES = 256 * 1024
@@ -83,7 +83,7 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
-        for segment in segments(path):
+        for segment in segment_paths(path):
             size = segment.stat().st_size
             pieces = max(1, round(size / split_bytes))
             edges = [size * n // pieces for n in range(pieces + 1)]

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_block_header
-from kafka_shim.protocol.trace.segments import Damage, is_newest_segment_of_writer, read_segment
+from kafka_shim.protocol.trace.segments import Damage, has_no_next_segment, read_segment
 
 
 def end_of_complete_blocks(path: Path, start: int) -> int:
@@ -30,7 +30,7 @@ def end_of_complete_blocks(path: Path, start: int) -> int:
 def _position_after_damage(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
     if not found:  # the reader searches the first intact header; there is none
-        return at if is_newest_segment_of_writer(path) else size
+        return at if has_no_next_segment(path) else size
     last = found[-1]
     return last.position if isinstance(last, Damage) and last.is_tail else size
 
@@ -44,6 +44,6 @@ def damage_at_block_start(path: Path, start: int) -> Damage | None:
             read_block_header(file.read(HEADER_BYTES))
     except BlockError as error:
         following = next((block.position for block in read_segment(path, start)), size)
-        is_tail = following == size and is_newest_segment_of_writer(path)
+        is_tail = following == size and has_no_next_segment(path)
         return Damage(str(path), start, following - start, str(error), is_tail)
     return None

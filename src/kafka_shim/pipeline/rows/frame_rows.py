@@ -12,8 +12,8 @@ from kafka_shim.pipeline.rows.columns import (
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_codes import error_codes
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block
 
@@ -122,7 +122,9 @@ def _read_header_and_names(
 def _error_codes_or_reason(entry: Response) -> tuple[list[int], str | None]:
     """Return the distinct error codes in a response, or why it cannot be read."""
     try:
-        response, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)
+        response, version = read_response_and_its_version(
+            entry.api_key, entry.api_version, entry.frame
+        )
     except ProtocolError as error:
         return [], str(error)
-    return sorted({*error_codes(response, version)}), None
+    return sorted({*nonzero_error_codes(response, version)}), None

@@ -16,7 +16,7 @@ from kafka_shim.pipeline.rows.existence import (
 from kafka_shim.protocol.trace.blocks import (
     HEADER_BYTES,
     BlockError,
-    decode_block_body,
+    decode_entry_block_body,
     read_block_header,
 )
 from kafka_shim.protocol.trace.entries import DERIVED
@@ -32,7 +32,7 @@ def has_derived_accesses(path: str) -> bool:
             header = read_block_header(file.read(HEADER_BYTES))
             if header.is_index:
                 return False
-            body = decode_block_body(header, file.read(header.block_bytes - HEADER_BYTES))
+            body = decode_entry_block_body(header, file.read(header.block_bytes - HEADER_BYTES))
         except BlockError:
             return True  # unknown
     return any(connection.access_source == DERIVED for connection in body.connections)

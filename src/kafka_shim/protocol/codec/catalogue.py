@@ -45,18 +45,18 @@ def is_flexible(api_key: int, version: int) -> bool:
     return api is not None and version >= api[3] != NEVER
 
 
-def message_definition(message: str, version: int) -> MessageSpec:
+def message_spec_with_checked_version(message_name: str, version: int) -> MessageSpec:
     """Return a message's definition; UnsupportedVersionError if it has no such version."""
-    spec = load_message_spec(message)
+    spec = load_message_spec(message_name)
     if not spec.versions.has(version):
         raise UnsupportedVersionError(
-            f"`{message}` has versions {spec.versions.text}, and not {version}"
+            f"`{message_name}` has versions {spec.versions.text}, and not {version}"
         )
     return spec
 
 
 @cache
-def message_classes(message: str) -> Mapping[str, Any]:
+def message_classes_by_name(message_name: str) -> Mapping[str, Any]:
     """Return the classes of a message and of its structs, by name."""
-    module = import_module(f"kafka_shim.protocol.messages.{snake_case(message)}")
+    module = import_module(f"kafka_shim.protocol.messages.{snake_case(message_name)}")
     return {name: getattr(module, name) for name in module.__all__}

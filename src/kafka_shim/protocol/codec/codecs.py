@@ -1,8 +1,8 @@
 """Readers and writers of every message and version, each compiled when it is first used.
 
 A reader takes bytes and a position and returns a message; bytes after the message are ignored, as
-a broker ignores them (`count_trailing_bytes` counts them). Readers raise only DecodeError, writers
-only EncodeError; an unknown message or version is an UnsupportedVersionError.
+a broker ignores them (`count_bytes_after_request` counts them). Readers raise only DecodeError,
+writers only EncodeError; an unknown message or version is an UnsupportedVersionError.
 """
 
 from collections.abc import Callable
@@ -14,8 +14,8 @@ import msgspec
 from kafka_shim.protocol.codec.catalogue import (
     api_name,
     has_version,
-    message_classes,
-    message_definition,
+    message_classes_by_name,
+    message_spec_with_checked_version,
     request_versions,
 )
 from kafka_shim.protocol.codec.chunks import ByteChunks
@@ -23,7 +23,7 @@ from kafka_shim.protocol.codec.reader_source import reader_source
 from kafka_shim.protocol.codec.writer_source import writer_source
 
 __all__ = [
-    "count_trailing_bytes",
+    "count_bytes_after_request",
     "has_version",
     "read_message",
     "read_request",
@@ -45,33 +45,46 @@ ChunkWriter = Callable[[Any], list[bytes | ByteChunks]]
 
 
 @cache
-def message_reader(message: str, version: int, *, limits_counts: bool = False) -> Reader:
+def message_reader(message_name: str, version: int, *, limits_counts: bool = False) -> Reader:
     """Return `read(buf, pos) -> message` for a message by its full name.
 
     With `limits_counts`, it rejects more tagged fields or elements than Kafka accepts since 4.2.2.
     """
-    return _compile_reader(message, version, returns_end=False, limits_counts=limits_counts)
+    return _compile_reader_with_utf8_fallback(
+        message_name, version, returns_end=False, limits_counts=limits_counts
+    )
 
 
 @cache
-def message_and_end_reader(message: str, version: int) -> Callable[[bytes, int], tuple[Any, int]]:
+def message_and_end_reader(
+    message_name: str, version: int
+) -> Callable[[bytes, int], tuple[Any, int]]:
     """Return `read(buf, pos) -> (message, end)`, where `end` is the position after the message."""
-    return _compile_reader(message, version, returns_end=True, limits_counts=False)
+    return _compile_reader_with_utf8_fallback(
+        message_name, version, returns_end=True, limits_counts=False
+    )
 
 
 @cache
-def message_writer(message: str, version: int) -> Writer:
+def message_writer(message_name: str, version: int) -> Writer:
     """Return `write(message) -> bytes` for a message by its full name."""
-    source = writer_source(message_definition(message, version), version, message_classes(message))
-    return source.compile(f"writer of {message} v{version}")
+    source = writer_source(
+        message_spec_with_checked_version(message_name, version),
+        version,
+        message_classes_by_name(message_name),
+    )
+    return source.compile(f"writer of {message_name} v{version}")
 
 
-def _compile_reader(
-    message: str, version: int, *, returns_end: bool, limits_counts: bool
+def _compile_reader_with_utf8_fallback(
+    message_name: str, version: int, *, returns_end: bool, limits_counts: bool
 ) -> Callable[..., Any]:
-    spec, types = message_definition(message, version), message_classes(message)
+    spec, types = (
+        message_spec_with_checked_version(message_name, version),
+        message_classes_by_name(message_name),
+    )
     kind = f"{'end ' if returns_end else ''}{'limited ' if limits_counts else ''}reader"
-    title = f"{kind} of {message} v{version}"
+    title = f"{kind} of {message_name} v{version}"
     emit = partial(
         reader_source, spec, version, types, returns_end=returns_end, limits_counts=limits_counts
     )
@@ -117,7 +130,10 @@ def response_chunk_writer(api_key: int, version: int) -> ChunkWriter:
     """Return a writer of a response that does not join its chunks (see `flatten_byte_chunks`)."""
     name = f"{api_name(api_key)}Response"
     source = writer_source(
-        message_definition(name, version), version, message_classes(name), joins_chunks=False
+        message_spec_with_checked_version(name, version),
+        version,
+        message_classes_by_name(name),
+        joins_chunks=False,
     )
     return source.compile(f"piece writer of {name} v{version}")
 
@@ -147,13 +163,17 @@ def write_message(message: msgspec.Struct, version: int) -> bytes:
     return message_writer(type(message).__name__, version)(message)
 
 
-def read_message(message: type | str, version: int, data: bytes, pos: int = 0) -> Any:
+def read_message(message_class_or_name: type | str, version: int, data: bytes, pos: int = 0) -> Any:
     """Return a message of any class, such as ConsumerProtocolSubscription, by class or name."""
-    name = message if isinstance(message, str) else message.__name__
+    name = (
+        message_class_or_name
+        if isinstance(message_class_or_name, str)
+        else message_class_or_name.__name__
+    )
     return message_reader(name, version)(data, pos)
 
 
-def count_trailing_bytes(api_key: int, version: int, frame: bytes, pos: int) -> int:
+def count_bytes_after_request(api_key: int, version: int, frame: bytes, pos: int) -> int:
     """Return how many bytes follow the request in its frame; a correct client sends none."""
     _, end = message_and_end_reader(f"{api_name(api_key)}Request", version)(frame, pos)
     return len(frame) - end

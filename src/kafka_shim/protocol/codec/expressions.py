@@ -6,7 +6,7 @@ from kafka_shim.protocol.codec.function_source import Expression, FunctionSource
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID, FieldSpec, StructSpec
 
 
-def default_literal(source: FunctionSource, field: FieldSpec) -> Expression:
+def non_struct_default_expression(source: FunctionSource, field: FieldSpec) -> Expression:
     """Return the source of a field's default, which is not a struct."""
     assert field.default is not ...
     if field.default == ZERO_UUID:
@@ -19,7 +19,7 @@ def default_expression(
 ) -> Expression:
     """Return the source of a field's default."""
     if field.default is not ...:
-        return default_literal(source, field)
+        return non_struct_default_expression(source, field)
     assert field.struct is not None
     return f"{source.add_constant(field.struct.name, classes[field.struct.name])}()"
 
@@ -28,13 +28,13 @@ def constructor_expression(
     source: FunctionSource,
     classes: Mapping[str, type],
     struct: StructSpec,
-    values: Mapping[str, str],
+    locals_by_field: Mapping[str, str],
 ) -> str:
     """Return the call that builds a struct from locals by field name.
 
     Arguments are positional; fields without a local get their default, the last ones by omission.
     """
-    arguments = [values.get(field.name) for field in struct.fields]
+    arguments = [locals_by_field.get(field.name) for field in struct.fields]
     while arguments and arguments[-1] is None:
         arguments.pop()
     pairs = zip(struct.fields, arguments, strict=False)

@@ -20,7 +20,7 @@ LONG_ARRAY_LENGTH = 9
 ReadElements = Callable[[bytes, int], list[Any] | None]
 
 
-class FixedWidthArrayReaders(dict[int, ReadElements]):
+class FixedWidthArrayReadersByWrittenLength(dict[int, ReadElements]):
     """Functions `read(buf, pos)` by the written length of an array, made at first use.
 
     They return a list, or None if an element has tags. Arrays of `LONG_ARRAY_LENGTH` and more have
@@ -40,21 +40,21 @@ class FixedWidthArrayReaders(dict[int, ReadElements]):
     def __missing__(self, length: int) -> ReadElements:
         count = length - 1 if self._layout.is_flexible else length
         name = f"{count} x {self._struct.name} of {self._layout.name_with_version}"
-        read = self._source_for_count(count).compile(name)
+        read = self._reader_source_for_count(count).compile(name)
         self[length] = read
         return read
 
-    def _source_for_count(self, count: int) -> FunctionSource:
+    def _reader_source_for_count(self, element_count: int) -> FunctionSource:
         source = FunctionSource("read(buf, pos)")
-        if not count:
+        if not element_count:
             source.add_line("return []")
             return source
         codes = self._codes + ("B" if self._layout.is_flexible else "")
-        source.add_constant("READ", Struct(f">{codes * count}").unpack_from)
+        source.add_constant("READ", Struct(f">{codes * element_count}").unpack_from)
         fields = self._layout.untagged_fields(self._struct)
         targets: list[str] = []
         tags, items = [], []
-        for _ in range(count):
+        for _ in range(element_count):
             values = {field.name: source.new_local(field.attribute) for field in fields}
             targets += values.values()
             if self._layout.is_flexible:
@@ -68,7 +68,9 @@ class FixedWidthArrayReaders(dict[int, ReadElements]):
         source.add_line(f"return [{', '.join(items)}]")
         return source
 
-    def unpack_all_expression(self, source: FunctionSource, iter_unpack: LocalName) -> Expression:
+    def elements_from_pos_to_end_expression(
+        self, source: FunctionSource, iter_unpack: LocalName
+    ) -> Expression:
         """Return the expression that reads all elements between `pos` and `end`."""
         fields = self._layout.untagged_fields(self._struct)
         if fields == list(self._struct.fields[: len(fields)]):

@@ -12,18 +12,13 @@ _HANDLER = "kafka-shim-replace"
 
 def decode_like_java(data: bytes) -> str:
     """Return the text of `data`, with malformed chunks replaced."""
-    return data.decode("utf-8", _HANDLER)
-
-
-def text(data: bytes) -> str:
-    """Return the same as `decode_like_java`, faster if nothing is malformed."""
     try:
-        return data.decode()
+        return data.decode()  # faster without an error handler
     except UnicodeDecodeError:
-        return decode_like_java(data)
+        return data.decode("utf-8", _HANDLER)
 
 
-def _replace_malformed_part(error: UnicodeError) -> tuple[str, int]:
+def _replace_malformed_part_like_java(error: UnicodeError) -> tuple[str, int]:
     assert isinstance(error, UnicodeDecodeError)
     data, start = error.object, error.start
     if data[start] != 0xED or not 0xA0 <= _byte_or_zero(data, start + 1) <= 0xBF:
@@ -36,4 +31,4 @@ def _byte_or_zero(data: bytes, at: int) -> int:
     return data[at] if at < len(data) else 0
 
 
-codecs.register_error(_HANDLER, _replace_malformed_part)
+codecs.register_error(_HANDLER, _replace_malformed_part_like_java)

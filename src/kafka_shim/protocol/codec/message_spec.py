@@ -37,7 +37,7 @@ NONE = VersionRange(0, -1)
 ALL = VersionRange(0, TOP_VERSION)
 
 
-def version_range(text: str | None) -> VersionRange:
+def parse_version_range(text: str | None) -> VersionRange:
     """Parse Kafka's spelling: `none`, `3`, `0-4` or `2+`."""
     if text is None or text == "none":
         return NONE
@@ -48,31 +48,31 @@ def version_range(text: str | None) -> VersionRange:
 
 
 class FieldSpec(NamedTuple):
-    """One field: `kind` is a wire type (`int8`, `string`, `uuid`, ...) or `struct`."""
+    """One field: `element_kind` is a wire type (`int8`, `string`, `uuid`, ...) or `struct`."""
 
     name: str
     attribute: str
-    kind: str
+    element_kind: str
     is_array: bool
     struct: "StructSpec | None"
     versions: VersionRange
-    nullable: VersionRange
-    tagged: VersionRange
+    nullable_versions: VersionRange
+    tagged_versions: VersionRange
     tag: int
     default: object
     """Kafka's default: a value, None for null, `[]` for an array, `...` for an empty struct."""
     is_ignorable: bool
     can_be_compact: bool
-    entity: str
+    entity_type: str
 
     @property
-    def type_name(self) -> str:
+    def element_type_name(self) -> str:
         """Kafka's name of the element type, such as `int32` or `AclCreation`."""
-        return self.struct.name if self.struct else self.kind
+        return self.struct.name if self.struct else self.element_kind
 
     @property
-    def is_ever_null(self) -> bool:
-        return self.nullable.low <= self.nullable.high or self.default is None
+    def is_nullable_or_defaults_to_null(self) -> bool:
+        return self.nullable_versions.low <= self.nullable_versions.high or self.default is None
 
 
 class StructSpec(NamedTuple):
@@ -89,15 +89,15 @@ class MessageSpec(NamedTuple):
     type: str
     api_key: int
     versions: VersionRange
-    flexible: VersionRange
-    structs: tuple[StructSpec, ...]
+    flexible_versions: VersionRange
+    structs_inner_first: tuple[StructSpec, ...]
 
     @property
-    def struct(self) -> StructSpec:
-        return self.structs[-1]
+    def top_level_struct(self) -> StructSpec:
+        return self.structs_inner_first[-1]
 
 
-class _Field(msgspec.Struct, rename="camel"):
+class _FieldJson(msgspec.Struct, rename="camel"):
     name: str
     type: str
     versions: str
@@ -108,22 +108,22 @@ class _Field(msgspec.Struct, rename="camel"):
     default: str | None = None
     ignorable: bool = False
     entity_type: str = ""
-    fields: list["_Field"] = []
+    fields: list["_FieldJson"] = []
 
 
-class _Struct(msgspec.Struct):
+class _CommonStructJson(msgspec.Struct):
     name: str
-    fields: list[_Field]
+    fields: list[_FieldJson]
 
 
-class _Message(msgspec.Struct, rename="camel"):
+class _MessageJson(msgspec.Struct, rename="camel"):
     name: str
     type: str
     valid_versions: str
     flexible_versions: str
-    fields: list[_Field]
+    fields: list[_FieldJson]
     api_key: int = -1
-    common_structs: list[_Struct] = []
+    common_structs: list[_CommonStructJson] = []
 
 
 def snake_case(name: str) -> str:
@@ -135,53 +135,57 @@ def snake_case(name: str) -> str:
 @cache
 def load_message_spec(name: str) -> MessageSpec:
     """Return a message's definition by its full name, such as `CreateAclsRequest`."""
-    raw = msgspec.json.decode(definition_text(name), type=_Message)
+    raw = msgspec.json.decode(definition_text(name), type=_MessageJson)
     builder = _SpecBuilder({struct.name: struct.fields for struct in raw.common_structs})
-    builder.struct(raw.name, raw.fields)
+    builder.build_struct_once(raw.name, raw.fields)
     return MessageSpec(
         raw.name,
         raw.type,
         raw.api_key,
-        version_range(raw.valid_versions),
-        version_range(raw.flexible_versions),
-        tuple(builder.built.values()),
+        parse_version_range(raw.valid_versions),
+        parse_version_range(raw.flexible_versions),
+        tuple(builder.specs_by_name.values()),
     )
 
 
 class _SpecBuilder:
     """Turns raw fields into specs, each struct once and the inner ones first."""
 
-    def __init__(self, common: dict[str, list[_Field]]) -> None:
-        self._common = common
-        self.built: dict[str, StructSpec] = {}
+    def __init__(self, common_struct_fields: dict[str, list[_FieldJson]]) -> None:
+        self._common_struct_fields = common_struct_fields
+        self.specs_by_name: dict[str, StructSpec] = {}
 
-    def struct(self, name: str, raw: list[_Field]) -> StructSpec:
-        if name not in self.built:
-            fields = tuple(self._field(field) for field in raw)
-            self.built[name] = StructSpec(name, fields)
-        return self.built[name]
+    def build_struct_once(self, name: str, raw_fields: list[_FieldJson]) -> StructSpec:
+        if name not in self.specs_by_name:
+            fields = tuple(self._build_field(field) for field in raw_fields)
+            self.specs_by_name[name] = StructSpec(name, fields)
+        return self.specs_by_name[name]
 
-    def _field(self, raw: _Field) -> FieldSpec:
-        type_name = raw.type.removeprefix("[]")
+    def _build_field(self, raw_field: _FieldJson) -> FieldSpec:
+        type_name = raw_field.type.removeprefix("[]")
         struct = None
         if type_name[0].isupper():
-            struct = self.struct(type_name, raw.fields or self._common[type_name])
-        kind = "struct" if struct else type_name
-        is_array = raw.type.startswith("[]")
+            struct = self.build_struct_once(
+                type_name, raw_field.fields or self._common_struct_fields[type_name]
+            )
+        element_kind = "struct" if struct else type_name
+        is_array = raw_field.type.startswith("[]")
         return FieldSpec(
-            name=raw.name,
-            attribute=snake_case(raw.name),
-            kind=kind,
+            name=raw_field.name,
+            attribute=snake_case(raw_field.name),
+            element_kind=element_kind,
             is_array=is_array,
             struct=struct,
-            versions=version_range(raw.versions),
-            nullable=version_range(raw.nullable_versions),
-            tagged=version_range(raw.tagged_versions),
-            tag=raw.tag,
-            default=_parse_default(kind, raw.default, is_array=is_array),
-            is_ignorable=raw.ignorable,
-            can_be_compact=raw.flexible_versions != "none",
-            entity=raw.entity_type,
+            versions=parse_version_range(raw_field.versions),
+            nullable_versions=parse_version_range(raw_field.nullable_versions),
+            tagged_versions=parse_version_range(raw_field.tagged_versions),
+            tag=raw_field.tag,
+            default=_parse_default_or_zero_value(
+                element_kind, raw_field.default, is_array=is_array
+            ),
+            is_ignorable=raw_field.ignorable,
+            can_be_compact=raw_field.flexible_versions != "none",
+            entity_type=raw_field.entity_type,
         )
 
 
@@ -194,15 +198,17 @@ _EMPTY: dict[str, object] = {
 }
 
 
-def _parse_default(kind: str, text: str | None, *, is_array: bool) -> object:
-    if text == "null":
+def _parse_default_or_zero_value(
+    element_kind: str, default_text: str | None, *, is_array: bool
+) -> object:
+    if default_text == "null":
         return None
     if is_array:
         return []
-    if kind in INTEGERS:
-        return int(text, 0) if text else 0
-    if kind == "bool":
-        return text == "true"
-    if kind == "string":
-        return text or ""
-    return _EMPTY[kind]
+    if element_kind in INTEGERS:
+        return int(default_text, 0) if default_text else 0
+    if element_kind == "bool":
+        return default_text == "true"
+    if element_kind == "string":
+        return default_text or ""
+    return _EMPTY[element_kind]

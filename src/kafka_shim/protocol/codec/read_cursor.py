@@ -29,22 +29,22 @@ class ReadCursor:
         """Let the next emitted read put a value of a struct code into a local."""
         self._deferred_reads.append((local, struct_code))
 
-    def slice_and_advance_expression(self, length: LocalName, bytes_ahead: int) -> Expression:
+    def slice_and_set_pos_expression(self, length: LocalName, extra_bytes: int) -> Expression:
         """Return the expression for bytes from here on, and move `pos` behind them.
 
         They end `length` plus `bytes_ahead` bytes after `pos`, which is the current position then.
         """
-        plus = f" + {bytes_ahead}" if bytes_ahead else ""
+        plus = f" + {extra_bytes}" if extra_bytes else ""
         return f"buf[{self.position_expression()} : (pos := pos + {length}{plus})]"
 
     def emit_deferred_reads_and_advance(self) -> None:
         """Emit the reading of the deferred fields, and set `pos` to the position after them."""
-        self.emit_deferred_reads()
+        self.emit_deferred_reads_without_advancing()
         if self.bytes_ahead:
             self._source.add_line(f"pos += {self.bytes_ahead}")
             self.bytes_ahead = 0
 
-    def emit_deferred_reads(self) -> None:
+    def emit_deferred_reads_without_advancing(self) -> None:
         """Emit the reading of the deferred fields."""
         reads, self._deferred_reads = self._deferred_reads, []
         if not reads:

@@ -14,7 +14,10 @@ from kafka_shim.protocol.codec.expressions import (
     default_expression,
     struct_constant_name,
 )
-from kafka_shim.protocol.codec.fixed_width_arrays import LONG_ARRAY_LENGTH, FixedWidthArrayReaders
+from kafka_shim.protocol.codec.fixed_width_arrays import (
+    LONG_ARRAY_LENGTH,
+    FixedWidthArrayReadersByWrittenLength,
+)
 from kafka_shim.protocol.codec.function_source import FunctionSource, LocalName
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from kafka_shim.protocol.codec.read_cursor import ReadCursor
@@ -68,23 +71,22 @@ class _ReaderGenerator:
         source.add_line("start = pos")
         source.mark_insertion_point()
         with source.indented_block("try"):
-            message = self._emit_struct(self._layout.message.struct, "message")
+            message = self._emit_struct(self._layout.message.top_level_struct, "message")
             self._cursor.emit_deferred_reads_and_advance()
             with source.indented_block("if pos > len(buf)"):
-                source.add_line(
-                    f"raise {self._add_runtime_constant('missing_bytes_error')}(buf, pos)"
-                )
+                missing = self._add_runtime_or_limited_function("missing_bytes_error")
+                source.add_line(f"raise {missing}(buf, pos)")
             source.add_line(f"return {message}, pos" if returns_end else f"return {message}")
         if not replaces_invalid_utf8:
             with source.indented_block("except UnicodeDecodeError"):
                 source.add_line("return again(buf, start)")
         source.add_constant("READ_ERRORS", READ_ERRORS)
         with source.indented_block("except READ_ERRORS as error"):
-            damaged = self._add_runtime_constant("undecodable_message_error")
+            damaged = self._add_runtime_or_limited_function("undecodable_message_error")
             source.add_line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
-    def _add_runtime_constant(self, name: str) -> str:
+    def _add_runtime_or_limited_function(self, name: str) -> str:
         """Add a function of `runtime`, its limited form if needed, and return its name."""
         function = getattr(runtime, name)
         if self._limits_counts:
@@ -96,11 +98,12 @@ class _ReaderGenerator:
     def _emit_struct(self, struct: StructSpec, name: str) -> LocalName:
         """Emit the reading of a struct; return its local."""
         values = {
-            field.name: self._emit_field(field) for field in self._layout.untagged_fields(struct)
+            field.name: self._emit_or_defer_field(field)
+            for field in self._layout.untagged_fields(struct)
         }
         result = self.source.new_local(name)
         if not self._layout.is_flexible:
-            self._cursor.emit_deferred_reads()
+            self._cursor.emit_deferred_reads_without_advancing()
             self.source.add_line(
                 f"{result} = {constructor_expression(self.source, self._classes, struct, values)}"
             )
@@ -109,7 +112,7 @@ class _ReaderGenerator:
         self._cursor.defer_read(tags, "B")
         self._cursor.emit_deferred_reads_and_advance()
         known = self._layout.tagged_fields(struct)
-        unknown = self._emit_tag_section(known, tags, values) if known else ""
+        unknown = self._emit_tag_section_with_known_tags(known, tags, values) if known else ""
         self.source.add_line(
             f"{result} = {constructor_expression(self.source, self._classes, struct, values)}"
         )
@@ -118,40 +121,41 @@ class _ReaderGenerator:
                 self.source.add_line(f"{result}.unknown_tags = tuple({unknown})")
         else:
             with self.source.indented_block(f"if {tags}"):
-                read_tags = self._add_runtime_constant("read_tags")
+                read_tags = self._add_runtime_or_limited_function("read_tags")
                 self.source.add_line(f"{result}.unknown_tags, pos = {read_tags}(buf, pos, {tags})")
         return result
 
-    def _emit_tag_section(
-        self, tagged_fields: list[FieldSpec], count: LocalName, values: dict[str, LocalName]
+    def _emit_tag_section_with_known_tags(
+        self,
+        tagged_fields: list[FieldSpec],
+        first_byte: LocalName,
+        locals_by_field: dict[str, LocalName],
     ) -> LocalName:
         """Emit the reading of a tag section with known tags; return the local of unknown ones."""
         source = self.source
         for field in tagged_fields:
-            values[field.name] = source.new_local(field.attribute)
-            source.add_line(
-                f"{values[field.name]} = {default_expression(source, self._classes, field)}"
-            )
+            local = locals_by_field[field.name] = source.new_local(field.attribute)
+            source.add_line(f"{local} = {default_expression(source, self._classes, field)}")
         unknown = source.new_local("unknown")
         source.add_line(f"{unknown} = ()")
-        with source.indented_block(f"if {count}"):
-            varint = self._add_runtime_constant("read_unsigned_varint")
+        with source.indented_block(f"if {first_byte}"):
+            varint = self._add_runtime_or_limited_function("read_unsigned_varint")
             source.add_line(f"{unknown} = []")
-            with source.indented_block(f"if {count} > 127"):
-                source.add_line(f"{count}, pos = {varint}(buf, pos - 1)")
+            with source.indented_block(f"if {first_byte} > 127"):
+                source.add_line(f"{first_byte}, pos = {varint}(buf, pos - 1)")
                 if self._limits_counts:
                     source.add_line(
-                        f"{self._add_runtime_constant('raise_if_too_many_tags')}({count})"
+                        f"{self._add_runtime_or_limited_function('raise_if_too_many_tags')}({first_byte})"
                     )
             tag, size = source.new_local("tag"), source.new_local("size")
-            with source.indented_block(f"for _ in range({count})"):
+            with source.indented_block(f"for _ in range({first_byte})"):
                 source.add_line(f"{tag}, pos = {varint}(buf, pos)")
                 source.add_line(f"{size}, pos = {varint}(buf, pos)")
                 for index, field in enumerate(tagged_fields):
                     with source.indented_block(f"{'elif' if index else 'if'} {tag} == {field.tag}"):
-                        value = self._emit_field(field)
+                        value = self._emit_or_defer_field(field)
                         self._cursor.emit_deferred_reads_and_advance()
-                        source.add_line(f"{values[field.name]} = {value}")
+                        source.add_line(f"{locals_by_field[field.name]} = {value}")
                 with source.indented_block("else"):
                     source.add_line(f"end = pos + {size}")
                     source.add_line(f"{unknown}.append(({tag}, buf[pos:end]))")
@@ -160,16 +164,16 @@ class _ReaderGenerator:
 
     # --- values
 
-    def _emit_field(self, field: FieldSpec) -> LocalName:
+    def _emit_or_defer_field(self, field: FieldSpec) -> LocalName:
         """Emit the reading of a field, or defer it; return its local."""
         if field.is_array:
             return self._emit_array(field)
-        return self._emit_single_value(field, nullable=self._layout.is_nullable(field))
+        return self._emit_or_defer_single_value(field, nullable=self._layout.is_nullable(field))
 
-    def _emit_single_value(self, field: FieldSpec, *, nullable: bool) -> LocalName:
-        if field.kind in STRUCT_CODES:
+    def _emit_or_defer_single_value(self, field: FieldSpec, *, nullable: bool) -> LocalName:
+        if field.element_kind in STRUCT_CODES:
             local = self.source.new_local(field.attribute)
-            self._cursor.defer_read(local, STRUCT_CODES[field.kind])
+            self._cursor.defer_read(local, STRUCT_CODES[field.element_kind])
             return local
         if field.struct:
             return self._emit_inner_struct(field, field.struct, nullable=nullable)
@@ -194,42 +198,42 @@ class _ReaderGenerator:
 
     def _emit_string_or_bytes(self, field: FieldSpec, *, nullable: bool) -> LocalName:
         """Emit the reading of a string, bytes or records."""
-        is_text = field.kind == "string"
+        is_text = field.element_kind == "string"
         decode = self._decode if is_text else ""
         if self._layout.is_compact(field):
-            return self._emit_compact_string(field, decode, nullable=nullable)
+            return self._emit_compact_string_or_bytes(field, decode, nullable=nullable)
         source, result = self.source, self.source.new_local(field.attribute)
-        length = self._emit_length("h" if is_text else "i")
+        length = self._emit_length_or_first_byte("h" if is_text else "i")
         if nullable:
             self._cursor.emit_deferred_reads_and_advance()
             source.add_line(f"{result} = None")
         else:
             with source.indented_block(f"if {length} < 0"):
-                null_error = self._add_runtime_constant("null_not_allowed_error")
+                null_error = self._add_runtime_or_limited_function("null_not_allowed_error")
                 source.add_line(f'raise {null_error}("{field.name}", pos)')
         with (
             source.indented_block(f"if {length} >= 0") if nullable else source.unconditional_block()
         ):
-            content = self._cursor.slice_and_advance_expression(length, self._cursor.bytes_ahead)
+            content = self._cursor.slice_and_set_pos_expression(length, self._cursor.bytes_ahead)
             source.add_line(f"{result} = {content}{decode}")
         self._cursor.bytes_ahead = 0
         return result
 
-    def _emit_compact_string(
+    def _emit_compact_string_or_bytes(
         self, field: FieldSpec, decode_call: str, *, nullable: bool
     ) -> LocalName:
         source, result = self.source, self.source.new_local(field.attribute)
-        length = self._emit_length("B")
+        length = self._emit_length_or_first_byte("B")
         with source.indented_block(f"if {length} and {length} < 128"):
             bytes_ahead = self._cursor.bytes_ahead - 1
-            content = self._cursor.slice_and_advance_expression(length, bytes_ahead)
+            content = self._cursor.slice_and_set_pos_expression(length, bytes_ahead)
             source.add_line(f"{result} = {content}{decode_call}")
         if nullable:
             with source.indented_block(f"elif not {length}"):
                 source.add_line(f"{result}, pos = None, {self._cursor.position_expression()}")
         with source.indented_block("else"):
-            kind = "string" if field.kind == "string" else "bytes"
-            long = self._add_runtime_constant(
+            kind = "string" if field.element_kind == "string" else "bytes"
+            long = self._add_runtime_or_limited_function(
                 f"read_compact_{'nullable_' if nullable else ''}{kind}"
             )
             position = self._cursor.position_expression()
@@ -237,28 +241,28 @@ class _ReaderGenerator:
         self._cursor.bytes_ahead = 0
         return result
 
-    def _emit_length(self, struct_code: str) -> LocalName:
+    def _emit_length_or_first_byte(self, struct_code: str) -> LocalName:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.new_local("n")
         self._cursor.defer_read(length, struct_code)
-        self._cursor.emit_deferred_reads()
+        self._cursor.emit_deferred_reads_without_advancing()
         return length
 
     # --- arrays
 
     def _emit_array(self, field: FieldSpec) -> LocalName:
-        if field.kind in STRUCT_CODES:
+        if field.element_kind in STRUCT_CODES:
             return self._emit_number_array(field)
         source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._emit_length("B" if compact else "i")
+        length = self._emit_length_or_first_byte("B" if compact else "i")
         self._cursor.emit_deferred_reads_and_advance()
         low = 0 if compact else -1
         minimum = self._layout.min_element_bytes(field)
         is_long = f"{length} > 127" if nullable else f"not {low} < {length} < 128"
         with source.indented_block(f"if {is_long}"):
-            check = self._add_runtime_constant(
-                "read_compact_count" if compact else "check_int32_count"
+            check = self._add_runtime_or_limited_function(
+                "read_compact_count_plus_one" if compact else "check_int32_count"
             )
             arguments = f'buf, pos, {length}, {minimum}, {nullable}, "{field.name}"'
             source.add_line(f"{length}, pos = {check}({arguments})")
@@ -275,7 +279,7 @@ class _ReaderGenerator:
     def _emit_elements(self, field: FieldSpec, result: LocalName, length: LocalName) -> None:
         source = self.source
         if field.struct and self._layout.fixed_width_struct_codes(field.struct):
-            self._emit_fixed_width_elements(field.struct, result, length)
+            self._emit_fixed_width_elements_unless_tagged(field.struct, result, length)
             if not self._layout.is_flexible:
                 return
             with source.indented_block(f"if {result} is None"):
@@ -290,16 +294,16 @@ class _ReaderGenerator:
         count = f"{length} - 1" if self._layout.is_compact(field) else length
         self.source.add_line(f"{result} = []")
         with self.source.indented_block(f"for _ in range({count})"):
-            element = self._emit_single_value(field, nullable=False)
+            element = self._emit_or_defer_single_value(field, nullable=False)
             self._cursor.emit_deferred_reads_and_advance()
             self.source.add_line(f"{result}.append({element})")
 
-    def _emit_fixed_width_elements(
+    def _emit_fixed_width_elements_unless_tagged(
         self, struct: StructSpec, result: LocalName, length: LocalName
     ) -> None:
         """Emit the reading of all elements without a loop; None if one has tags."""
         source, flexible = self.source, self._layout.is_flexible
-        rows = FixedWidthArrayReaders(self._layout, struct, self._classes)
+        rows = FixedWidthArrayReadersByWrittenLength(self._layout, struct, self._classes)
         size = rows.element_struct.size
         few = source.add_constant(f"ROWS_{struct.name}", rows)
         source.add_line(f"end = pos + {size} * {length}{f' - {size}' if flexible else ''}")
@@ -318,7 +322,7 @@ class _ReaderGenerator:
                 struct_constant_name("EACH", rows.element_struct.format),
                 rows.element_struct.iter_unpack,
             )
-            source.add_line(f"{result} = {rows.unpack_all_expression(source, each)}")
+            source.add_line(f"{result} = {rows.elements_from_pos_to_end_expression(source, each)}")
         if not flexible:
             source.add_line("pos = end")
 
@@ -326,19 +330,21 @@ class _ReaderGenerator:
         """Emit the reading of an array of numbers or uuids."""
         source, result = self.source, self.source.new_local(field.attribute)
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
-        length = self._emit_length("B" if compact else "i")
-        code = STRUCT_CODES[field.kind]
+        length = self._emit_length_or_first_byte("B" if compact else "i")
+        code = STRUCT_CODES[field.element_kind]
         width = STRUCT_CODE_WIDTHS[code]
         position = self._cursor.position_expression()
         arguments = f'buf, {position}, {length}, "{code}", {nullable}, "{field.name}"'
-        read_array = self._add_runtime_constant(
+        read_array = self._add_runtime_or_limited_function(
             "read_compact_number_array" if compact else "read_number_array"
         )
         long = f"{result}, pos = {read_array}"
-        if field.kind == "uuid":
+        if field.element_kind == "uuid":
             source.add_line(f"{long}({arguments})")
         else:
-            table = source.add_constant(f"UNPACK_{field.kind}", runtime.fixed_count_unpackers(code))
+            table = source.add_constant(
+                f"UNPACK_{field.element_kind}", runtime.fixed_count_unpackers(code)
+            )
             low, index = (0, f"{length} - 1") if compact else (-1, length)
             rest = self._cursor.bytes_ahead - width if compact else self._cursor.bytes_ahead
             with source.indented_block(f"if {low} < {length} < {runtime.SHORT_ARRAY_LENGTH}"):

@@ -9,7 +9,7 @@ from functools import cache
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import api_name, message_definition
+from kafka_shim.protocol.codec.catalogue import api_name, message_spec_with_checked_version
 from kafka_shim.protocol.codec.codecs import message_reader
 from kafka_shim.protocol.codec.message_spec import ZERO_UUID
 from kafka_shim.protocol.codec.resource_names_source import resource_names_source
@@ -36,14 +36,14 @@ NamesReader = Callable[[bytes, int], ResourceNames]
 
 
 @cache
-def names_reader(message: str, version: int) -> NamesReader:
+def names_reader(message_name: str, version: int) -> NamesReader:
     """Return `read(buf, pos) -> names` for a request by its full name, such as `FetchRequest`."""
-    if message == "FindCoordinatorRequest":
+    if message_name == "FindCoordinatorRequest":
         return _find_coordinator_names_reader(version)
-    spec = message_definition(message, version)
+    spec = message_spec_with_checked_version(message_name, version)
     constants = {"ResourceNames": ResourceNames, "NOTHING": ZERO_UUID}
     return resource_names_source(spec, version, constants).compile(
-        f"names reader of {message} v{version}"
+        f"names reader of {message_name} v{version}"
     )
 
 

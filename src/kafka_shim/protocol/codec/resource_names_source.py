@@ -41,9 +41,9 @@ class _NamesReaderGenerator:
             self.source.add_constant(name, value)
 
     def generate(self) -> FunctionSource:
-        source, struct = self.source, self._layout.message.struct
+        source, struct = self.source, self._layout.message.top_level_struct
         fields = self._layout.untagged_fields(struct)
-        while fields and not self._is_resource_name(fields[-1], struct):
+        while fields and not self._is_or_contains_resource_name(fields[-1], struct):
             fields.pop()
         if not fields:
             source.add_line("return ResourceNames()")
@@ -56,29 +56,30 @@ class _NamesReaderGenerator:
             self._cursor.emit_deferred_reads_and_advance()
             with source.indented_block("if pos > len(buf)"):
                 source.add_line(
-                    f"raise {self._add_runtime_constant('missing_bytes_error')}(buf, pos)"
+                    f"raise {self._add_runtime_function('missing_bytes_error')}(buf, pos)"
                 )
             source.add_line(f"return ResourceNames({', '.join(NAME_LISTS)})")
         source.add_constant("READ_ERRORS", READ_ERRORS)
         with source.indented_block("except READ_ERRORS as error"):
-            damaged = self._add_runtime_constant("undecodable_message_error")
+            damaged = self._add_runtime_function("undecodable_message_error")
             title = self._layout.name_with_version
             source.add_line(f'raise {damaged}("{title}", buf, start, error) from error')
         return source
 
-    def _add_runtime_constant(self, name: str) -> str:
+    def _add_runtime_function(self, name: str) -> str:
         return self.source.add_constant(name, getattr(runtime, name))
 
     # --- resource names
 
-    def _is_resource_name(self, field: FieldSpec, struct: StructSpec) -> bool:
+    def _is_or_contains_resource_name(self, field: FieldSpec, parent_struct: StructSpec) -> bool:
         if field.struct:
             return self._contains_resource_names(field.struct)
-        return self._list_name_for_field(field, struct) is not None
+        return self._list_name_for_field(field, parent_struct) is not None
 
     def _contains_resource_names(self, struct: StructSpec) -> bool:
         return any(
-            self._is_resource_name(field, struct) for field in self._layout.untagged_fields(struct)
+            self._is_or_contains_resource_name(field, struct)
+            for field in self._layout.untagged_fields(struct)
         )
 
     def _list_name_for_field(self, field: FieldSpec, struct: StructSpec) -> str | None:
@@ -91,7 +92,7 @@ class _NamesReaderGenerator:
             return "groups"
         if field.name == "ResourceName" and struct.name.endswith("ConfigsResource"):
             return "config_resources"
-        return _ENTITIES.get(field.entity)
+        return _ENTITIES.get(field.entity_type)
 
     # --- fields
 
@@ -100,7 +101,7 @@ class _NamesReaderGenerator:
         if self._layout.is_flexible:
             here, after = self._cursor.position_expression(), self._cursor.position_expression(1)
             with self.source.indented_block(f"if buf[{here}]"):
-                skip = self._add_runtime_constant("skip_tags")
+                skip = self._add_runtime_function("skip_tags")
                 self.source.add_line(f"pos = {skip}(buf, {after}, buf[{here}])")
             with self.source.indented_block("else"):
                 self.source.add_line(f"pos += {self._cursor.bytes_ahead + 1}")
@@ -117,15 +118,19 @@ class _NamesReaderGenerator:
     def _emit_single_field(
         self, field: FieldSpec, list_name: str | None, *, nullable: bool
     ) -> None:
-        if field.kind in STRUCT_CODES:
-            self._emit_fixed_width(field, list_name)
+        if field.element_kind in STRUCT_CODES:
+            self._emit_fixed_width_append_or_skip(field, list_name)
         elif field.struct:
             self._emit_inner_struct(field.struct, nullable=nullable)
         else:
             self._emit_string(field, list_name)
 
-    def _emit_fixed_width(self, field: FieldSpec, list_name: str | None) -> None:
-        width = STRUCT_CODE_WIDTHS[STRUCT_CODES[field.kind]]
+    def _emit_fixed_width_append_or_skip(self, field: FieldSpec, list_name: str | None) -> None:
+        """Emit the reading of a field of fixed width; zero ids are not appended.
+
+        A resource type stays in a local for the name that follows it.
+        """
+        width = STRUCT_CODE_WIDTHS[STRUCT_CODES[field.element_kind]]
         if list_name:
             value = self.source.new_local(field.attribute)
             position = self._cursor.position_expression()
@@ -148,7 +153,7 @@ class _NamesReaderGenerator:
             self._emit_struct(struct)
             self._cursor.emit_deferred_reads_and_advance()
 
-    def _emit_length(self, struct_code: str) -> LocalName:
+    def _emit_length_or_first_byte(self, struct_code: str) -> LocalName:
         """Emit the reading of a length, of its first byte if it is compact; return its local."""
         length = self.source.new_local("n")
         if struct_code == "B":
@@ -166,14 +171,14 @@ class _NamesReaderGenerator:
     def _emit_string(self, field: FieldSpec, list_name: str | None) -> None:
         source = self.source
         if not self._layout.is_compact(field):
-            length = self._emit_length("h" if field.kind == "string" else "i")
+            length = self._emit_length_or_first_byte("h" if field.element_kind == "string" else "i")
             self._cursor.emit_deferred_reads_and_advance()
             with source.indented_block(
                 f"if {length} > 0" if not list_name else f"if {length} >= 0"
             ):
                 source.add_line(self._skip_or_append_statement(list_name, length, 0))
             return
-        length = self._emit_length("B")
+        length = self._emit_length_or_first_byte("B")
         with source.indented_block(f"if {length} and {length} < 128"):
             source.add_line(
                 self._skip_or_append_statement(list_name, length, self._cursor.bytes_ahead - 1)
@@ -181,13 +186,13 @@ class _NamesReaderGenerator:
         with source.indented_block("else"):
             if list_name:
                 value = source.new_local("value")
-                long = self._add_runtime_constant("read_compact_nullable_string")
+                long = self._add_runtime_function("read_compact_nullable_string")
                 position = self._cursor.position_expression()
                 source.add_line(f'{value}, pos = {long}(buf, {position}, {length}, "{field.name}")')
                 with source.indented_block(f"if {value} is not None"):
-                    source.add_line(self._append_statement(list_name, value))
+                    source.add_line(self._append_name_or_config_pair_statement(list_name, value))
             else:
-                skip = self._add_runtime_constant("skip_compact_bytes")
+                skip = self._add_runtime_function("skip_compact_bytes")
                 source.add_line(
                     f"pos = {skip}(buf, {self._cursor.position_expression()}, {length})"
                 )
@@ -197,13 +202,13 @@ class _NamesReaderGenerator:
         self, list_name: str | None, length: LocalName, extra_bytes: int
     ) -> str:
         if list_name:
-            return self._append_statement(
+            return self._append_name_or_config_pair_statement(
                 list_name,
-                f"{self._cursor.slice_and_advance_expression(length, extra_bytes)}{_DECODE}",
+                f"{self._cursor.slice_and_set_pos_expression(length, extra_bytes)}{_DECODE}",
             )
         return f"pos += {length} + {extra_bytes}" if extra_bytes else f"pos += {length}"
 
-    def _append_statement(self, list_name: str, value: Expression) -> str:
+    def _append_name_or_config_pair_statement(self, list_name: str, value: Expression) -> str:
         name_expression = f"(resource_type, {value})" if list_name == "config_resources" else value
         return f"{list_name}.append({name_expression})"
 
@@ -211,10 +216,12 @@ class _NamesReaderGenerator:
 
     def _emit_array(self, field: FieldSpec, list_name: str | None) -> None:
         source, compact = self.source, self._layout.is_compact(field)
-        length = self._emit_length("B" if compact else "i")
+        length = self._emit_length_or_first_byte("B" if compact else "i")
         self._cursor.emit_deferred_reads_and_advance()
         minimum = self._layout.min_element_bytes(field)
-        check = self._add_runtime_constant("read_compact_count" if compact else "check_int32_count")
+        check = self._add_runtime_function(
+            "read_compact_count_plus_one" if compact else "check_int32_count"
+        )
         is_long = f"{length} > 127"
         with source.indented_block(f"if {is_long}"):
             arguments = f'buf, pos, {length}, {minimum}, True, "{field.name}"'
@@ -224,8 +231,10 @@ class _NamesReaderGenerator:
 
     def _emit_elements(self, field: FieldSpec, list_name: str | None, count: Expression) -> None:
         source, struct = self.source, field.struct
-        if field.kind in STRUCT_CODES and not list_name:
-            source.add_line(f"pos += {STRUCT_CODE_WIDTHS[STRUCT_CODES[field.kind]]} * ({count})")
+        if field.element_kind in STRUCT_CODES and not list_name:
+            source.add_line(
+                f"pos += {STRUCT_CODE_WIDTHS[STRUCT_CODES[field.element_kind]]} * ({count})"
+            )
             return
         stride = (
             self._layout.fixed_width_struct_codes(struct)

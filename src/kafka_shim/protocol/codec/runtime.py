@@ -71,7 +71,7 @@ def null_not_allowed_error(field_name: str, pos: int) -> DecodeError:
     return DecodeError(f"`{field_name}` is null, which is not allowed, at byte {pos}")
 
 
-def _read_compact_length(buf: bytes, pos: int, first_byte: int) -> tuple[int, int]:
+def _read_rest_of_compact_length(buf: bytes, pos: int, first_byte: int) -> tuple[int, int]:
     """Read the rest of a compact length after its first byte; -1 is null."""
     if first_byte < 128:
         return first_byte - 1, pos
@@ -85,15 +85,15 @@ def _read_compact_length(buf: bytes, pos: int, first_byte: int) -> tuple[int, in
 
 def skip_compact_bytes(buf: bytes, pos: int, first_byte: int) -> int:
     """Return the position after compact bytes that are null or have a length of several bytes."""
-    length, pos = _read_compact_length(buf, pos, first_byte)
+    length, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     return pos + length if length > 0 else pos
 
 
 def read_compact_nullable_string(
     buf: bytes, pos: int, first_byte: int, field_name: str
 ) -> tuple[str | None, int]:
-    """Read a compact string that is null, or whose length has more bytes than `first`."""
-    length, pos = _read_compact_length(buf, pos, first_byte)
+    """Read a compact string that is null, or whose length has more bytes than `first_byte`."""
+    length, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     if length < 0:
         return None, pos
     if length > STRING_BYTES_MAX:
@@ -112,11 +112,11 @@ def read_compact_string(buf: bytes, pos: int, first_byte: int, field_name: str) 
 def read_compact_nullable_bytes(
     buf: bytes, pos: int, first_byte: int, field_name: str
 ) -> tuple[bytes | None, int]:
-    """Read compact bytes that are null, or whose length has more bytes than `first`."""
+    """Read compact bytes that are null, or whose length has more bytes than `first_byte`."""
     if first_byte > 127 and buf[pos] < 128:  # like the lengths of most batches
         length, pos = first_byte - 129 + (buf[pos] << 7), pos + 1
     else:
-        length, pos = _read_compact_length(buf, pos, first_byte)
+        length, pos = _read_rest_of_compact_length(buf, pos, first_byte)
         if length < 0:
             return None, pos
     end = pos + length
@@ -151,11 +151,11 @@ def check_int32_count(
     return max(count, -1), pos
 
 
-def read_compact_count(
+def read_compact_count_plus_one(
     buf: bytes, pos: int, first_byte: int, min_element_bytes: int, nullable: bool, field_name: str
 ) -> tuple[int, int]:
     """Read a compact count whose first byte is `first_byte`: the count plus one; 0 is null."""
-    count, pos = _read_compact_length(buf, pos, first_byte)
+    count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     count, pos = check_int32_count(buf, pos, count, min_element_bytes, nullable, field_name)
     return count + 1, pos
 
@@ -178,12 +178,13 @@ def read_compact_number_array(
     buf: bytes, pos: int, first_byte: int, struct_code: str, nullable: bool, field_name: str
 ) -> tuple[list[Any] | None, int]:
     """Read a compact array of numbers or uuids, of any length."""
-    count, pos = _read_compact_length(buf, pos, first_byte)
+    count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     return read_number_array(buf, pos, count, struct_code, nullable, field_name)
 
 
-def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
-    """Read a tag section without known tags; `count` is its first byte, already read."""
+def read_tags(buf: bytes, pos: int, first_byte: int) -> tuple[Tags, int]:
+    """Read a tag section without known tags, whose first byte is already read."""
+    count = first_byte
     if count > 127:
         count, pos = read_unsigned_varint(buf, pos - 1)
     tags: list[tuple[int, bytes]] = []
@@ -198,9 +199,9 @@ def read_tags(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
     return tuple(tags), pos
 
 
-def skip_tags(buf: bytes, pos: int, count: int) -> int:
-    """Return the position after a tag section; `count` is its first byte, already read."""
-    return read_tags(buf, pos, count)[1]
+def skip_tags(buf: bytes, pos: int, first_byte: int) -> int:
+    """Return the position after a tag section, whose first byte is already read."""
+    return read_tags(buf, pos, first_byte)[1]
 
 
 def raise_if_too_many_tags(count: int) -> None:
@@ -209,11 +210,11 @@ def raise_if_too_many_tags(count: int) -> None:
         raise DecodeError(f"{count} tagged fields are more than {TAGGED_FIELDS_MAX}")
 
 
-def read_tags_limited(buf: bytes, pos: int, count: int) -> tuple[Tags, int]:
+def read_tags_limited(buf: bytes, pos: int, first_byte: int) -> tuple[Tags, int]:
     """Read a tag section as `read_tags` does. Raise DecodeError if it has too many fields."""
-    if count > 127:
+    if first_byte > 127:
         raise_if_too_many_tags(read_unsigned_varint(buf, pos - 1)[0])
-    return read_tags(buf, pos, count)
+    return read_tags(buf, pos, first_byte)
 
 
 def check_int32_count_limited(
@@ -225,11 +226,11 @@ def check_int32_count_limited(
     return check_int32_count(buf, pos, count, min_element_bytes, nullable, field_name)
 
 
-def read_compact_count_limited(
+def read_compact_count_plus_one_limited(
     buf: bytes, pos: int, first_byte: int, min_element_bytes: int, nullable: bool, field_name: str
 ) -> tuple[int, int]:
-    """Read a compact count as `read_compact_count` does. Raise DecodeError if it is too large."""
-    count, pos = _read_compact_length(buf, pos, first_byte)
+    """Read a count as `read_compact_count_plus_one` does. Raise DecodeError if it is too large."""
+    count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     count, pos = check_int32_count_limited(buf, pos, count, min_element_bytes, nullable, field_name)
     return count + 1, pos
 
@@ -246,7 +247,7 @@ def read_compact_number_array_limited(
     buf: bytes, pos: int, first_byte: int, struct_code: str, nullable: bool, field_name: str
 ) -> tuple[list[Any] | None, int]:
     """Read an array as `read_compact_number_array` does. Raise DecodeError if too long."""
-    count, pos = _read_compact_length(buf, pos, first_byte)
+    count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
     return read_number_array_limited(buf, pos, count, struct_code, nullable, field_name)
 
 
@@ -261,8 +262,8 @@ def undecodable_message_error(
     )
 
 
-def missing_bytes_error(buf: bytes, pos: int) -> DecodeError:
-    return DecodeError(f"{pos - len(buf)} bytes are missing at its end")
+def missing_bytes_error(buf: bytes, wanted_end: int) -> DecodeError:
+    return DecodeError(f"{wanted_end - len(buf)} bytes are missing at its end")
 
 
 # --- writing
@@ -280,7 +281,7 @@ def encode_unsigned_varint(value: int) -> bytes:
     return bytes(out)
 
 
-def encode_error_message_shortened(text: str) -> bytes:
+def encode_error_message_cut_with_ellipsis(text: str) -> bytes:
     """Encode an error message, shortened to the maximum length of a string.
 
     Messages quote values of clients, which can have that length already.
@@ -293,7 +294,7 @@ def encode_error_message_shortened(text: str) -> bytes:
 
 
 def encode_tag_section(known_fields: Iterable[tuple[int, bytes]], unknown_tags: Tags) -> bytes:
-    """Write tagged fields, known and unknown, in the order of their tags."""
+    """Encode tagged fields in the order of their tags. Raise EncodeError if a tag is repeated."""
     fields = sorted((*known_fields, *unknown_tags), key=lambda field: field[0])
     chunks = [encode_unsigned_varint(len(fields))]
     previous = -1
@@ -341,13 +342,13 @@ class PackersByArrayLengths(dict[Any, Pack]):
     def __missing__(self, key: int | tuple[int, ...]) -> Pack:
         counts = key if isinstance(key, tuple) else (key,)
         if self._is_compact and max(counts) > 126:
-            return self._packer_with_varint_counts(counts)
+            return self._uncached_packer_with_varint_counts(counts)
         pack = Struct(self._template.format(*counts)).pack
         if len(self) < PACKERS_MAX and max(counts) < SHORT_ARRAY_LENGTH:
             self[key] = pack
         return pack
 
-    def _packer_with_varint_counts(self, counts: Sequence[int]) -> Pack:
+    def _uncached_packer_with_varint_counts(self, counts: Sequence[int]) -> Pack:
         """Return a packer for counts of more than one byte."""
         head, *chunks = self._template.split("B{}")
         bodies = [f"{count}{part}" for count, part in zip(counts, chunks, strict=True)]

@@ -40,7 +40,7 @@ class WireLayout:
 
     @cached_property
     def is_flexible(self) -> bool:
-        return self.message.flexible.has(self.version)
+        return self.message.flexible_versions.has(self.version)
 
     @property
     def name_with_version(self) -> str:
@@ -50,14 +50,14 @@ class WireLayout:
         return field.versions.has(self.version)
 
     def is_tagged(self, field: FieldSpec) -> bool:
-        return self.is_flexible and field.tagged.has(self.version)
+        return self.is_flexible and field.tagged_versions.has(self.version)
 
     def is_nullable(self, field: FieldSpec) -> bool:
-        return field.nullable.has(self.version)
+        return field.nullable_versions.has(self.version)
 
     def null_struct_mark(self, field: FieldSpec) -> int:
         """Return the byte that stands for a null struct: -1, but 0 in tagged fields."""
-        return 0 if field.tagged.has(self.version) else 255
+        return 0 if field.tagged_versions.has(self.version) else 255
 
     def is_compact(self, field: FieldSpec) -> bool:
         return self.is_flexible and field.can_be_compact
@@ -93,16 +93,16 @@ class WireLayout:
         return self._min_scalar_bytes(field)
 
     def _min_scalar_bytes(self, field: FieldSpec) -> int:
-        if field.kind in STRUCT_CODES:
-            return STRUCT_CODE_WIDTHS[STRUCT_CODES[field.kind]]
+        if field.element_kind in STRUCT_CODES:
+            return STRUCT_CODE_WIDTHS[STRUCT_CODES[field.element_kind]]
         if self.is_compact(field):
             return 1
-        return 2 if field.kind == "string" else 4
+        return 2 if field.element_kind == "string" else 4
 
     def fixed_width_struct_codes(self, struct: StructSpec) -> str | None:
         """Return the struct codes of a struct with only fixed-width fields, else None."""
         fields = self.untagged_fields(struct)
-        fixed = all(f.kind in STRUCT_CODES and not f.is_array for f in fields)
+        fixed = all(f.element_kind in STRUCT_CODES and not f.is_array for f in fields)
         if not fields or not fixed or self.tagged_fields(struct):
             return None
-        return "".join(STRUCT_CODES[f.kind] for f in fields)
+        return "".join(STRUCT_CODES[f.element_kind] for f in fields)

@@ -10,7 +10,10 @@ from collections.abc import Mapping
 from struct import Struct, error as struct_error
 
 from kafka_shim.protocol.codec import runtime
-from kafka_shim.protocol.codec.expressions import default_literal, struct_constant_name
+from kafka_shim.protocol.codec.expressions import (
+    non_struct_default_expression,
+    struct_constant_name,
+)
 from kafka_shim.protocol.codec.function_source import Expression, FunctionSource
 from kafka_shim.protocol.codec.message_spec import FieldSpec, MessageSpec, StructSpec
 from kafka_shim.protocol.codec.wire_layout import STRUCT_CODES, WireLayout
@@ -44,14 +47,14 @@ class _WriterGenerator:
         self._out = "out"
         self.source = FunctionSource("write(message)")
 
-    def generate(self, result: Expression) -> FunctionSource:
+    def generate(self, result_expression: Expression) -> FunctionSource:
         source = self.source
         with source.indented_block("try"):
             source.add_line("out = []")
             source.mark_insertion_point()
-            self._emit_struct(self._layout.message.struct, "message")
+            self._emit_struct(self._layout.message.top_level_struct, "message")
             self._emit_collected_chunks()
-            source.add_line(f"return {result}")
+            source.add_line(f"return {result_expression}")
         source.add_constant("WRITE_ERRORS", WRITE_ERRORS)
         with source.indented_block("except WRITE_ERRORS as error"):
             unwritable = self._add_runtime_constant("unencodable_message_error")
@@ -67,13 +70,15 @@ class _WriterGenerator:
 
     def _emit_struct(self, struct: StructSpec, struct_expression: Expression) -> None:
         for field in self._layout.fields_not_in_version(struct):
-            self._emit_error_if_unsupported(field, f"{struct_expression}.{field.attribute}")
+            self._emit_error_unless_default_or_ignorable(
+                field, f"{struct_expression}.{field.attribute}"
+            )
         for field in self._layout.untagged_fields(struct):
-            self._emit_value(field, f"{struct_expression}.{field.attribute}")
+            self._emit_or_collect_value(field, f"{struct_expression}.{field.attribute}")
         if not self._layout.is_flexible:
             return
         if known := self._layout.tagged_fields(struct):
-            self._emit_tagged_fields(known, struct_expression)
+            self._emit_tag_section_with_known_tags(known, struct_expression)
             return
         self._packed_run.append(("", "x"))
         self._emit_collected_chunks()
@@ -84,29 +89,31 @@ class _WriterGenerator:
                 f"{out}[-1] = {with_tags}({out}[-1], {struct_expression}.unknown_tags)"
             )
 
-    def _emit_error_if_unsupported(self, field: FieldSpec, value: Expression) -> None:
+    def _emit_error_unless_default_or_ignorable(self, field: FieldSpec, value: Expression) -> None:
         """Emit an error for a value that this version cannot encode, as Kafka's writers do."""
         if field.is_ignorable:
             return
-        with self.source.indented_block(f"if {self._differs_from_default(field, value)}"):
+        with self.source.indented_block(
+            f"if {self._differs_from_default_expression(field, value)}"
+        ):
             absent = self._add_runtime_constant("unsupported_field_error")
             self.source.add_line(f'raise {absent}("{field.name}", {self._layout.version})')
 
-    def _differs_from_default(self, field: FieldSpec, value: Expression) -> Expression:
+    def _differs_from_default_expression(self, field: FieldSpec, value: Expression) -> Expression:
         """Return the condition that a value is not the default."""
         if field.default is None:
             return f"{value} is not None"
         if field.is_array:
-            return f"{value} is None or {value}" if field.is_ever_null else value
+            return f"{value} is None or {value}" if field.is_nullable_or_defaults_to_null else value
         if field.struct:
             default = self._classes[field.struct.name]()
             name = self.source.add_constant(f"DEFAULT_{field.struct.name}", default)
             return f"{value} != {name}"
-        if field.kind == "bool":
+        if field.element_kind == "bool":
             return f"not {value}" if field.default else value
-        return f"{value} != {default_literal(self.source, field)}"
+        return f"{value} != {non_struct_default_expression(self.source, field)}"
 
-    def _emit_tagged_fields(
+    def _emit_tag_section_with_known_tags(
         self, tagged_fields: list[FieldSpec], struct_expression: Expression
     ) -> None:
         source, out = self.source, self._out
@@ -115,11 +122,11 @@ class _WriterGenerator:
         source.add_line(f"{tagged} = []")
         for field in tagged_fields:
             value = f"{struct_expression}.{field.attribute}"
-            with source.indented_block(f"if {self._differs_from_default(field, value)}"):
+            with source.indented_block(f"if {self._differs_from_default_expression(field, value)}"):
                 inner = source.new_local("inner")
                 source.add_line(f"{inner} = []")
                 self._out = inner
-                self._emit_value(field, value)
+                self._emit_or_collect_value(field, value)
                 self._emit_collected_chunks()
                 source.add_line(f'{tagged}.append(({field.tag}, b"".join({inner})))')
         self._out = out
@@ -131,24 +138,28 @@ class _WriterGenerator:
 
     # --- values
 
-    def _emit_value(self, field: FieldSpec, value: Expression) -> None:
+    def _emit_or_collect_value(self, field: FieldSpec, value: Expression) -> None:
         if field.is_array:
-            self._emit_array(field, value)
+            self._emit_or_collect_array(field, value)
         else:
-            self._emit_single_value(field, value, nullable=self._layout.is_nullable(field))
+            self._emit_or_collect_single_value(
+                field, value, nullable=self._layout.is_nullable(field)
+            )
 
-    def _emit_single_value(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
-        if field.kind == "uuid":
-            self._emit_uuid(field, value)
-        elif field.kind in STRUCT_CODES:
-            self._packed_run.append((value, STRUCT_CODES[field.kind]))
+    def _emit_or_collect_single_value(
+        self, field: FieldSpec, value: Expression, *, nullable: bool
+    ) -> None:
+        if field.element_kind == "uuid":
+            self._emit_uuid_check_and_collect(field, value)
+        elif field.element_kind in STRUCT_CODES:
+            self._packed_run.append((value, STRUCT_CODES[field.element_kind]))
         elif field.struct:
             null = self._layout.null_struct_mark(field) if nullable else None
             self._emit_inner_struct(field.struct, value, null)
         else:
-            self._emit_bytes(field, value, nullable=nullable)
+            self._emit_string_or_bytes(field, value, nullable=nullable)
 
-    def _emit_uuid(self, field: FieldSpec, value: Expression) -> None:
+    def _emit_uuid_check_and_collect(self, field: FieldSpec, value: Expression) -> None:
         """Emit a uuid with a check of its length, since `pack` would pad or truncate it."""
         local = self.source.new_local(field.attribute)
         self.source.add_line(f"{local} = {value}")
@@ -176,12 +187,12 @@ class _WriterGenerator:
             self._emit_struct(struct, local)
             self._emit_collected_chunks()
 
-    def _emit_bytes(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
+    def _emit_string_or_bytes(self, field: FieldSpec, value: Expression, *, nullable: bool) -> None:
         """Emit a string, bytes or records: the length joins the run, the content is a chunk."""
         source = self.source
         content, length = source.new_local(field.attribute), source.new_local("n")
         compact = self._layout.is_compact(field)
-        encoded = self._bytes_expression(field, content if nullable else value)
+        encoded = self._content_expression(field, content if nullable else value)
         counted = f"len({content}) + 1" if compact else f"len({content})"
         source.add_line(f"{content} = {value if nullable else encoded}")
         if nullable:
@@ -195,17 +206,18 @@ class _WriterGenerator:
         else:
             source.add_line(f"{length} = {counted}")
         self._end_packed_run_with_length(
-            length, "h" if field.kind == "string" else "i", compact=compact
+            length, "h" if field.element_kind == "string" else "i", compact=compact
         )
         self._chunks.append(content)
 
-    def _bytes_expression(self, field: FieldSpec, value: Expression) -> Expression:
+    def _content_expression(self, field: FieldSpec, non_null_value: Expression) -> Expression:
         """Return the expression for the bytes of a value that is not null."""
-        if field.kind != "string":
-            return value
+        if field.element_kind != "string":
+            return non_null_value
         if field.attribute.endswith("error_message"):
-            return f"{self._add_runtime_constant('encode_error_message_shortened')}({value})"
-        return f"{value}.encode()"
+            encode = self._add_runtime_constant("encode_error_message_cut_with_ellipsis")
+            return f"{encode}({non_null_value})"
+        return f"{non_null_value}.encode()"
 
     def _end_packed_run_with_length(
         self, length: Expression, struct_code: str, *, compact: bool
@@ -218,13 +230,13 @@ class _WriterGenerator:
 
     # --- arrays
 
-    def _emit_array(self, field: FieldSpec, value: Expression) -> None:
+    def _emit_or_collect_array(self, field: FieldSpec, value: Expression) -> None:
         source = self.source
         compact, nullable = self._layout.is_compact(field), self._layout.is_nullable(field)
         items = source.new_local(field.attribute)
         source.add_line(f"{items} = {value}")
-        if field.kind in STRUCT_CODES and field.kind != "uuid" and not nullable:
-            self._packed_run.append((items, "[" + STRUCT_CODES[field.kind]))
+        if field.element_kind in STRUCT_CODES and field.element_kind != "uuid" and not nullable:
+            self._packed_run.append((items, "[" + STRUCT_CODES[field.element_kind]))
             return
         length = source.new_local("n")
         null = "0" if compact else "-1"
@@ -234,15 +246,19 @@ class _WriterGenerator:
         self._end_packed_run_with_length(length, "i", compact=compact)
         self._emit_collected_chunks()
         present = f"{items} or ()" if nullable else items
-        if field.kind in STRUCT_CODES:
-            self._emit_number_array(STRUCT_CODES[field.kind], present, field.name)
+        if field.element_kind in STRUCT_CODES:
+            self._emit_number_array_without_count(
+                STRUCT_CODES[field.element_kind], present, field.name
+            )
             return
         element = source.new_local("item")
         with source.indented_block(f"for {element} in {present}"):
-            self._emit_single_value(field, element, nullable=False)
+            self._emit_or_collect_single_value(field, element, nullable=False)
             self._emit_collected_chunks()
 
-    def _emit_number_array(self, struct_code: str, numbers: Expression, field_name: str) -> None:
+    def _emit_number_array_without_count(
+        self, struct_code: str, numbers: Expression, field_name: str
+    ) -> None:
         if struct_code == "16s":
             check = self._add_runtime_constant("encode_uuids")
             self.source.add_line(f'{self._out}.append({check}({numbers}, "{field_name}"))')
@@ -258,9 +274,9 @@ class _WriterGenerator:
         if not run:
             return
         if any(code.startswith("[") for _, code in run):
-            self._chunks.append(self._emit_pack_with_number_arrays(run))
+            self._chunks.append(self._emit_packer_choice_by_array_lengths(run))
         elif run[-1][1] == VARINT:
-            self._chunks.append(self._pack_with_varint_expression(run[:-1], run[-1][0]))
+            self._chunks.append(self._pack_with_compact_length_expression(run[:-1], run[-1][0]))
         else:
             self._chunks.append(self._pack_expression(run))
 
@@ -275,7 +291,7 @@ class _WriterGenerator:
         )
         return f"{name}({', '.join(value for value, _ in run if value)})"
 
-    def _pack_with_varint_expression(
+    def _pack_with_compact_length_expression(
         self, run: list[tuple[Expression, str]], length: Expression
     ) -> Expression:
         """Return a chunk that ends in a compact length; most lengths fit one byte."""
@@ -284,7 +300,7 @@ class _WriterGenerator:
         long = f"{self._pack_expression(run)} + {varint}" if run else varint
         return f"({short} if {length} < 128 else {long})"
 
-    def _emit_pack_with_number_arrays(self, run: list[tuple[Expression, str]]) -> Expression:
+    def _emit_packer_choice_by_array_lengths(self, run: list[tuple[Expression, str]]) -> Expression:
         """Return a chunk with arrays of numbers; its packer depends on their lengths.
 
         The packer is kept for the next element, whose arrays usually have the same lengths.

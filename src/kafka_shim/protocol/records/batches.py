@@ -32,10 +32,10 @@ __all__ = [
     "assign_consecutive_offsets",
     "assign_offsets",
     "batch_bounds_and_magic",
-    "batches",
     "encode_batch",
     "encode_compacted_batch",
-    "is_commit_marker",
+    "iterate_batches",
+    "marker_commits_transaction",
     "only_batch_or_none",
 ]
 
@@ -90,7 +90,7 @@ class Batch(msgspec.Struct, gc=False):
         return self.base_offset + self.last_offset_delta
 
     @property
-    def compression(self) -> int:
+    def compression_code(self) -> int:
         """Code of the compression, as in `compression.Compression`; it may be unknown."""
         return self.attributes & _COMPRESSION
 
@@ -204,7 +204,7 @@ def batch_bounds_and_magic(
         pos = end
 
 
-def batches(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Batch]:
+def iterate_batches(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Batch]:
     """Yield the batches of a blob; DecodeError on damage and on older formats."""
     for start, end, magic in batch_bounds_and_magic(
         blob, allows_truncated_end=allows_truncated_end
@@ -346,10 +346,10 @@ def encode_compacted_batch(
     return batch_with_checksum(batch.base_offset, batch.partition_leader_epoch, covered + content)
 
 
-def is_commit_marker(record: Record) -> bool:
+def marker_commits_transaction(end_marker: Record) -> bool:
     """Return whether a control record commits; DecodeError if it does not end a transaction."""
     try:
-        _, kind = _CONTROL_KEY.unpack(record.key or b"")
+        _, kind = _CONTROL_KEY.unpack(end_marker.key or b"")
     except struct_error as error:
         raise DecodeError("a control record has no type") from error
     if kind not in (0, 1):

@@ -50,7 +50,7 @@ _MODULES = {
 def is_compression_available(compression: Compression) -> bool:
     """Return whether the package of this compression is installed."""
     try:
-        _import_package(compression)
+        _import_package_or_zlib(compression)
     except MissingPackageError:
         return False
     return True
@@ -60,7 +60,7 @@ def compress(compression: Compression, data: bytes) -> bytes:
     """Return `data` compressed; MissingPackageError if the package is not installed."""
     if compression == Compression.NONE:
         return data
-    module = _import_package(compression)
+    module = _import_package_or_zlib(compression)
     if compression == Compression.GZIP:
         compressor = zlib.compressobj(wbits=_GZIP_WINDOW)
         return compressor.compress(data) + compressor.flush()
@@ -106,7 +106,7 @@ def decompress_until_damage(
     """
     if compression == Compression.NONE:
         return DecompressedPart(data, None)
-    module = _import_package(compression)
+    module = _import_package_or_zlib(compression)
     name = compression.name.lower()
     chunks: list[bytes] = []
     size = 0
@@ -121,12 +121,12 @@ def decompress_until_damage(
         raise
     except DecodeError as error:
         damage = str(error)
-    except _damage_errors(compression, module) as error:
+    except _exceptions_for_damaged_data(compression, module) as error:
         damage = f"records are not valid {name}: {error}"
     return DecompressedPart(b"".join(chunks), damage)
 
 
-def _import_package(compression: Compression) -> Any:
+def _import_package_or_zlib(compression: Compression) -> Any:
     if compression not in _MODULES:
         return zlib
     try:
@@ -136,7 +136,9 @@ def _import_package(compression: Compression) -> Any:
         raise MissingPackageError(requires(f"{name} compression", "compression")) from missing
 
 
-def _damage_errors(compression: Compression, module: Any) -> tuple[type[Exception], ...]:
+def _exceptions_for_damaged_data(
+    compression: Compression, module: Any
+) -> tuple[type[Exception], ...]:
     """Return the exceptions that the package raises for damaged data."""
     if compression == Compression.ZSTD:
         return (module.ZstdError, ValueError, MemoryError)
@@ -145,7 +147,9 @@ def _damage_errors(compression: Compression, module: Any) -> tuple[type[Exceptio
     return (zlib.error, RuntimeError, EOFError, ValueError)
 
 
-def _decompress_gzip_chunks(_module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_gzip_members_in_chunks(
+    _module: Any, data: bytes, _bytes_max: int
+) -> Iterator[bytes]:
     """Decompress all members of a gzip stream; bytes after the last are ignored, as in Java."""
     pos = 0
     while pos == 0 or data[pos : pos + 2] == _GZIP_MAGIC:
@@ -161,7 +165,9 @@ def _decompress_gzip_chunks(_module: Any, data: bytes, _bytes_max: int) -> Itera
         pos -= len(decompressor.unused_data)
 
 
-def _decompress_lz4_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_first_lz4_frame_in_chunks(
+    module: Any, data: bytes, _bytes_max: int
+) -> Iterator[bytes]:
     """Decompress one frame; Java's reader stops after the first, too."""
     decompressor = module.LZ4FrameDecompressor()
     for pos in range(0, len(data), _FED_BYTES):
@@ -174,7 +180,7 @@ def _decompress_lz4_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterato
     raise DecodeError("records are not valid lz4: they end early")
 
 
-def _decompress_zstd_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
+def _decompress_zstd_frames_in_chunks(module: Any, data: bytes, _bytes_max: int) -> Iterator[bytes]:
     """Decompress all frames, a few bytes at a time, since these can become many."""
     zstd = module.ZstdDecompressor()
     pos = 0
@@ -198,10 +204,12 @@ def _compress_xerial(compress_block: Callable[[bytes], bytes], data: bytes) -> b
     return b"".join(parts)
 
 
-def _decompress_snappy_chunks(module: Any, data: bytes, bytes_max: int) -> Iterator[bytes]:
+def _decompress_xerial_or_raw_snappy_in_chunks(
+    module: Any, data: bytes, bytes_max: int
+) -> Iterator[bytes]:
     """Decompress snappy in blocks, or in one block as librdkafka writes it."""
     if not data.startswith(_XERIAL_MAGIC):
-        _raise_if_snappy_size_exceeds(data, bytes_max)
+        _raise_if_claimed_snappy_size_exceeds(data, bytes_max)
         yield bytes(module.decompress(data))
         return
     pos, size_now = 0, 0
@@ -215,14 +223,16 @@ def _decompress_snappy_chunks(module: Any, data: bytes, bytes_max: int) -> Itera
         block = data[pos + 4 : pos + 4 + size]
         if size < 0 or len(block) < size:
             raise DecodeError(f"records are not valid snappy: a block claims {size} bytes")
-        _raise_if_snappy_size_exceeds(block, bytes_max, size_now)
+        _raise_if_claimed_snappy_size_exceeds(block, bytes_max, size_now)
         chunk = bytes(module.decompress(block))
         size_now += len(chunk)
         yield chunk
         pos += 4 + size
 
 
-def _raise_if_snappy_size_exceeds(block: bytes, bytes_max: int, size_now: int = 0) -> None:
+def _raise_if_claimed_snappy_size_exceeds(
+    block: bytes, bytes_max: int, bytes_before: int = 0
+) -> None:
     """Raise DecompressedTooBigError if the size at the start of a block, a varint, is too large."""
     size = 0
     for index, byte in enumerate(block[:5]):
@@ -231,7 +241,7 @@ def _raise_if_snappy_size_exceeds(block: bytes, bytes_max: int, size_now: int = 
             break
     if size > len(block) * _SNAPPY_RATIO_MAX:
         raise DecodeError(f"records are not valid snappy: a block claims to become {size} bytes")
-    if size_now + size > bytes_max:
+    if bytes_before + size > bytes_max:
         raise _too_big_error(bytes_max)
 
 
@@ -240,8 +250,8 @@ def _too_big_error(bytes_max: int) -> DecompressedTooBigError:
 
 
 _DECOMPRESSORS: dict[Compression, Callable[[Any, bytes, int], Iterator[bytes]]] = {
-    Compression.GZIP: _decompress_gzip_chunks,
-    Compression.SNAPPY: _decompress_snappy_chunks,
-    Compression.LZ4: _decompress_lz4_chunks,
-    Compression.ZSTD: _decompress_zstd_chunks,
+    Compression.GZIP: _decompress_gzip_members_in_chunks,
+    Compression.SNAPPY: _decompress_xerial_or_raw_snappy_in_chunks,
+    Compression.LZ4: _decompress_first_lz4_frame_in_chunks,
+    Compression.ZSTD: _decompress_zstd_frames_in_chunks,
 }

@@ -12,7 +12,7 @@ from struct import Struct, error as struct_error
 from typing import NamedTuple
 
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.records.batches import batch_bounds_and_magic, batches
+from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_batches
 from kafka_shim.protocol.records.compression import Compression, compress, decompress
 from kafka_shim.protocol.records.old_lz4 import (
     with_correct_header_checksum,
@@ -45,15 +45,15 @@ class Message(NamedTuple):
     is_intact: bool
 
     @property
-    def compression(self) -> int:
+    def compression_code(self) -> int:
         return self.attributes & _COMPRESSION
 
     @property
-    def is_append_time(self) -> bool:
+    def has_append_time(self) -> bool:
         return self.magic > 0 and bool(self.attributes & _APPEND_TIME)
 
 
-def outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Message]:
+def iterate_outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -> Iterator[Message]:
     """Yield the outer messages of a set; DecodeError on damage other than a wrong checksum.
 
     With `allows_truncated_end`, the set may end in the middle of a message, which is left out.
@@ -96,8 +96,8 @@ def _read_nullable_bytes(data: bytes, pos: int) -> tuple[bytes | None, int]:
 def read_message_set(blob: bytes, *, allows_truncated_end: bool = False) -> list[Record]:
     """Return the records of a set, also of compressed messages; DecodeError on damage."""
     records: list[Record] = []
-    for message in outer_messages(blob, allows_truncated_end=allows_truncated_end):
-        if message.compression:
+    for message in iterate_outer_messages(blob, allows_truncated_end=allows_truncated_end):
+        if message.compression_code:
             records += _decompress_inner_records(message)
         else:
             records.append(_record_from_message(message))
@@ -110,26 +110,28 @@ def _record_from_message(message: Message) -> Record:
 
 def _decompress_inner_records(outer: Message) -> list[Record]:
     try:
-        compression = Compression(outer.compression)
+        compression = Compression(outer.compression_code)
     except ValueError as unknown:
-        raise DecodeError(f"unknown compression {outer.compression}") from unknown
+        raise DecodeError(f"unknown compression {outer.compression_code}") from unknown
     if outer.value is None:
         raise DecodeError("a compressed message has no value")
     content = outer.value
     if compression == Compression.LZ4 and outer.magic == 0:
         content = with_correct_header_checksum(content)
-    inner = list(islice(outer_messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1))
+    inner = list(
+        islice(iterate_outer_messages(decompress(compression, content)), INNER_MESSAGES_MAX + 1)
+    )
     if len(inner) > INNER_MESSAGES_MAX:
         raise DecodeError(f"a compressed message holds more than {INNER_MESSAGES_MAX} messages")
     if not inner:
         raise DecodeError("a compressed message holds no messages")
-    if any(message.compression or message.magic != outer.magic for message in inner):
+    if any(message.compression_code or message.magic != outer.magic for message in inner):
         raise DecodeError("a compressed message holds messages of another format or compression")
     records = [_record_from_message(message) for message in inner]
     shift = outer.offset - inner[-1].offset if outer.magic else 0
     for record in records:
         record.offset += shift
-        if outer.is_append_time:
+        if outer.has_append_time:
             record.timestamp = outer.timestamp
     return records
 
@@ -187,17 +189,17 @@ def _encode_length_prefixed(content: bytes | None) -> bytes:
     return _SIZE.pack(-1) if content is None else _SIZE.pack(len(content)) + content
 
 
-def down_convert_batches(blob: bytes, magic: int) -> bytes:
+def down_convert_data_batches(blob: bytes, magic: int) -> bytes:
     """Return a blob of batches of format 2 as a message set, as brokers do for old consumers.
 
     Control batches are left out; compression and timestamp type are kept. EncodeError for zstd.
     """
     parts = []
-    for batch in batches(blob, allows_truncated_end=True):
+    for batch in iterate_batches(blob, allows_truncated_end=True):
         if batch.is_control:
             continue
         append_time = batch.max_timestamp if batch.has_append_time else None
-        compression = Compression(batch.compression)
+        compression = Compression(batch.compression_code)
         records = batch.records()
         parts.append(write_message_set(records, magic, compression, append_time_ms=append_time))
     return b"".join(parts)

@@ -13,24 +13,24 @@ _MASK = 0xFFFFFFFF
 
 def with_correct_header_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the correct checksum; invalid data is returned unchanged."""
-    return _with_header_checksum(frame, _MAGIC_BYTES)
+    return _replace_header_checksum(frame, _MAGIC_BYTES)
 
 
 def with_format_0_header_checksum(frame: bytes) -> bytes:
     """Return an LZ4 frame with the checksum that clients of format 0 expect."""
-    return _with_header_checksum(frame, 0)
+    return _replace_header_checksum(frame, 0)
 
 
-def _with_header_checksum(frame: bytes, covered_from: int) -> bytes:
+def _replace_header_checksum(frame: bytes, covered_from: int) -> bytes:
     if len(frame) < _HEADER_BYTES_MAX:
         return frame
     has_size = bool(frame[_MAGIC_BYTES] & _CONTENT_SIZE_FLAG)
     at = _MAGIC_BYTES + 2 + (8 if has_size else 0)
-    checksum = _xxh32(frame[covered_from:at]) >> 8 & 255
+    checksum = _xxh32_of_short_data(frame[covered_from:at]) >> 8 & 255
     return frame[:at] + bytes([checksum]) + frame[at + 1 :]
 
 
-def _xxh32(data: bytes) -> int:
+def _xxh32_of_short_data(data: bytes) -> int:
     """Return xxHash32 of less than 16 bytes."""
     assert len(data) < 16
     prime_1, prime_2, prime_3, prime_4, prime_5 = _PRIMES

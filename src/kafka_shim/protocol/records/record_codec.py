@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 import msgspec
 
-from kafka_shim.protocol.codec.java_utf8 import text
+from kafka_shim.protocol.codec.java_utf8 import decode_like_java
 from kafka_shim.protocol.errors import DecodeError
 
 Headers = tuple[tuple[str, bytes | None], ...]
@@ -142,7 +142,7 @@ def _read_headers(buf: bytes, pos: int, end: int) -> tuple[Headers, int]:
         if name is None:
             raise DecodeError(f"a record's header has no name at byte {pos}")
         content, pos = _read_nullable_bytes(buf, pos, end)
-        headers.append((text(name), content))
+        headers.append((decode_like_java(name), content))
     return tuple(headers), pos
 
 

@@ -26,7 +26,7 @@ _NO_HEADERS = b"\0"
 _SIZES_MAX = 4096
 
 
-class _EncodedLengthCache(dict[int, bytes]):
+class _ZigzagVarintLengthCache(dict[int, bytes]):
     """The bytes of lengths, of which short ones are kept: zigzag varints, -1 for null."""
 
     def __missing__(self, length: int) -> bytes:
@@ -38,7 +38,7 @@ class _EncodedLengthCache(dict[int, bytes]):
         return size
 
 
-_VARINT_LENGTHS = _EncodedLengthCache()
+_VARINT_LENGTHS = _ZigzagVarintLengthCache()
 
 
 def encode_single_record_batch(
@@ -54,19 +54,19 @@ def encode_single_record_batch(
 
 
 def transaction_marker_without_offset(
-    producer: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
+    producer_id_and_epoch: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
 ) -> bytes:
     """Return the batch that ends a transaction of a producer (id, epoch), without the part that
-    `prepend_batch_offset` adds.
+    `prepend_offset_length_and_leader_epoch` adds.
     """
-    flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer
+    flags, (producer_id, epoch) = TRANSACTIONAL | CONTROL, producer_id_and_epoch
     header = (flags, 0, timestamp, timestamp, producer_id, epoch, -1, 1)
     record = (2 * 16, 0, 0, 0, 2 * 4, 0, commit, 2 * 6, 0, coordinator_epoch, 0)
     covered = _MARKER.pack(*header, *record)
     return _SEAL.pack(MAGIC, crc32c(covered)) + covered
 
 
-def prepend_batch_offset(
+def prepend_offset_length_and_leader_epoch(
     batch_without_offset: bytes, offset: int, partition_leader_epoch: int
 ) -> bytes:
     """Return a batch with its offset and leader epoch, which the checksum does not cover."""

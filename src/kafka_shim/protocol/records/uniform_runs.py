@@ -31,10 +31,15 @@ WRAPPING_TIMESTAMP = 1 << 62
 """A sum with a base timestamp from here on may wrap around 64 bits, even for a short delta."""
 
 
-CheckedRecords = tuple[int, int, int, int, bool]
-"""The first records of a batch: their number, the position after them, the smallest and the largest
-timestamp delta, and whether some have no key.
-"""
+class CheckedUniformRuns(NamedTuple):
+    """The first records of a batch, as far as they form uniform runs."""
+
+    record_count: int
+    end: int
+    """The position after them."""
+    earliest_timestamp_delta: int
+    latest_timestamp_delta: int
+    lacks_some_key: bool
 
 
 class _RecordShape(NamedTuple):
@@ -48,41 +53,43 @@ class _RecordShape(NamedTuple):
     has_key: bool
 
 
-def check_uniform_runs(
-    content: bytes, start: int, count: int, base_timestamp: int, record_bytes_max: int
-) -> CheckedRecords:
-    """Check the first of `count` records, as far as they form runs and have offsets 0, 1, 2 ...
+def check_leading_uniform_runs(
+    content: bytes, start: int, record_count: int, base_timestamp: int, record_bytes_max: int
+) -> CheckedUniformRuns:
+    """Check the first records, as far as they form runs and have offsets 0, 1, 2 ...
 
-    The records begin at `start`, and `base_timestamp` is that of their batch. The check ends
-    before a record that claims more than `record_bytes_max` bytes, or that is not in a run: it and
-    all later ones may have any form, or be damaged.
+    `record_count` records begin at `start`, and `base_timestamp` is that of their batch. The check
+    ends before a record that claims more than `record_bytes_max` bytes, or that is not in a run:
+    it and all later ones may have any form, or be damaged.
     """
     checked, pos, lacks_some_key = 0, start, False
     earliest, latest = TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT
     runs = 0
-    while count - checked >= RUN_RECORDS_MIN and runs <= _RUNS_MAX + (checked >> 4):
+    while record_count - checked >= RUN_RECORDS_MIN and runs <= _RUNS_MAX + (checked >> 4):
         try:
-            shape = _read_shape(content, pos, checked, record_bytes_max)
+            shape = _read_shape_if_run_begins(content, pos, checked, record_bytes_max)
         except (IndexError, DecodeError):
             break
         if shape is None:
             break
-        number = _count_uniform_records(content, count, pos, checked, shape)
+        number = _count_consecutive_records_of_shape(content, record_count, pos, checked, shape)
         size, _, timestamp_position, offset_position, has_key = shape
         end = pos + number * size
         first_bytes, second_bytes = content[timestamp_position:end:size], None
         if offset_position - timestamp_position == 2:
             second_bytes = content[timestamp_position + 1 : end : size]
-        deltas = _distinct_timestamp_deltas(first_bytes, second_bytes, base_timestamp)
+        deltas = _distinct_timestamp_deltas_unless_wrapping(
+            first_bytes, second_bytes, base_timestamp
+        )
         if not deltas:
             break
         earliest, latest = min(earliest, *deltas), max(latest, *deltas)
         lacks_some_key = lacks_some_key or not has_key
         checked, pos, runs = checked + number, end, runs + 1
-    return checked, pos, earliest, latest, lacks_some_key
+    return CheckedUniformRuns(checked, pos, earliest, latest, lacks_some_key)
 
 
-def _read_shape(
+def _read_shape_if_run_begins(
     content: bytes, pos: int, record_index: int, record_bytes_max: int
 ) -> _RecordShape | None:
     """Return the shape of record number `record_index`, which begins at `pos`.
@@ -121,8 +128,8 @@ def _read_shape(
     )
 
 
-def _count_uniform_records(
-    content: bytes, count: int, pos: int, record_index: int, shape: _RecordShape
+def _count_consecutive_records_of_shape(
+    content: bytes, record_count: int, pos: int, record_index: int, shape: _RecordShape
 ) -> int:
     """Count consecutive records of a shape, from record number `record_index` at `pos` on.
 
@@ -134,35 +141,37 @@ def _count_uniform_records(
     block_end = (
         64 if record_index < 64 else (record_index & -_TWO_BYTE_OFFSETS_END) + _TWO_BYTE_OFFSETS_END
     )
-    number = min(min(count, block_end) - record_index, (len(content) - pos) // size)
+    number = min(min(record_count, block_end) - record_index, (len(content) - pos) // size)
     end = pos + number * size
     for at in constant_positions:
         column = content[at:end:size]
         if column.count(content[at]) != number:
             number -= len(column.lstrip(column[:1]))
             end = pos + number * size
-    for at, expected in enumerate(_expected_offset_columns(record_index), offset_position):
+    for at, expected in enumerate(
+        _same_length_offset_varints_by_column(record_index), offset_position
+    ):
         if content[at:end:size] != expected[:number]:
             return 0
     return number
 
 
-def _expected_offset_columns(record_index: int) -> tuple[bytes, ...]:
+def _same_length_offset_varints_by_column(first_record_index: int) -> tuple[bytes, ...]:
     """Return the expected varints of the offsets from `record_index` on, by byte column.
 
     The columns end before the first offset whose varint is longer.
     """
-    if record_index < 64:
-        return (_ONE_BYTE_OFFSETS[record_index:],)
-    in_block, block = record_index & (_TWO_BYTE_OFFSETS_END - 1), record_index >> 13
+    if first_record_index < 64:
+        return (_ONE_BYTE_OFFSETS[first_record_index:],)
+    in_block, block = first_record_index & (_TWO_BYTE_OFFSETS_END - 1), first_record_index >> 13
     if not block:
         return _FIRST_BYTES[in_block:], _LAST_SECOND_BYTES[in_block:]
     third_bytes = bytes((block,)) * (_TWO_BYTE_OFFSETS_END - in_block)
     return _FIRST_BYTES[in_block:], _CONTINUED_SECOND_BYTES[in_block:], third_bytes
 
 
-def _distinct_timestamp_deltas(
-    first_bytes: bytes, second_bytes: bytes | None, base_timestamp: int
+def _distinct_timestamp_deltas_unless_wrapping(
+    first_varint_bytes: bytes, second_varint_bytes: bytes | None, base_timestamp: int
 ) -> list[int]:
     """Return the different timestamp deltas of a run, from the columns of their varints.
 
@@ -171,10 +180,14 @@ def _distinct_timestamp_deltas(
     """
     if not -WRAPPING_TIMESTAMP < base_timestamp < WRAPPING_TIMESTAMP:
         return []
-    if second_bytes is None:
-        return [SHORT_VARINTS[byte] for byte in set(first_bytes)] if first_bytes.isascii() else []
-    if first_bytes.translate(None, _CONTINUED_BYTES) or not second_bytes.isascii():
+    if second_varint_bytes is None:
+        return (
+            [SHORT_VARINTS[byte] for byte in set(first_varint_bytes)]
+            if first_varint_bytes.isascii()
+            else []
+        )
+    if first_varint_bytes.translate(None, _CONTINUED_BYTES) or not second_varint_bytes.isascii():
         return []
-    pairs = set(zip(second_bytes, first_bytes, strict=True))
+    pairs = set(zip(second_varint_bytes, first_varint_bytes, strict=True))
     raws = {(second << 7) + first - 128 for second, first in pairs}
     return [(raw >> 1) ^ -(raw & 1) for raw in raws]

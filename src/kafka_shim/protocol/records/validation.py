@@ -20,8 +20,8 @@ from kafka_shim.protocol.records.uniform_runs import (
     RUN_RECORDS_MIN,
     TIMESTAMP_DELTA_LIMIT,
     WRAPPING_TIMESTAMP,
-    CheckedRecords,
-    check_uniform_runs,
+    CheckedUniformRuns,
+    check_leading_uniform_runs,
 )
 
 UNLIMITED = sys.maxsize
@@ -77,11 +77,19 @@ def validate_records(
     """
     if not 0 < count <= checks.records_and_headers_max:
         raise DecodeError(f"a batch claims {count} records")
-    checked = (0, start, TIMESTAMP_DELTA_LIMIT, -TIMESTAMP_DELTA_LIMIT, False)
+    checked = CheckedUniformRuns(
+        record_count=0,
+        end=start,
+        earliest_timestamp_delta=TIMESTAMP_DELTA_LIMIT,
+        latest_timestamp_delta=-TIMESTAMP_DELTA_LIMIT,
+        lacks_some_key=False,
+    )
     if count >= RUN_RECORDS_MIN:
-        checked = check_uniform_runs(content, start, count, base_timestamp, checks.record_bytes_max)
+        checked = check_leading_uniform_runs(
+            content, start, count, base_timestamp, checks.record_bytes_max
+        )
     try:
-        summary = _validate_each_record(content, count, base_timestamp, checks, checked)
+        summary = _validate_remaining_records(content, count, base_timestamp, checks, checked)
     except IndexError as error:
         early = DecodeError("a batch ends before its records do")
         raise early if damage is None else UnreadableRecordsError(damage) from error
@@ -90,12 +98,12 @@ def validate_records(
     return summary
 
 
-def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
-    content: bytes, count: int, base_timestamp: int, checks: RecordChecks, checked: CheckedRecords
+def _validate_remaining_records(  # noqa: C901, PLR0912, PLR0915 - inlined: calls would dominate its time
+    content: bytes, count: int, base_timestamp: int, checks: RecordChecks, runs: CheckedUniformRuns
 ) -> RecordsSummary:
     """Check the remaining records one by one; varints of one or two bytes are decoded inline."""
     record_bytes_max, headers_left = checks.record_bytes_max, checks.records_and_headers_max - count
-    (begin, pos, earliest, latest, lacks_key), has_gaps = checked, False
+    (begin, pos, earliest, latest, lacks_key), has_gaps = runs, False
     inline_below = 128 if -WRAPPING_TIMESTAMP < base_timestamp < WRAPPING_TIMESTAMP else 0
     for at in range(begin, count):
         size = content[pos]
@@ -105,7 +113,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             size += (content[pos + 1] << 7) - 128
             pos += 2
         else:
-            size, pos = _read_record_size(content, pos, checks)
+            size, pos = _read_raw_record_size(content, pos, checks)
         end = pos + (size >> 1)
         if record_bytes_max < UNLIMITED and (size & 1 or size >> 1 > record_bytes_max):
             raise DecodeError(f"the size of a record before byte {pos} is too large")
@@ -114,7 +122,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
-            delta, pos = _read_timestamp_delta(content, pos + 1, base_timestamp)
+            delta, pos = _read_timestamp_delta_wrapping_sum(content, pos + 1, base_timestamp)
         earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
         latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
@@ -142,7 +150,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
             byte, pos = read_raw_varint(content, pos, *INT_VARINT)
         pos += 0 if byte & 1 else byte >> 1
         if content[pos]:
-            pos, headers_left = _validate_headers(content, pos, headers_left)
+            pos, headers_left = _check_and_skip_headers(content, pos, headers_left)
         else:
             pos += 1
         if (size & 1 or pos != end) and checks.checks_record_sizes:
@@ -152,7 +160,7 @@ def _validate_each_record(  # noqa: C901, PLR0912, PLR0915 - inlined: calls woul
     return RecordsSummary(base_timestamp + earliest, base_timestamp + latest, lacks_key, has_gaps)
 
 
-def _read_record_size(content: bytes, pos: int, checks: RecordChecks) -> tuple[int, int]:
+def _read_raw_record_size(content: bytes, pos: int, checks: RecordChecks) -> tuple[int, int]:
     """Read a record's size. Raise UnreadableRecordsError if invalid and sizes are checked."""
     try:
         return read_raw_varint(content, pos, *INT_VARINT)
@@ -162,14 +170,16 @@ def _read_record_size(content: bytes, pos: int, checks: RecordChecks) -> tuple[i
         ) from error
 
 
-def _read_timestamp_delta(content: bytes, pos: int, base_timestamp: int) -> tuple[int, int]:
+def _read_timestamp_delta_wrapping_sum(
+    content: bytes, pos: int, base_timestamp: int
+) -> tuple[int, int]:
     """Read a timestamp delta, adjusted so that its sum with `base_timestamp` wraps at 64 bits."""
     raw, pos = read_raw_varint(content, pos, *LONG_VARINT)
     time = wrap_int64(base_timestamp + ((raw >> 1) ^ -(raw & 1)))
     return time - base_timestamp, pos
 
 
-def _validate_headers(content: bytes, pos: int, headers_left: int) -> tuple[int, int]:
+def _check_and_skip_headers(content: bytes, pos: int, headers_left: int) -> tuple[int, int]:
     """Check the headers of a record; return their end, and how many more the limit permits."""
     count, pos = read_raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:

@@ -29,10 +29,12 @@ def release_sort_key(release: str) -> tuple[int, tuple[int, ...]]:
     return release_index(parse_minor_release(release)), parse_patch_numbers(release) or ()
 
 
-def apply_changes(oldest: Part, changes: Sequence[Change], release: str) -> Part:
+def apply_changes_up_to_release(
+    oldest_facts: Part, changes: Sequence[Change], release: str
+) -> Part:
     """Return the facts of a release such as `3.9.1`: the oldest ones, and all changes up to it."""
     at, patch = release_index(parse_minor_release(release)), parse_patch_numbers(release)
-    facts = oldest
+    facts = oldest_facts
     for change in changes:
         since, since_patch = release_sort_key(change.release)
         if since < at or (since == at and (patch is None or since_patch <= patch)):

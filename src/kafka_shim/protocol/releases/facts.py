@@ -23,7 +23,7 @@ from kafka_shim.protocol.releases import (
     topics,
     users,
 )
-from kafka_shim.protocol.releases.change import apply_changes
+from kafka_shim.protocol.releases.change import apply_changes_up_to_release
 
 
 class Facts(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,12 +43,12 @@ class Facts(msgspec.Struct, frozen=True, kw_only=True):
 def facts_of_release(release: str) -> Facts:
     """Return the facts of a release such as `2.8` or `4.3.1`; ValueError lists the known ones."""
     return Facts(
-        access=apply_changes(access.OLDEST, access.CHANGES, release),
-        cluster=apply_changes(cluster.OLDEST, cluster.CHANGES, release),
-        configs=apply_changes(configs.OLDEST, configs.CHANGES, release),
-        groups=apply_changes(groups.OLDEST, groups.CHANGES, release),
-        records=apply_changes(records.OLDEST, records.CHANGES, release),
-        telemetry=apply_changes(telemetry.OLDEST, telemetry.CHANGES, release),
-        topics=apply_changes(topics.OLDEST, topics.CHANGES, release),
-        users=apply_changes(users.OLDEST, users.CHANGES, release),
+        access=apply_changes_up_to_release(access.OLDEST, access.CHANGES, release),
+        cluster=apply_changes_up_to_release(cluster.OLDEST, cluster.CHANGES, release),
+        configs=apply_changes_up_to_release(configs.OLDEST, configs.CHANGES, release),
+        groups=apply_changes_up_to_release(groups.OLDEST, groups.CHANGES, release),
+        records=apply_changes_up_to_release(records.OLDEST, records.CHANGES, release),
+        telemetry=apply_changes_up_to_release(telemetry.OLDEST, telemetry.CHANGES, release),
+        topics=apply_changes_up_to_release(topics.OLDEST, topics.CHANGES, release),
+        users=apply_changes_up_to_release(users.OLDEST, users.CHANGES, release),
     )

@@ -7,6 +7,7 @@ Header, 44 bytes, big endian: magic, version, flags, body length, entry count, f
 import zlib
 from mmap import mmap
 from struct import Struct
+from typing import NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -35,8 +36,18 @@ _HEAD = Struct(">8sHHIIqqI")
 _CRC = Struct(">I")
 HEADER_BYTES = _HEAD.size + _CRC.size
 
+
+class IndexedBlock(NamedTuple):
+    """What a segment's index has about one of its blocks."""
+
+    position: int
+    entry_count: int
+    first_us: int
+    last_us: int
+
+
 _decode_body = msgspec.msgpack.Decoder(BlockBody).decode
-_decode_index = msgspec.msgpack.Decoder(list[tuple[int, int, int, int]]).decode
+_decode_index = msgspec.msgpack.Decoder(list[IndexedBlock]).decode
 _encode = msgspec.msgpack.Encoder().encode
 
 
@@ -75,7 +86,7 @@ def encode_block(body: BlockBody, compression: str = "none") -> bytes:
     elif compression == "zstd":
         raw, flags = compress(Compression.ZSTD, raw), ZSTD
     times = [entry.time_us for entry in body.entries]
-    return _encode_checked_block(
+    return _encode_block_with_checksums(
         raw,
         flags,
         len(body.entries),
@@ -86,14 +97,17 @@ def encode_block(body: BlockBody, compression: str = "none") -> bytes:
 
 def encode_index(blocks: list[tuple[int, BlockHeader]]) -> bytes:
     """Return the index of a finished segment: position, entries and times of each block."""
-    rows = [(at, header.entry_count, header.first_us, header.last_us) for at, header in blocks]
-    first = min((row[2] for row in rows), default=0)
-    return _encode_checked_block(
-        _encode(rows), INDEX, 0, first, max((row[3] for row in rows), default=0)
+    rows = [
+        IndexedBlock(position, header.entry_count, header.first_us, header.last_us)
+        for position, header in blocks
+    ]
+    first = min((row.first_us for row in rows), default=0)
+    return _encode_block_with_checksums(
+        _encode(rows), INDEX, 0, first, max((row.last_us for row in rows), default=0)
     )
 
 
-def _encode_checked_block(
+def _encode_block_with_checksums(
     body: bytes, flags: int, entries: int, first_us: int, last_us: int
 ) -> bytes:
     head = _HEAD.pack(MAGIC, VERSION, flags, len(body), entries, first_us, last_us, crc32c(body))
@@ -116,9 +130,9 @@ def read_block_header(buf: bytes | mmap, at: int = 0) -> BlockHeader:
     return BlockHeader(flags, body_bytes, entries, first_us, last_us, crc)
 
 
-def decode_block_body(header: BlockHeader, body: bytes) -> BlockBody:
+def decode_entry_block_body(header: BlockHeader, body: bytes) -> BlockBody:
     """Return the checked content of a block; BlockError if it is truncated or damaged."""
-    raw = _body_with_valid_checksum(header, body)
+    raw = _check_body_size_and_checksum(header, body)
     try:
         if header.flags & DEFLATED:
             raw = _decompress_zlib(raw)
@@ -136,15 +150,15 @@ def decode_block_body(header: BlockHeader, body: bytes) -> BlockBody:
     return content
 
 
-def decode_index(header: BlockHeader, body: bytes) -> list[tuple[int, int, int, int]]:
-    """Return the position, entries, first and last time of each block of a finished segment."""
+def decode_index(header: BlockHeader, body: bytes) -> list[IndexedBlock]:
+    """Return the blocks of a finished segment. Raise BlockError if the index is damaged."""
     try:
-        return _decode_index(_body_with_valid_checksum(header, body))
+        return _decode_index(_check_body_size_and_checksum(header, body))
     except msgspec.MsgspecError as error:
         raise BlockError(f"the index is damaged: {error}") from error
 
 
-def _body_with_valid_checksum(header: BlockHeader, body: bytes) -> bytes:
+def _check_body_size_and_checksum(header: BlockHeader, body: bytes) -> bytes:
     if len(body) != header.body_bytes:
         raise BlockError("the block's body is cut off")
     if crc32c(body) != header.body_crc:

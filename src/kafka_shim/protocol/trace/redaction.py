@@ -4,7 +4,7 @@ A frame with secrets is decoded, blanked and encoded again; if that fails, its h
 """
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import has_version
@@ -32,6 +32,13 @@ SECRET_SETTING_PARTS = (
 BLANK = "[hidden]"
 
 
+class RedactedFrame(NamedTuple):
+    """A frame without secrets."""
+
+    frame: bytes
+    is_changed: bool
+
+
 def is_secret_setting(name: str) -> bool:
     """Return whether a setting may contain a secret; also for names unknown to Kafka."""
     lower = name.lower()
@@ -57,24 +64,24 @@ def _blank_token_hmacs(message: Any) -> None:
         token.hmac = b""
 
 
-def _blank_altered_settings(message: Any) -> None:
+def _blank_sensitive_altered_settings(message: Any) -> None:
     for resource in message.resources:
-        _blank_settings(resource.configs)
+        _blank_sensitive_settings(resource.configs)
 
 
-def _blank_created_topic_settings(message: Any) -> None:
+def _blank_sensitive_created_topic_settings(message: Any) -> None:
     for topic in message.topics:
-        _blank_settings(topic.configs)
+        _blank_sensitive_settings(topic.configs)
 
 
-def _blank_described_settings(message: Any) -> None:
+def _blank_sensitive_described_settings(message: Any) -> None:
     for result in message.results:
-        _blank_settings(result.configs)
+        _blank_sensitive_settings(result.configs)
         for setting in result.configs:
-            _blank_settings(setting.synonyms)
+            _blank_sensitive_settings(setting.synonyms)
 
 
-def _blank_settings(settings: Iterable[Any]) -> None:
+def _blank_sensitive_settings(settings: Iterable[Any]) -> None:
     for setting in settings:
         if setting.value is not None and (
             getattr(setting, "is_sensitive", False) or is_secret_setting(setting.name)
@@ -95,16 +102,16 @@ _REQUESTS: dict[int, Callable[[Any], None]] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: _blank_salted_passwords,
     ApiKey.RENEW_DELEGATION_TOKEN: _blank_hmac,
     ApiKey.EXPIRE_DELEGATION_TOKEN: _blank_hmac,
-    ApiKey.ALTER_CONFIGS: _blank_altered_settings,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS: _blank_altered_settings,
-    ApiKey.CREATE_TOPICS: _blank_created_topic_settings,
+    ApiKey.ALTER_CONFIGS: _blank_sensitive_altered_settings,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS: _blank_sensitive_altered_settings,
+    ApiKey.CREATE_TOPICS: _blank_sensitive_created_topic_settings,
     ApiKey.ENVELOPE: _blank_enveloped_request,
 }
 _RESPONSES: dict[int, Callable[[Any], None]] = {
     ApiKey.SASL_AUTHENTICATE: _blank_sasl_bytes,
     ApiKey.CREATE_DELEGATION_TOKEN: _blank_hmac,
     ApiKey.DESCRIBE_DELEGATION_TOKEN: _blank_token_hmacs,
-    ApiKey.DESCRIBE_CONFIGS: _blank_described_settings,
+    ApiKey.DESCRIBE_CONFIGS: _blank_sensitive_described_settings,
     ApiKey.ENVELOPE: _blank_enveloped_response,
 }
 SECRET_REQUESTS = frozenset(_REQUESTS)
@@ -112,11 +119,11 @@ SECRET_RESPONSES = frozenset(_RESPONSES)
 """API keys of messages that may contain secrets."""
 
 
-def redact_request_frame(frame: bytes, api_key: int) -> tuple[bytes, bool]:
-    """Return a request's frame without secrets, and whether it was changed."""
+def redact_or_truncate_request_frame(frame: bytes, api_key: int) -> RedactedFrame:
+    """Return a request's frame without secrets; only its header if it cannot be read."""
     blank = _REQUESTS.get(api_key)
     if blank is None:
-        return frame, False
+        return RedactedFrame(frame, is_changed=False)
     readable = 8
     try:
         header, at = read_request_header(frame)
@@ -126,14 +133,14 @@ def redact_request_frame(frame: bytes, api_key: int) -> tuple[bytes, bool]:
         redacted = write_request_header(header) + codecs.write_request(message, header.api_version)
     except ProtocolError:
         redacted = frame[:readable]
-    return redacted, redacted != frame
+    return RedactedFrame(redacted, is_changed=redacted != frame)
 
 
-def redact_response_frame(frame: bytes, api_key: int, version: int) -> tuple[bytes, bool]:
-    """Return a response's frame without secrets, and whether it was changed."""
+def redact_or_truncate_response_frame(frame: bytes, api_key: int, version: int) -> RedactedFrame:
+    """Return a response's frame without secrets; only 4 bytes if it cannot be read."""
     blank = _RESPONSES.get(api_key)
     if blank is None:
-        return frame, False
+        return RedactedFrame(frame, is_changed=False)
     try:
         _, at = read_response_header(api_key, version, frame)
         message = codecs.read_response(api_key, version, frame, at)
@@ -141,4 +148,4 @@ def redact_response_frame(frame: bytes, api_key: int, version: int) -> tuple[byt
         redacted = frame[:at] + codecs.write_response(api_key, version, message)
     except ProtocolError:
         redacted = frame[:4]
-    return redacted, redacted != frame
+    return RedactedFrame(redacted, is_changed=redacted != frame)

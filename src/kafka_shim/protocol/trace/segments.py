@@ -17,7 +17,7 @@ from kafka_shim.protocol.trace.blocks import (
     MAGIC,
     BlockError,
     BlockHeader,
-    decode_block_body,
+    decode_entry_block_body,
     decode_index,
     encode_block,
     encode_index,
@@ -52,20 +52,22 @@ class Block(msgspec.Struct, frozen=True):
     body: BlockBody
 
 
-def segments(directory: Path) -> list[Path]:
+def segment_paths(file_or_directory: Path) -> list[Path]:
     """Return the segments of a trace, by writer and number; a single file is a trace, too."""
-    if directory.is_file():
-        return [directory]
-    return sorted(path for path in directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name))
+    if file_or_directory.is_file():
+        return [file_or_directory]
+    return sorted(
+        path for path in file_or_directory.glob(f"*{SUFFIX}") if _NAME.fullmatch(path.name)
+    )
 
 
 def contains_block(path: Path) -> bool:
     """Return whether a block begins anywhere in a non-empty file."""
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
-        return _find_next_header(data, 0) < len(data)
+        return _find_next_header_or_end(data, 0) < len(data)
 
 
-def is_newest_segment_of_writer(path: Path) -> bool:
+def has_no_next_segment(path: Path) -> bool:
     """Return whether the same writer has no later segment."""
     match = _NAME.fullmatch(path.name)
     if match is None:
@@ -94,11 +96,11 @@ def read_segment(
         return
     with path.open("rb") as file, mmap(file.fileno(), 0, access=ACCESS_READ) as data:
         stop = len(data) if end is None else min(end, len(data))
-        at = start if start == 0 else _find_next_header(data, start)
-        yield from _read_mapped(path, data, at, stop, selects_block)
+        at = start if start == 0 else _find_next_header_or_end(data, start)
+        yield from _read_entry_blocks_and_damage(path, data, at, stop, selects_block)
 
 
-def _read_mapped(
+def _read_entry_blocks_and_damage(
     path: Path,
     data: mmap,
     position: int,
@@ -115,16 +117,16 @@ def _read_mapped(
             if header.is_index:
                 decode_index(header, content)
             else:
-                yield Block(str(path), position, header, decode_block_body(header, content))
+                yield Block(str(path), position, header, decode_entry_block_body(header, content))
             position += header.block_bytes
         except BlockError as error:
-            following = _find_next_header(data, position + 1)
-            is_tail = following == len(data) and is_newest_segment_of_writer(path)
+            following = _find_next_header_or_end(data, position + 1)
+            is_tail = following == len(data) and has_no_next_segment(path)
             yield Damage(str(path), position, following - position, str(error), is_tail)
             position = following
 
 
-def _find_next_header(data: mmap, at: int) -> int:
+def _find_next_header_or_end(data: mmap, at: int) -> int:
     """Return the position of the next intact header, or the end of the data."""
     while (at := data.find(MAGIC, at)) >= 0:
         try:
@@ -136,17 +138,17 @@ def _find_next_header(data: mmap, at: int) -> int:
     return len(data)
 
 
-def trace_size_in_bytes(directory: Path) -> int:
+def trace_size_in_bytes(file_or_directory: Path) -> int:
     """Return the size of a trace in bytes."""
-    return sum(path.stat().st_size for path in segments(directory))
+    return sum(path.stat().st_size for path in segment_paths(file_or_directory))
 
 
 def read_trace(
-    directory: Path, progress: Callable[[int], None] = lambda _: None
+    file_or_directory: Path, progress: Callable[[int], None] = lambda _: None
 ) -> Iterator[Block | Damage]:
     """Yield a whole trace, segment by segment; `progress` gets the number of bytes read."""
     behind = 0
-    for path in segments(directory):
+    for path in segment_paths(file_or_directory):
         for block in read_segment(path):
             yield block
             progress(behind + block.position)
@@ -197,20 +199,20 @@ class SegmentWriter:
         self._file = self._open_next_segment()
 
     @property
-    def path(self) -> Path:
+    def current_segment_path(self) -> Path:
         """The segment that is being written."""
         return self._directory / segment_name(self._writer, self._number)
 
-    def write(self, body: BlockBody) -> int:
+    def write_block_and_rotate(self, body: BlockBody) -> int:
         """Append a block; return its size in bytes. OSError if the disk is full; then nothing is
         written.
         """
         block = encode_block(body, self._compression)
-        self._append(block)
+        self._append_all_or_nothing(block)
         self._blocks.append((self._position, read_block_header(block)))
         self._position += len(block)
         if len(self._blocks) == 1:
-            self._delete_oldest_segments()
+            self._delete_oldest_excess_segment()
         if self._position >= self._segment_bytes:
             self._write_index_and_close()
             self._number += 1
@@ -225,14 +227,14 @@ class SegmentWriter:
             self._write_index_and_close()
         else:
             self._file.close()
-            self.path.unlink()
+            self.current_segment_path.unlink()
 
     def _open_next_segment(self) -> FileIO:
         self._blocks = []
         self._position = 0
-        return FileIO(self.path, "xb", opener=_open_for_owner_only)
+        return FileIO(self.current_segment_path, "xb", opener=_open_for_owner_only)
 
-    def _append(self, data: bytes) -> None:
+    def _append_all_or_nothing(self, data: bytes) -> None:
         """Write all or nothing: on a full disk, the written part is removed again."""
         rest = memoryview(data)
         try:
@@ -246,7 +248,7 @@ class SegmentWriter:
 
     def _write_index_and_close(self) -> None:
         try:
-            self._append(encode_index(self._blocks))
+            self._append_all_or_nothing(encode_index(self._blocks))
         finally:
             self._file.close()
 
@@ -258,7 +260,7 @@ class SegmentWriter:
         ]
         return max(taken, default=-1) + 1
 
-    def _delete_oldest_segments(self) -> None:
+    def _delete_oldest_excess_segment(self) -> None:
         """Delete the oldest segments beyond the number to keep."""
         if self._keep_segments is None:
             return

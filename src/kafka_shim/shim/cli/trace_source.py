@@ -4,8 +4,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
-from kafka_shim.protocol.trace.foreign_files import import_command_hint
-from kafka_shim.protocol.trace.segments import SUFFIX, Damage, contains_block, segments
+from kafka_shim.protocol.trace.foreign_files import import_hint_if_foreign_file
+from kafka_shim.protocol.trace.segments import SUFFIX, Damage, contains_block, segment_paths
 from kafka_shim.shim.errors import ConfigError
 
 
@@ -14,12 +14,13 @@ def check_trace_exists(path: Path) -> Path:
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")
     if path.is_dir():
-        if not segments(path):
-            hint = import_command_hint(path)
+        if not segment_paths(path):
+            hint = import_hint_if_foreign_file(path)
             raise ConfigError(f"`{path}` has no trace: it contains no segment (*{SUFFIX}){hint}")
     elif path.stat().st_size and not contains_block(path):
         raise ConfigError(
-            f"`{path}` is not a kafka-shim trace: it has no valid block{import_command_hint(path)}"
+            f"`{path}` is not a kafka-shim trace: it has no valid block"
+            f"{import_hint_if_foreign_file(path)}"
         )
     return path
 

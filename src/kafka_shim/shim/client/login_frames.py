@@ -11,7 +11,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.client.login import LoginError, sasl_messages
 
@@ -46,6 +46,6 @@ def _request(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[by
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:
-        return read_response_frame(api, version, frame)[0]
+        return read_response_and_its_version(api, version, frame)[0]
     except ProtocolError as error:
         raise LoginError(str(error)) from error

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
 from kafka_shim.shim.observing.request_history import HistoryEntry
 from kafka_shim.shim.request.access import AccessRecord
@@ -76,7 +76,7 @@ class _FrameRecorder:
         if entry is None or frame is None:
             return
         try:
-            response, _ = read_response_frame(header.api_key, header.api_version, frame)
+            response, _ = read_response_and_its_version(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
         self._frames.set_response(entry, response, self._clock.now_us())

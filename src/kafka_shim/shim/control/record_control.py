@@ -8,9 +8,9 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     BatchOptions,
     Record,
-    batches,
     encode_batch,
-    is_commit_marker,
+    iterate_batches,
+    marker_commits_transaction,
     only_batch_or_none,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
@@ -100,7 +100,7 @@ def _record_rows_since(partition: Partition, first_offset: int) -> Iterator[dict
     for stored in partition.log.batches:
         if stored.last_offset < first_offset:
             continue
-        for batch in batches(stored.payload):
+        for batch in iterate_batches(stored.payload):
             for record in batch.iterate_records():
                 if record.offset >= first_offset:
                     yield _record_row(batch, record)
@@ -109,7 +109,7 @@ def _record_rows_since(partition: Partition, first_offset: int) -> Iterator[dict
 def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
     control = None
     if batch.is_control:
-        control = "commit" if is_commit_marker(record) else "abort"
+        control = "commit" if marker_commits_transaction(record) else "abort"
     return {
         "offset": record.offset,
         "timestamp_ms": record.timestamp,
@@ -121,7 +121,7 @@ def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
             {"key": key, "value": _utf8_text_or_none(value), "value_hex": _hex_or_none(value)}
             for key, value in record.headers
         ],
-        "compression": Compression(batch.compression).name.lower(),
+        "compression": Compression(batch.compression_code).name.lower(),
         "producer_id": batch.producer_id,
         "is_transactional": batch.is_transactional,
         "control": control,

@@ -15,7 +15,7 @@ from kafka_shim.protocol.api_versions import unsupported_version_message
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, is_request
+from kafka_shim.protocol.headers import RequestHeader, is_request_not_sasl_token
 from kafka_shim.shim.apis import ApiTable, ServedApi
 from kafka_shim.shim.dispatching.interceptors import (
     Exchange,
@@ -279,7 +279,7 @@ class Dispatcher:
         api = self.apis.served_apis_by_frame_start.get(frame[:4])
         if api is None:
             api = self.apis.find_api(header.api_key, header.api_version)
-            if api is None and not is_request(header):
+            if api is None and not is_request_not_sasl_token(header):
                 raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return api
 

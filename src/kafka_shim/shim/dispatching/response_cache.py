@@ -116,9 +116,9 @@ class ResponseCache:
         access = context.access
         if access.unrecorded_counts or len(access.records) > RECORDS_MAX:
             return
-        from kafka_shim.protocol.response_codes import error_codes  # noqa: PLC0415 - not at the start
+        from kafka_shim.protocol.response_codes import nonzero_error_codes  # noqa: PLC0415 - not at the start
 
-        errors = tuple(error_codes(response, context.version))
+        errors = tuple(nonzero_error_codes(response, context.version))
         software = None
         if context.header.api_key == ApiKey.API_VERSIONS and not errors:
             software = (request.client_software_name, request.client_software_version)

@@ -67,7 +67,7 @@ def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
     if not api.has_response_tags:
         return lambda frame: frame
     spec = load_message_spec(f"{api.key.wire_name}Response")
-    has_tags = any(field.tagged.has(api.version) for field in spec.struct.fields)
+    has_tags = any(field.tagged_versions.has(api.version) for field in spec.top_level_struct.fields)
     section = (
         b"\x01" + encode_unsigned_varint(_TAG) + encode_unsigned_varint(length) + bytes(length)
     )

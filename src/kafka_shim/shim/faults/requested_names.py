@@ -36,11 +36,11 @@ class RequestedNames:
     @cached_property
     def partitions(self) -> set[tuple[str, int]]:
         """Return topic and index of every partition in the request."""
-        from kafka_shim.protocol.partitions import request_partitions  # noqa: PLC0415 - faults are rare
+        from kafka_shim.protocol.partitions import read_request_partitions  # noqa: PLC0415 - faults are rare
 
         header = self._context.header
         try:
-            requested = request_partitions(
+            requested = read_request_partitions(
                 header.api_key, header.api_version, self._frame, self._body_at
             )
         except ProtocolError:

@@ -31,7 +31,7 @@ def build_field_setter(
     if api is None:
         raise FaultError("action.set requires match.api, since each API has other fields")
     response = _response_class(api)
-    spec = load_message_spec(response.__name__).struct
+    spec = load_message_spec(response.__name__).top_level_struct
     sets = [
         _resolve_field_path(response, spec, path.split("."), value, path)
         for path, value in fields.items()

@@ -83,9 +83,13 @@ def _build_response(
         ],
         finalized_features_epoch=0 if features else -1,
         finalized_features=[
-            FinalizedFeatureKey(name=f.name, min_version_level=f.level, max_version_level=f.level)
+            FinalizedFeatureKey(
+                name=f.name,
+                min_version_level=f.finalized_level,
+                max_version_level=f.finalized_level,
+            )
             for f in sorted(features, key=lambda f: _FINALIZED_ORDER.index(f.name))
-            if f.level > 0
+            if f.finalized_level > 0
         ],
     )
 

@@ -78,10 +78,16 @@ def _direction_problem(
     feature: Feature, update: FeatureUpdateKey, *, is_downgrade: bool
 ) -> str | None:
     level = update.max_version_level
-    if level > feature.level and is_downgrade:
-        return f"{feature.name} is at level {feature.level}: {level} is not a downgrade"
-    if level < feature.level and update.upgrade_type == UPGRADE:
-        return f"{feature.name} is at level {feature.level}: a downgrade must be requested as one"
-    if level < feature.level and feature.name == METADATA_VERSION:
-        return f"{feature.name} cannot be downgraded: data of level {feature.level} would be lost"
+    if level > feature.finalized_level and is_downgrade:
+        return f"{feature.name} is at level {feature.finalized_level}: {level} is not a downgrade"
+    if level < feature.finalized_level and update.upgrade_type == UPGRADE:
+        return (
+            f"{feature.name} is at level {feature.finalized_level}: "
+            "a downgrade must be requested as one"
+        )
+    if level < feature.finalized_level and feature.name == METADATA_VERSION:
+        return (
+            f"{feature.name} cannot be downgraded: "
+            f"data of level {feature.finalized_level} would be lost"
+        )
     return None

@@ -10,7 +10,7 @@ from kafka_shim.protocol.codec.runtime import read_unsigned_varint
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.batches import HEADER_BYTES
-from kafka_shim.protocol.records.uniform_runs import check_uniform_runs
+from kafka_shim.protocol.records.uniform_runs import check_leading_uniform_runs
 
 PRODUCE = ApiKey.PRODUCE.to_bytes(2, "big")
 PARTITIONS_MAX = 16
@@ -46,7 +46,7 @@ def _are_quickly_validated(frame: bytes, partitions: list[tuple[int, int]]) -> b
         all_records += max(0, count)
         begin = start + HEADER_BYTES
         if len(frame) > OTHERS_MAX and all_records <= RECORDS_MAX:
-            begin = check_uniform_runs(frame, begin, count, timestamp, len(frame))[1]
+            begin = check_leading_uniform_runs(frame, begin, count, timestamp, len(frame))[1]
         others += max(0, end - begin)
     return all_records <= RECORDS_MAX and others <= OTHERS_MAX
 

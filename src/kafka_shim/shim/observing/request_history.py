@@ -16,9 +16,12 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_codes import error_codes
-from kafka_shim.protocol.response_frames import read_response_frame
-from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.protocol.trace.redaction import (
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
+)
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.explaining.request_remedy import cached_request_remedy, remedy_json
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
@@ -90,7 +93,7 @@ class HistoryEntry:
         self.responded_us: int | None = None
         self.response: bytes | None = None
         self.response_bytes: int | None = None
-        self._frame = redact_request_frame(frame, header.api_key)[0]
+        self._frame = redact_or_truncate_request_frame(frame, header.api_key)[0]
         self.size_bytes = len(self._frame) + _OVERHEAD_BYTES
 
     def request_row(self) -> dict[str, Any]:
@@ -111,7 +114,9 @@ class HistoryEntry:
         """Return the request and its response, decoded and as bytes, without secrets."""
         response = None
         if self.response is not None:
-            response = redact_response_frame(self.response[4:], self.api, self.version)[0]
+            response = redact_or_truncate_response_frame(self.response[4:], self.api, self.version)[
+                0
+            ]
         return {
             "number": self.number,
             "request": self._decoded_request_or_none(),
@@ -160,7 +165,7 @@ class HistoryEntry:
 
     def _decoded_response_or_none(self, frame: bytes) -> dict[str, Any] | None:
         try:
-            message, version = read_response_frame(self.api, self.version, frame)
+            message, version = read_response_and_its_version(self.api, self.version, frame)
         except ProtocolError:
             return None
         return message_json(message, version)
@@ -242,7 +247,7 @@ class History:
 
     def set_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
         """Add the error codes of a response, and its time."""
-        self.set_response_errors(entry, tuple(error_codes(response, entry.version)), now_us)
+        self.set_response_errors(entry, tuple(nonzero_error_codes(response, entry.version)), now_us)
 
     def set_response_errors(
         self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int

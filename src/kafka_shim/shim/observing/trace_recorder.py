@@ -24,8 +24,8 @@ from kafka_shim.protocol.trace.entries import (
 from kafka_shim.protocol.trace.redaction import (
     SECRET_REQUESTS,
     SECRET_RESPONSES,
-    redact_request_frame,
-    redact_response_frame,
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
 )
 from kafka_shim.protocol.trace.segments import SegmentWriter, TraceStorage
 from kafka_shim.shim.clock import Clock, Timer
@@ -108,7 +108,7 @@ class TraceRecorder:
         self._arrived_us = now_us = self._now_us()
         redacted = False
         if header.api_key in SECRET_REQUESTS:
-            frame, redacted = redact_request_frame(frame, header.api_key)
+            frame, redacted = redact_or_truncate_request_frame(frame, header.api_key)
         self._pending_events.append(Request(row[1], sequence, now_us, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
         return sequence
@@ -174,7 +174,7 @@ class TraceRecorder:
             return
         redacted = False
         if key in SECRET_RESPONSES:
-            frame, redacted = redact_response_frame(frame, key, version)
+            frame, redacted = redact_or_truncate_response_frame(frame, key, version)
         append(Response(number, sequence, responded_us, key, version, frame, redacted))
         self._bytes += len(frame) + _ENTRY_BYTES
 
@@ -210,7 +210,7 @@ class TraceRecorder:
 
     def _write_block(self) -> None:
         try:
-            self._segments.write(BlockBody(self._connections, self._entries))
+            self._segments.write_block_and_rotate(BlockBody(self._connections, self._entries))
         except OSError as error:
             self._stop_after_write_error(error)
         else:
@@ -222,7 +222,7 @@ class TraceRecorder:
         self.failure = error
         if self._must_be_whole:
             raise error
-        path = str(self._segments.path)
+        path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
     def _connection_row(self, session: Session) -> tuple[object, int]:

@@ -61,7 +61,7 @@ class _ArrayField(NamedTuple):
 
 @cache
 def _array_fields_of_message(message: str) -> tuple[_ArrayField, ...]:
-    return _array_fields_of_struct(load_message_spec(message).struct)
+    return _array_fields_of_struct(load_message_spec(message).top_level_struct)
 
 
 def _array_fields_of_struct(spec: StructSpec) -> tuple[_ArrayField, ...]:

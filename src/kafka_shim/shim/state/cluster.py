@@ -227,7 +227,7 @@ def _update_throttles_for_quotas(cluster: "Cluster") -> None:
 def _transaction_version(cluster: "Cluster") -> int:
     for feature in cluster.features:
         if feature.name == "transaction.version":
-            return feature.level
+            return feature.finalized_level
     return 0
 
 
@@ -362,9 +362,13 @@ class Cluster:
 
     def features_lowered_to_zero(self) -> list[str]:
         """Return the features at level 0 whose initial level in the release is higher."""
-        first = {feature.name: feature.level for feature in features_in_release(self.release)}
+        first = {
+            feature.name: feature.finalized_level for feature in features_in_release(self.release)
+        }
         return [
-            feature.name for feature in self.features if feature.level == 0 < first[feature.name]
+            feature.name
+            for feature in self.features
+            if feature.finalized_level == 0 < first[feature.name]
         ]
 
     def live_nodes(self) -> list[Node]:
@@ -437,7 +441,9 @@ class Cluster:
     @property
     def has_eligible_leader_replicas(self) -> bool:
         """Whether replicas that left the ISR may lead a partition (KIP-966)."""
-        return any(each.name == ELIGIBLE_REPLICAS and each.level > 0 for each in self.features)
+        return any(
+            each.name == ELIGIBLE_REPLICAS and each.finalized_level > 0 for each in self.features
+        )
 
     def set_feature_level(self, name: str, level: int) -> None:
         """Set the finalised level of a feature, which ApiVersions returns."""

@@ -96,7 +96,7 @@ def _restore_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
 
 def feature_rows(cluster: Cluster) -> Rows:
     """Return feature levels, which belong to a release."""
-    levels = {feature.name: feature.level for feature in cluster.features}
+    levels = {feature.name: feature.finalized_level for feature in cluster.features}
     return {("features", cluster.release): as_json_text(levels)}
 
 

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
-from kafka_shim.protocol.records.batches import Record, batches
+from kafka_shim.protocol.records.batches import Record, iterate_batches
 from kafka_shim.shim.dispatching.dispatcher import Pending
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_log, group_records, groups
@@ -59,7 +59,7 @@ def records(log: PartitionLog) -> list[Record]:
     return [
         record
         for stored in log.batches
-        for batch in batches(stored.payload)
+        for batch in iterate_batches(stored.payload)
         if not batch.is_control
         for record in batch.records()
     ]
@@ -128,7 +128,7 @@ def test_what_is_left_of_many_records_has_their_times(stage: Stage) -> None:
         commit(stage, "g", (index, 1))
         stage.clock.advance(10)
     for stored in partition_of(stage).log.batches:
-        (batch,) = batches(stored.payload)
+        (batch,) = iterate_batches(stored.payload)
         times = [record.timestamp for record in batch.records()]
         assert times == sorted(times)
         assert stored.max_timestamp == batch.max_timestamp == times[-1]
@@ -226,7 +226,7 @@ def test_a_waiting_fetch_gets_the_next_commit(stage: Stage) -> None:
         assert isinstance(pending, Pending)
         commit(stage, "g", (0, offset + 1))
         response = stage.outcome(ApiKey.FETCH, 12, pending)
-        (batch,) = batches(response.responses[0].partitions[0].records)
+        (batch,) = iterate_batches(response.responses[0].partitions[0].records)
         assert batch.base_offset == offset
     commit(stage, "g", (0, 9))
     assert partition_of(stage).log_without_flush.end_offset == 3  # nobody waits
@@ -238,7 +238,7 @@ def test_a_waiting_fetch_gets_deletions(stage: Stage) -> None:
     stage.ask(ApiKey.DELETE_GROUPS, 2, DeleteGroupsRequest(["g"]))
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.FETCH, 12, pending)
-    (batch,) = batches(response.responses[0].partitions[0].records)
+    (batch,) = iterate_batches(response.responses[0].partitions[0].records)
     assert batch.record_count == 2
 
 

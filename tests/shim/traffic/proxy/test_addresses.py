@@ -90,7 +90,7 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     found = {
         api
         for api in ApiKey
-        for struct in load_message_spec(f"{api.wire_name}Response").structs
+        for struct in load_message_spec(f"{api.wire_name}Response").structs_inner_first
         if {"host", "port"} <= {field.attribute for field in struct.fields}
     }
     rewritten = {api for api in ApiKey if response_contains_broker_addresses(api)}

@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.metadata_response import (
     MetadataResponseBroker,
     MetadataResponseTopic,
 )
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
@@ -126,7 +126,7 @@ def with_metadata(respond: Callable[[], MetadataResponse]) -> Behaviour:
 async def metadata(wire: Wire) -> MetadataResponse:
     await wire.send(wire.request(ApiKey.METADATA, 12, MetadataRequest(topics=[])))
     frame = await asyncio.wait_for(wire.frame(), 20)
-    found, _ = read_response_frame(ApiKey.METADATA, 12, frame)
+    found, _ = read_response_and_its_version(ApiKey.METADATA, 12, frame)
     assert isinstance(found, MetadataResponse)
     return found
 

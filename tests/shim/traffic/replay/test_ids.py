@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
-from kafka_shim.protocol.records.batches import BatchOptions, Record, batches, encode_batch
+from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
 from kafka_shim.shim.traffic.replay.compare import differences
 from kafka_shim.shim.traffic.replay.id_mapping import IdMapping
 
@@ -66,7 +66,7 @@ def test_producer_ids_are_replaced_in_requests_and_in_batches() -> None:
     assert ids.put_target_ids("line", request)
     changed = request.topic_data[0].partition_data[0].records
     assert changed is not None
-    (batch,) = batches(changed)
+    (batch,) = iterate_batches(changed)
     assert batch.crc == crc32c(changed[21:])
     assert (batch.producer_id, batch.producer_epoch) == (7, 3)
     again = InitProducerIdRequest(producer_id=0, producer_epoch=0)

@@ -9,8 +9,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
-from kafka_shim.protocol.response_codes import error_codes
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event, Recording
 
@@ -47,7 +47,7 @@ class Exchange(msgspec.Struct):
     @property
     def error_codes_except_none(self) -> list[int]:
         """All error codes in the response except 0."""
-        return [] if self.response is None else error_codes(self.response, self.version)
+        return [] if self.response is None else nonzero_error_codes(self.response, self.version)
 
     @property
     def name(self) -> str:
@@ -101,7 +101,7 @@ def _exchange_from_request_entry(event: Event, entry: Request) -> Iterator[Excha
     )
     try:
         exchange.request = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        exchange.trailing_bytes = codecs.count_trailing_bytes(
+        exchange.trailing_bytes = codecs.count_bytes_after_request(
             header.api_key, header.api_version, entry.frame, at
         )
         if not entry.redacted:
@@ -118,6 +118,8 @@ def _exchange_from_request_entry(event: Event, entry: Request) -> Iterator[Excha
 def _add_response(exchange: Exchange, entry: Response) -> None:
     exchange.responded_us = entry.time_us
     try:
-        exchange.response, _ = read_response_frame(entry.api_key, entry.api_version, entry.frame)
+        exchange.response, _ = read_response_and_its_version(
+            entry.api_key, entry.api_version, entry.frame
+        )
     except ProtocolError:
         exchange.response = None

@@ -7,7 +7,7 @@ from crc32c import crc32c
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, batches
+from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, iterate_batches
 from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
 from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
@@ -26,7 +26,7 @@ def _produced_batches(exchanges: list[Exchange]) -> Iterator[tuple[Exchange, obj
         for topic in exchange.request.topic_data:
             for row in topic.partition_data:
                 try:
-                    decoded_batches = list(batches(row.records or b""))
+                    decoded_batches = list(iterate_batches(row.records or b""))
                 except ProtocolError:
                     continue
                 for batch in decoded_batches:

@@ -242,10 +242,12 @@ def convert_records_to_fetch_version(
     try:
         if reader.version < FORMAT_2_SINCE:
             magic = 1 if reader.version >= FORMAT_1_SINCE else 0
-            from kafka_shim.protocol.records.message_sets import down_convert_batches  # noqa: PLC0415 - old clients
+            from kafka_shim.protocol.records.message_sets import (  # noqa: PLC0415 - old clients
+                down_convert_data_batches,
+            )
 
             message_set = _drop_messages_before(
-                down_convert_batches(response.records, magic), offset
+                down_convert_data_batches(response.records, magic), offset
             )
             if message_set or not reader.facts.emptied_batches_are_returned_unconverted:
                 response.records = message_set

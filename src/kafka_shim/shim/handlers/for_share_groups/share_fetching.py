@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
-from kafka_shim.protocol.records.batches import Batch, batches
+from kafka_shim.protocol.records.batches import Batch, iterate_batches
 from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.in_flight import delivery_count_as_int16
@@ -225,7 +225,7 @@ class ShareFetchReading:
             data.error_message = "NONE"
             return data, 0, 0
         payloads = log.read_batches(offset, end, bytes_max, whole_first=whole_first)
-        read_batches = [batch for payload in payloads for batch in batches(payload)]
+        read_batches = [batch for payload in payloads for batch in iterate_batches(payload)]
         taking = AcquireRequest(
             member_id=self._request.member_id or "",
             records_max=records_max,

@@ -9,8 +9,8 @@ from kafka_shim.protocol.records.batches import (
     BatchOptions,
     Record,
     batch_bounds_and_magic,
-    batches,
     encode_batch,
+    iterate_batches,
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
@@ -31,7 +31,7 @@ def checked_batches_of_any_format(
     try:
         formats = {magic for *_, magic in batch_bounds_and_magic(records)}
         if formats == {2}:
-            for batch in batches(records):
+            for batch in iterate_batches(records):
                 yield batch, check_batch(batch, limits)
             return
         rows, compression = _records_of_old_formats(records, limits)
@@ -40,7 +40,7 @@ def checked_batches_of_any_format(
     options = BatchOptions(compression=compression)
     for at, row in enumerate(rows):
         row.offset = at
-    (batch,) = batches(encode_batch(rows, options))
+    (batch,) = iterate_batches(encode_batch(rows, options))
     yield batch, check_batch(batch, limits)
 
 
@@ -55,18 +55,18 @@ def _records_of_old_formats(
             raise RecordsRejected(ErrorCode.MESSAGE_TOO_LARGE)
         entry = records[start:end]
         if magic == 2:
-            entry_records = [row for batch in batches(entry) for row in batch.records()]
+            entry_records = [row for batch in iterate_batches(entry) for row in batch.records()]
         else:
             from kafka_shim.protocol.records.message_sets import (  # noqa: PLC0415 - old clients alone
-                outer_messages,
+                iterate_outer_messages,
                 read_message_set,
             )
 
-            (outer,) = outer_messages(entry)
+            (outer,) = iterate_outer_messages(entry)
             if not outer.is_intact:
                 raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE)
-            check_compression_known(outer.compression, limits.facts)
-            compression = Compression(outer.compression)
+            check_compression_known(outer.compression_code, limits.facts)
+            compression = Compression(outer.compression_code)
             if compression is Compression.ZSTD:  # exists only in batches of format 2
                 raise limits.invalid_records_error()
             entry_records = read_message_set(entry)

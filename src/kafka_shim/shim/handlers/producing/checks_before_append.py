@@ -101,7 +101,9 @@ def _decompressed_size(batch: Batch, bytes_max: int) -> int:
     try:
         compressed = batch.blob[batch.start_in_blob + HEADER_BYTES :]
         return len(
-            decompress_until_damage(Compression(batch.compression), compressed, bytes_max).content
+            decompress_until_damage(
+                Compression(batch.compression_code), compressed, bytes_max
+            ).content
         )
     except DecompressedTooBigError:
         return bytes_max + 1

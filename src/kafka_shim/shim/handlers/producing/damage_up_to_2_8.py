@@ -32,11 +32,11 @@ class _RecordsInvalidError(Exception):
 def fails_broker_unexpectedly(batch: Batch, facts: RecordFacts, scope: RecordChecks) -> bool | None:
     """Return whether a broker up to 2.8 fails over a damaged batch; None: as later ones."""
     content = bytes(batch.blob[batch.start_in_blob + HEADER_BYTES : batch.end_in_blob])
-    if batch.compression == Compression.GZIP:
+    if batch.compression_code == Compression.GZIP:
         content = _gunzip_ignoring_checksum(content)
-    elif batch.compression:
+    elif batch.compression_code:
         return None
-    if batch.compression and not facts.compressed_records_ignore_claimed_size:
+    if batch.compression_code and not facts.compressed_records_ignore_claimed_size:
         return False if _is_rejected_as_invalid(content, batch, scope) else None
     try:
         _read_records_one_by_one(content, batch, facts)
@@ -76,7 +76,7 @@ def _read_records_one_by_one(content: bytes, batch: Batch, facts: RecordFacts) -
             size, pos = _read_varint(content, pos, INT_VARINT)
         except _RecordsInvalidError as error:
             raise _BrokerFailsError from error
-        if batch.compression:
+        if batch.compression_code:
             if size < 0:
                 raise _BrokerFailsError
             body, at = content[pos : pos + size], 0

@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest, TopicPr
 from kafka_shim.protocol.records.batches import (
     Batch,
     batch_bounds_and_magic,
-    batches,
+    iterate_batches,
     only_batch_or_none,
 )
 from kafka_shim.protocol.releases.records import RecordFacts
@@ -90,7 +90,7 @@ def _first_format_2_batch(records: bytes, context: RequestContext) -> list[Batch
     try:
         sizes = list(islice(batch_bounds_and_magic(records, allows_truncated_end=True), 2))
         if sizes and sizes[0][2] == 2:
-            first = list(batches(records[: sizes[0][1]]))
+            first = list(iterate_batches(records[: sizes[0][1]]))
     except DecodeError:
         sizes = []
     _close_if_unparsable([magic for *_, magic in sizes], context)

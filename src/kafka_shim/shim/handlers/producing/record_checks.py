@@ -19,7 +19,7 @@ from kafka_shim.protocol.records.batches import (
     Batch,
     Record,
     batch_bounds_and_magic,
-    batches,
+    iterate_batches,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.protocol.records.validation import (
@@ -97,7 +97,9 @@ def require_single_batch(records: bytes, facts: RecordFacts) -> Batch:
         sizes = list(batch_bounds_and_magic(records, allows_truncated_end=True))
         if any(magic > 2 for *_, magic in sizes[:2]):
             raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, "unknown record format")
-        only_batches = list(batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
+        only_batches = (
+            list(iterate_batches(records[: sizes[0][1]])) if sizes and sizes[0][2] == 2 else []
+        )
     except DecodeError as cause:
         raise RecordsRejected(ErrorCode.CORRUPT_MESSAGE, str(cause)) from cause
     if not only_batches or len(sizes) > 1:
@@ -109,7 +111,7 @@ def check_compression_of_version(batch: Batch, version: int, facts: RecordFacts)
     """Raise RecordsRejected for a compression that this version of Produce lacks (KIP-110)."""
     if version >= ZSTD_SINCE or not facts.zstd_is_supported:
         return
-    if batch.compression == _ZSTD:
+    if batch.compression_code == _ZSTD:
         raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
@@ -135,7 +137,7 @@ def check_batch(batch: Batch, limits: RecordLimits) -> int:
     newest = batch.max_timestamp
     try:
         summary = batch.validate_records(
-            _compressed_read_limits(limits) if batch.compression else ALL_CHECKS
+            _compressed_read_limits(limits) if batch.compression_code else ALL_CHECKS
         )
     except MissingPackageError:
         pass  # what cannot be read is taken on trust
@@ -152,7 +154,7 @@ def check_batch(batch: Batch, limits: RecordLimits) -> int:
 def _check_attributes(batch: Batch, limits: RecordLimits) -> None:
     if batch.is_control:
         raise limits.invalid_records_error()
-    check_compression_known(batch.compression, limits.facts)
+    check_compression_known(batch.compression_code, limits.facts)
 
 
 def check_compression_known(compression: int, facts: RecordFacts) -> None:
@@ -176,7 +178,7 @@ def _unreadable_records_error(
     """Return a release's error for unreadable records."""
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
-        scope = _compressed_read_limits(limits) if batch.compression else ALL_CHECKS
+        scope = _compressed_read_limits(limits) if batch.compression_code else ALL_CHECKS
         fails = damage_up_to_2_8.fails_broker_unexpectedly(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableRecordsError)
@@ -202,7 +204,7 @@ def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: Record
                 limits,
                 ErrorCode.INVALID_TIMESTAMP,
             )
-    if summary.has_nonconsecutive_offsets and batch.compression:
+    if summary.has_nonconsecutive_offsets and batch.compression_code:
         error = limits.facts.compressed_offset_gap_error
         if error is ErrorCode.INVALID_RECORD:
             _raise_if_any_rejected(

@@ -12,9 +12,9 @@ import msgspec
 from kafka_shim.protocol.records.batches import (
     Batch,
     Record,
-    batches,
     encode_compacted_batch,
-    is_commit_marker,
+    iterate_batches,
+    marker_commits_transaction,
 )
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.logs.partition_producers import (
@@ -67,7 +67,7 @@ def _cleanable_batch_count(log: PartitionLog, now_ms: int) -> int:
 
 
 def _decode_batch(stored: StoredBatch) -> _DecodedBatch:
-    (header,) = batches(stored.payload)
+    (header,) = iterate_batches(stored.payload)
     return _DecodedBatch(stored, header, header.records())
 
 
@@ -101,7 +101,11 @@ class _TransactionsInOrder:
         had_batches = producer_id in self._seen
         if records:
             self._seen.discard(producer_id)
-            aborted = None if is_commit_marker(records[0]) else self._aborted.pop(producer_id, None)
+            aborted = (
+                None
+                if marker_commits_transaction(records[0])
+                else self._aborted.pop(producer_id, None)
+            )
             if aborted is not None and not had_batches:
                 self.gone.append(aborted)
         return not (records and had_batches)
@@ -195,7 +199,7 @@ class _Compaction:
         payload = batch.stored.payload
         if len(records) < len(batch.records) or horizon_ms != batch.header.delete_horizon_ms:
             payload = encode_compacted_batch(batch.header, records, horizon_ms)
-        (header,) = batches(payload)
+        (header,) = iterate_batches(payload)
         return StoredBatch(
             header.base_offset, header.last_offset, header.max_timestamp, payload, is_clean=True
         )

@@ -4,7 +4,7 @@ from typing import NamedTuple
 
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.errors import DecodeError
-from kafka_shim.protocol.records.batches import batches
+from kafka_shim.protocol.records.batches import iterate_batches
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
@@ -112,7 +112,7 @@ def _first_record_from_timestamp(
     If the batch cannot be decompressed, its first offset is returned.
     """
     try:
-        (opened,) = batches(batch.payload)
+        (opened,) = iterate_batches(batch.payload)
         for record in opened.iterate_records():
             if record.timestamp >= timestamp and record.offset >= min_offset:
                 return FoundOffset(

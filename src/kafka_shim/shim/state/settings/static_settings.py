@@ -62,7 +62,7 @@ def dynamic_defaults_of_features(features: Sequence[Feature]) -> dict[str, str]:
     (KIP-966), the controller sets min.insync.replicas.
     """
     eligible = "eligible.leader.replicas.version"
-    in_use = any(feature.name == eligible and feature.level > 0 for feature in features)
+    in_use = any(feature.name == eligible and feature.finalized_level > 0 for feature in features)
     return {"min.insync.replicas": "1"} if in_use else {}
 
 

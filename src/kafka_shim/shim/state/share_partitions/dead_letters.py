@@ -17,8 +17,8 @@ from kafka_shim.protocol.records.batches import (
     HEADER_BYTES,
     Record,
     assign_offsets,
-    batches,
     encode_batch,
+    iterate_batches,
 )
 from kafka_shim.protocol.records.record_codec import Headers, write_records
 from kafka_shim.shim.clock import Clock
@@ -161,7 +161,7 @@ def _records_between(
     while at <= last_offset and (
         encoded_batches := log.read_batches(at, log.end_offset, 1, whole_first=True)
     ):
-        (batch,) = batches(encoded_batches[0])
+        (batch,) = iterate_batches(encoded_batches[0])
         for record in batch.records():
             if first_offset <= record.offset <= last_offset:
                 yield record.offset, record
@@ -171,7 +171,7 @@ def _records_between(
 def _append_as_batch(partition: Partition, records: list[Record]) -> None:
     if not records:
         return
-    (batch,) = batches(encode_batch(records))
+    (batch,) = iterate_batches(encode_batch(records))
     log, epoch = partition.log, partition.leader_epoch
     payload = assign_offsets(batch, log.end_offset, partition_leader_epoch=epoch)
     last_offset = log.end_offset + len(records) - 1

@@ -4,7 +4,7 @@ from functools import lru_cache
 from typing import Protocol
 
 from kafka_shim.protocol.records.single_record_batches import (
-    prepend_batch_offset,
+    prepend_offset_length_and_leader_epoch,
     transaction_marker_without_offset,
 )
 from kafka_shim.protocol.releases.facts import Facts
@@ -74,7 +74,7 @@ def append_end_marker(
     batch = _marker(
         producer_id_and_epoch, now_ms, commit=commit, coordinator_epoch=coordinator_epoch
     )
-    payload = prepend_batch_offset(batch, offset, partition.leader_epoch)
+    payload = prepend_offset_length_and_leader_epoch(batch, offset, partition.leader_epoch)
     # readers of committed records are woken by the append, and must find the transaction ended
     log.producers.note_transaction_marker(
         producer_id_and_epoch, coordinator_epoch, offset, now_ms, is_committed=commit

@@ -9,7 +9,10 @@ from pathlib import Path
 import msgspec
 
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, Access, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
+from kafka_shim.protocol.trace.redaction import (
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
+)
 from kafka_shim.shim.traffic.importers import authorizer_log, request_log
 from kafka_shim.shim.traffic.importers.authorizer_log import InvalidDecisionError, LoggedDecision
 from kafka_shim.shim.traffic.importers.log_entries import LogEntry, LogEntryReader
@@ -192,11 +195,11 @@ class RequestLogImport(LogImport):
         sequence = self._writer.next_sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
-        frame, _ = redact_request_frame(request.request, key)
+        frame, _ = redact_or_truncate_request_frame(request.request, key)
         self._writer.add(Request(index, sequence, began_us, frame, redacted=True))
         self.report.entries += 1
         if request.response is not None:
-            frame, _ = redact_response_frame(request.response, key, version)
+            frame, _ = redact_or_truncate_response_frame(request.response, key, version)
             self._writer.add(Response(index, sequence, at_us, key, version, frame, redacted=True))
             self.report.entries += 1
 

@@ -8,9 +8,9 @@ import binascii
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shim.protocol.codec.catalogue import message_classes
+from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
-from kafka_shim.protocol.wire_json import SIZE, lower_camel_case
+from kafka_shim.protocol.wire_json import SIZE, lower_first_letter
 from kafka_shim.shim.traffic.importers.earlier_names import EARLIER
 
 
@@ -24,8 +24,8 @@ def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
     Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
     """
     try:
-        return _JsonMessageReader(message_classes(name), unknown).read_struct(
-            load_message_spec(name).struct, content, name
+        return _JsonMessageReader(message_classes_by_name(name), unknown).read_struct(
+            load_message_spec(name).top_level_struct, content, name
         )
     except (TypeError, AttributeError, KeyError) as error:
         raise JsonMessageError(f"{name}: {error}") from error
@@ -44,13 +44,15 @@ class _JsonMessageReader:
         values = {}
         remaining_fields = dict(content)
         for field in spec.fields:
-            name = lower_camel_case(field.name)
+            name = lower_first_letter(field.name)
             field_path = f"{path}.{name}"
             earlier_name = EARLIER.get(field_path, name)
-            if field.kind == "records":
+            if field.element_kind == "records":
                 for key in (name, f"{name}{SIZE}", f"{earlier_name}{SIZE}"):
                     remaining_fields.pop(key, None)
-                if field.nullable.high < field.versions.high:  # ShareFetch: null in version 0 only
+                if (
+                    field.nullable_versions.high < field.versions.high
+                ):  # ShareFetch: null in version 0 only
                     values[field.attribute] = b""
             elif name in remaining_fields or earlier_name in remaining_fields:
                 field_content = remaining_fields.pop(
@@ -73,9 +75,9 @@ class _JsonMessageReader:
         if field.struct is not None:
             return None if content is None else self.read_struct(field.struct, content, path)
         try:
-            if field.kind == "uuid":
+            if field.element_kind == "uuid":
                 return base64.urlsafe_b64decode(f"{content}==")
-            if field.kind == "bytes":
+            if field.element_kind == "bytes":
                 return base64.b64decode(content)
         except (binascii.Error, TypeError, ValueError) as error:
             raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not base64") from error

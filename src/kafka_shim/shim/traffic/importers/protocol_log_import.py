@@ -5,7 +5,10 @@ from contextlib import closing
 from pathlib import Path
 
 from kafka_shim.protocol.trace.entries import DERIVED, Connection, Request, Response
-from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
+from kafka_shim.protocol.trace.redaction import (
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
+)
 from kafka_shim.shim.traffic.importers.log_import import ImportReport
 from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, logged_entries
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
@@ -63,13 +66,13 @@ class _RequestResponseMatcher:
         self._writer.close()
 
     def _write_request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
-        frame, _ = redact_request_frame(entry.frame, entry.header.api_key)
+        frame, _ = redact_or_truncate_request_frame(entry.frame, entry.header.api_key)
         connection_number = self._connection_in_block(number)
         self._writer.add(Request(connection_number, sequence, self._now_us, frame, redacted=True))
 
     def _write_response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
-        frame, _ = redact_response_frame(entry.frame, key, version)
+        frame, _ = redact_or_truncate_response_frame(entry.frame, key, version)
         connection_number = self._connection_in_block(number)
         self._writer.add(
             Response(connection_number, sequence, self._now_us, key, version, frame, redacted=True)

@@ -8,7 +8,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Connection, Request, Response
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import message_json
@@ -59,7 +59,7 @@ def _request_log_row(
     if response is not None:
         try:
             key, version = response.api_key, response.api_version
-            response_message, version = read_response_frame(key, version, response.frame)
+            response_message, version = read_response_and_its_version(key, version, response.frame)
             row["response"] = message_json(response_message, version)
         except ProtocolError:
             row["response"] = None

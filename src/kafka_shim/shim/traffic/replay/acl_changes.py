@@ -15,7 +15,7 @@ from kafka_shim.protocol.headers import (
     write_request_header,
 )
 from kafka_shim.protocol.messages.describe_acls_request import DescribeAclsRequest
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.traffic.replay.target_connection import TargetConnection
 
 ACL_CHANGES = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
@@ -106,6 +106,6 @@ def _acl_entry(acl: Any) -> AclEntry:
 
 def _decode_response_or_none(key: int, version: int, frame: bytes) -> Any:
     try:
-        return read_response_frame(key, version, frame)[0]
+        return read_response_and_its_version(key, version, frame)[0]
     except ProtocolError:
         return None

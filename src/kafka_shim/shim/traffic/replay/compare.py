@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.fields import (
@@ -61,8 +61,8 @@ def compare_and_learn(
     if id_kinds <= LONG_IDS and frame == ids.replace_long_ids_in_frame(entry.frame):
         return []
     try:
-        recorded, version = read_response_frame(key, version, entry.frame)
-        actual, actual_version = read_response_frame(key, entry.api_version, frame)
+        recorded, version = read_response_and_its_version(key, version, entry.frame)
+        actual, actual_version = read_response_and_its_version(key, entry.api_version, frame)
     except ProtocolError:
         is_equal = entry.frame[4:] == frame[4:]
         return [] if is_equal else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
@@ -91,7 +91,7 @@ def differences(
     name = type(recorded).__name__
     field_differences = list(
         _struct_differences(
-            load_message_spec(name).struct,
+            load_message_spec(name).top_level_struct,
             recorded,
             actual,
             ComparisonContext(version, corresponding_ids),

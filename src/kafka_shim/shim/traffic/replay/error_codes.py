@@ -7,7 +7,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
@@ -18,7 +18,9 @@ def error_code(entry: Response, frame: bytes | None = None) -> int:
     """Return the code of the recorded response, or of another one to the same request."""
     try:
         response_frame = entry.frame if frame is None else frame
-        response, _ = read_response_frame(entry.api_key, entry.api_version, response_frame)
+        response, _ = read_response_and_its_version(
+            entry.api_key, entry.api_version, response_frame
+        )
     except ProtocolError:
         return -1
     for rows in ("coordinators", "groups"):  # in versions for several coordinators or groups

@@ -9,7 +9,13 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
-from kafka_shim.protocol.trace.segments import Block, Damage, read_segment, read_trace, segments
+from kafka_shim.protocol.trace.segments import (
+    Block,
+    Damage,
+    read_segment,
+    read_trace,
+    segment_paths,
+)
 from kafka_shim.shim.traffic.replay.error_codes import is_coordinator_not_ready
 
 ConnectionId = tuple[str, int]
@@ -50,7 +56,7 @@ class TraceEvents:
         self.damage.clear()
         self._bytes_read = 0
         by_writer: dict[str, list[Path]] = {}
-        for path in segments(self._path):
+        for path in segment_paths(self._path):
             by_writer.setdefault(_writer_of_segment(path), []).append(path)
         streams = [self._events_of_writer(paths) for paths in by_writer.values()]
         if len(streams) == 1:

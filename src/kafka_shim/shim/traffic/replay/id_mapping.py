@@ -89,7 +89,7 @@ class IdMapping:
 
     def learn(self, connection: object, request: Any, recorded: Any, target_producer: Any) -> None:
         """Learn the ids from two responses to the same request."""
-        spec = load_message_spec(type(recorded).__name__).struct
+        spec = load_message_spec(type(recorded).__name__).top_level_struct
         group = getattr(request, "group_id", "")
         own_member_id = getattr(recorded, "member_id", None)
         for kind, scope, recorded_id, target_id in _id_pairs(
@@ -169,7 +169,7 @@ class IdMapping:
         """Put the target's ids into a request, in place; return whether anything changed."""
         group = getattr(request, "group_id", "")
         return self._put_target_ids(
-            load_message_spec(type(request).__name__).struct, request, connection, group
+            load_message_spec(type(request).__name__).top_level_struct, request, connection, group
         )
 
     def _put_target_ids(
@@ -184,7 +184,7 @@ class IdMapping:
             if field.struct is not None:
                 for row in content if field.is_array else (content,):
                     changed |= self._put_target_ids(field.struct, row, connection, group)
-            elif field.kind == "records":
+            elif field.element_kind == "records":
                 changed |= self._put_target_producers(value, field, content)
             else:
                 kind = IDS[field.attribute]
@@ -225,7 +225,7 @@ def _id_pairs(
             getattr(recorded, field.attribute),
             getattr(target_producer, field.attribute),
         )
-        if recorded_id is None or target_id is None or field.kind == "records":
+        if recorded_id is None or target_id is None or field.element_kind == "records":
             continue
         if field.struct is None:
             kind = IDS[field.attribute]
@@ -258,7 +258,9 @@ def kinds_of_ids_in_message(api_key: int, version: int, side: str) -> frozenset[
         name = ApiKey(api_key).wire_name
     except ValueError:
         return frozenset()
-    return frozenset(_id_kinds_in_struct(load_message_spec(f"{name}{side}").struct, version))
+    return frozenset(
+        _id_kinds_in_struct(load_message_spec(f"{name}{side}").top_level_struct, version)
+    )
 
 
 def _id_kinds_in_struct(spec: StructSpec, version: int) -> Iterator[str]:
@@ -278,7 +280,7 @@ def request_contains_ids(frame_body: bytes, api_key: int, version: int) -> bool:
         message = codecs.read_request(api_key, version, frame_body, 0)
     except ProtocolError:
         return False
-    return _struct_contains_ids(load_message_spec(type(message).__name__).struct, message)
+    return _struct_contains_ids(load_message_spec(type(message).__name__).top_level_struct, message)
 
 
 def _struct_contains_ids(spec: StructSpec, value: Any) -> bool:
@@ -290,7 +292,7 @@ def _struct_contains_ids(spec: StructSpec, value: Any) -> bool:
             rows = content if field.is_array else (content,)
             if any(_struct_contains_ids(field.struct, row) for row in rows):
                 return True
-        elif field.kind == "records" or not _is_absent_id(IDS[field.attribute], content):
+        elif field.element_kind == "records" or not _is_absent_id(IDS[field.attribute], content):
             return True
     return False
 
@@ -307,7 +309,7 @@ def _fields_with_ids(spec: StructSpec) -> list[FieldSpec]:
             field
             for field in spec.fields
             if field.attribute in IDS
-            or field.kind == "records"
+            or field.element_kind == "records"
             or (field.struct is not None and _fields_with_ids(field.struct))
         ]
         cached_fields = _id_fields_by_spec[id(spec)] = (spec, fields)

@@ -51,7 +51,7 @@ class OffsetMapping:
 
     def learn(self, recorded: Any, actual: Any) -> None:
         """Learn the offsets from two responses to the same request."""
-        spec = load_message_spec(type(recorded).__name__).struct
+        spec = load_message_spec(type(recorded).__name__).top_level_struct
         for topic_partition, recorded_row, actual_row in self._partition_rows(
             spec, recorded, actual, ""
         ):
@@ -66,7 +66,7 @@ class OffsetMapping:
     def put_target_offsets(self, request: Any) -> bool:
         """Put the target's offsets into a request, in place; return whether anything changed."""
         changed = False
-        spec = load_message_spec(type(request).__name__).struct
+        spec = load_message_spec(type(request).__name__).top_level_struct
         for topic_partition, row, _ in self._partition_rows(spec, request, request, ""):
             for name in OFFSET_FIELDS_IN_REQUESTS:
                 recorded_value = getattr(row, name, -1)

@@ -16,7 +16,10 @@ from kafka_shim.protocol.trace.entries import (
     Request,
     Response,
 )
-from kafka_shim.protocol.trace.redaction import redact_request_frame, redact_response_frame
+from kafka_shim.protocol.trace.redaction import (
+    redact_or_truncate_request_frame,
+    redact_or_truncate_response_frame,
+)
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.target_connection import InFlightRequest
@@ -169,7 +172,7 @@ class ReplayRecorder:
 
     def record_request(self, in_flight_request: InFlightRequest) -> None:
         api_key = int.from_bytes(in_flight_request.frame[:2], "big")
-        frame, redacted = redact_request_frame(in_flight_request.frame, api_key)
+        frame, redacted = redact_or_truncate_request_frame(in_flight_request.frame, api_key)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,
@@ -180,7 +183,7 @@ class ReplayRecorder:
         key, version = (
             int.from_bytes(in_flight_request.frame[at : at + 2], "big") for at in (0, 2)
         )
-        frame, redacted = redact_response_frame(response_frame, key, version)
+        frame, redacted = redact_or_truncate_response_frame(response_frame, key, version)
         connection_number, sequence = (
             self._connection_in_block(in_flight_request.event),
             in_flight_request.event.entry.sequence,

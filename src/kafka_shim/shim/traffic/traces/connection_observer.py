@@ -8,8 +8,12 @@ from typing import NamedTuple, Protocol
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.protocol.headers import RequestHeader, is_request, read_request_header
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.headers import (
+    RequestHeader,
+    is_request_not_sasl_token,
+    read_request_header,
+)
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.traffic.traces.sasl_principal import SaslPrincipalTracker
@@ -60,7 +64,7 @@ class ObservedConnection:
             header, at = read_request_header(frame)
         except ProtocolError:
             return  # the broker will close the connection over it
-        if not is_request(header):
+        if not is_request_not_sasl_token(header):
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
         sequence = self._observer.record_request(self._session, header, frame)
@@ -109,7 +113,7 @@ class ObservedConnection:
 
     def _on_sasl_response(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
-        message, _ = read_response_frame(key, version, frame)
+        message, _ = read_response_and_its_version(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
             self._raw_tokens = True
         self._login.response(key, message)

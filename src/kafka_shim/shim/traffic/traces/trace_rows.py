@@ -10,8 +10,8 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.protocol.response_codes import error_codes
-from kafka_shim.protocol.response_frames import read_response_frame
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import (
     DERIVED,
     Access,
@@ -152,12 +152,14 @@ def _request_fields(frame: bytes) -> dict[str, Any]:
 def _response_fields(entry: Response) -> dict[str, Any]:
     found: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
     try:
-        message, version = read_response_frame(entry.api_key, entry.api_version, entry.frame)
+        message, version = read_response_and_its_version(
+            entry.api_key, entry.api_version, entry.frame
+        )
     except ProtocolError as error:
         return found | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
     found |= {
         "correlation_id": correlation_id,
-        "error_codes": sorted({*error_codes(message, version)}),
+        "error_codes": sorted({*nonzero_error_codes(message, version)}),
     }
     return found | {"response": message_json(message, version)}
