@@ -130,9 +130,7 @@ def table_batches(
     schema = TABLES[table]
     wanted = schema if columns is None else select_columns(schema, columns)
     if table in ("damage", "pieces"):
-        damage = (block for block in _blocks_of_split(split) if isinstance(block, Damage))
-        found = [split] if table == "pieces" else damage
-        rows = [msgspec.structs.asdict(place) for place in found]
+        rows = [msgspec.structs.asdict(split)] if table == "pieces" else _damage_rows(split)
         if rows:
             yield pa.RecordBatch.from_pylist(rows, schema).select(wanted.names)
         return
@@ -141,6 +139,14 @@ def table_batches(
         source = _sum_equal_batches(source)
     for batch in source:
         yield batch.select(wanted.names)
+
+
+def _damage_rows(split: Split) -> list[dict[str, object]]:
+    return [
+        {"at": block.position, **msgspec.structs.asdict(block)}
+        for block in _blocks_of_split(split)
+        if isinstance(block, Damage)
+    ]
 
 
 def _blocks_of_split(
