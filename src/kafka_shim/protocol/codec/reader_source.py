@@ -187,7 +187,9 @@ class _ReaderGenerator:
         mark, result = self.source.new_local("mark"), self.source.new_local(field.attribute)
         self._cursor.defer_read(mark, "B")
         self._cursor.emit_deferred_reads_and_advance()
-        is_null = f"{mark} > 127" if self._layout.null_struct_mark(field) else f"not {mark}"
+        is_null = (
+            f"{mark} > 127" if self._layout.first_byte_of_null_struct(field) else f"not {mark}"
+        )
         with self.source.indented_block(f"if {is_null}"):
             self.source.add_line(f"{result} = None")
         with self.source.indented_block("else"):

@@ -55,7 +55,7 @@ class WireLayout:
     def is_nullable(self, field: FieldSpec) -> bool:
         return field.nullable_versions.has(self.version)
 
-    def null_struct_mark(self, field: FieldSpec) -> int:
+    def first_byte_of_null_struct(self, field: FieldSpec) -> int:
         """Return the byte that stands for a null struct: -1, but 0 in tagged fields."""
         return 0 if field.tagged_versions.has(self.version) else 255
 

@@ -154,8 +154,8 @@ class _WriterGenerator:
         elif field.element_kind in STRUCT_CODES:
             self._packed_run.append((value, STRUCT_CODES[field.element_kind]))
         elif field.struct:
-            null = self._layout.null_struct_mark(field) if nullable else None
-            self._emit_inner_struct(field.struct, value, null)
+            null_first_byte = self._layout.first_byte_of_null_struct(field) if nullable else None
+            self._emit_inner_struct(field.struct, value, null_first_byte)
         else:
             self._emit_string_or_bytes(field, value, nullable=nullable)
 
@@ -169,19 +169,21 @@ class _WriterGenerator:
             )
         self._packed_run.append((local, STRUCT_CODES["uuid"]))
 
-    def _emit_inner_struct(self, struct: StructSpec, value: Expression, null: int | None) -> None:
-        """Emit a struct; one that can be null begins with a byte, which is `null` or 1."""
+    def _emit_inner_struct(
+        self, struct: StructSpec, value: Expression, null_first_byte: int | None
+    ) -> None:
+        """Emit a struct; one that can be null begins with a byte: `null_first_byte` or 1."""
         source = self.source
         local = value
         if "." in value:
             local = source.new_local(value.rpartition(".")[2])
             source.add_line(f"{local} = {value}")
-        if null is None:
+        if null_first_byte is None:
             self._emit_struct(struct, local)
             return
         self._emit_collected_chunks()
         with source.indented_block(f"if {local} is None"):
-            source.add_line(f"{self._out}.append({bytes([null])!r})")
+            source.add_line(f"{self._out}.append({bytes([null_first_byte])!r})")
         with source.indented_block("else"):
             self._packed_run.append(("1", "b"))
             self._emit_struct(struct, local)
