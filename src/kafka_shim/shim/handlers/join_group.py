@@ -60,8 +60,8 @@ def _joining_member(request: JoinGroupRequest, context: RequestContext) -> JoinR
         rebalance_timeout_ms=rebalance_ms,
         protocol_type=request.protocol_type,
         protocols=tuple((protocol.name, protocol.metadata) for protocol in request.protocols),
-        needs_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
-        can_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
+        requires_known_member_id=version >= MEMBER_ID_REQUIRED_SINCE,
+        supports_skip_assignment=version >= SKIP_ASSIGNMENT_SINCE,
     )
 
 

@@ -121,13 +121,13 @@ class MemberPartitions:
             return
         found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash, len(self._held))
         for topic_id, partitions in self._held.items():
-            found.put(topic_id, copied_hash_set(list(partitions), _int_hash))
+            found.put(topic_id, copied_hash_set(list(partitions), _java_integer_hash))
         self._held, self._is_copy = found, True
 
     def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
         """Add a partition; `room` is the capacity of a new set of a topic's partitions."""
         self.copy_before_change()
-        self._held.get_or_create(topic_id, lambda: JavaHashSet(_int_hash, set_capacity)).add(
+        self._held.get_or_create(topic_id, lambda: JavaHashSet(_java_integer_hash, set_capacity)).add(
             partition
         )
 
@@ -157,11 +157,11 @@ class MemberPartitions:
 def _as_read_from_log(current: OrderedAssignment) -> JavaHashMap[bytes, JavaHashSet[int]]:
     found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash)
     for topic_id, partitions in current.items():
-        found.put(topic_id, copied_hash_set(partitions, _int_hash))
+        found.put(topic_id, copied_hash_set(partitions, _java_integer_hash))
     return found
 
 
-def _int_hash(number: int) -> int:
+def _java_integer_hash(number: int) -> int:
     return number
 
 

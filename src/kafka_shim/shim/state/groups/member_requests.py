@@ -275,7 +275,7 @@ class MemberRequests:
         else:
             self.groups.store_group(consumer_group)
         finally:
-            classic_group.rebalance.send_queued_responses()
+            classic_group.rebalance.send_queued_responses_in_batches()
         return response
 
     def _downgrade_to_classic_group(
@@ -293,8 +293,8 @@ class MemberRequests:
         self.groups.store_group(made)
         made.rebalance.on_settled()
         if rebalances:
-            made.rebalance.begin_rebalance()
-            made.rebalance.send_queued_responses()
+            made.rebalance.begin_or_continue_rebalance()
+            made.rebalance.send_queued_responses_in_batches()
         return True
 
     # the share protocol

@@ -117,7 +117,7 @@ class TimeSlicedHeartbeats:
                 expressions, heartbeat.visible_topic_names, slices.offload
             )
             self._change_in_draft(
-                group, group, slices, lambda draft: draft.apply_resolved_expressions(matching)
+                group, group, slices, lambda draft: draft.apply_resolved_expressions_and_renew_target(matching)
             )
             group.on_changed(member.member_id)
         group.subscriptions.drop_unused_expressions(group.members.values())

@@ -103,8 +103,8 @@ class ClassicGroup(Group):
             return member.assignment, member.assignment
         return member.metadata_of_protocol(self.rebalance.protocol_name), member.assignment
 
-    def remove_overdue_members(self) -> None:
-        self.rebalance.remove_overdue_members()
+    def remove_overdue_idle_or_new_members(self) -> None:
+        self.rebalance.remove_overdue_idle_or_new_members()
 
     # JoinGroup
 
@@ -119,10 +119,10 @@ class ClassicGroup(Group):
             self._add_member(joining.member_id, joining, response)
         else:
             self._rejoin(self.roster.members[joining.member_id], joining, response)
-        self.rebalance.send_queued_responses()
+        self.rebalance.send_queued_responses_in_batches()
 
     def _join_error(self, joining: JoinRequest) -> ErrorCode:
-        if not self._is_below_size_max(joining.member_id):
+        if not self._has_room_for(joining.member_id):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
         is_checked = self._facts.join_requires_protocol_type
         if not self.roster.accepts_protocols(
@@ -135,7 +135,7 @@ class ClassicGroup(Group):
             return NO_ERROR
         return self.member_identity_error(joining.member_id, joining.instance_id)
 
-    def _is_below_size_max(self, member_id: str) -> bool:
+    def _has_room_for(self, member_id: str) -> bool:
         size_max = self._settings.classic_size_max
         member = self.roster.members.get(member_id)
         if self.state is ClassicState.PREPARING:
@@ -148,10 +148,10 @@ class ClassicGroup(Group):
         member_id = f"{instance_id or joining.client_id}-{new_uuid(self._random)}"
         replaced_id = None if instance_id is None else self.roster.instances.get(instance_id)
         if replaced_id is not None:
-            self._rejoin_static_member(
+            self._fence_and_rejoin_static_member(
                 self.roster.members[replaced_id], member_id, joining, response
             )
-        elif joining.needs_member_id and instance_id is None:
+        elif joining.requires_known_member_id and instance_id is None:
             self.rebalance.reserve_member_id(member_id, joining.session_timeout_ms)
             response(JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id))
         else:
@@ -177,9 +177,9 @@ class ClassicGroup(Group):
             response(self.rebalance.join_result_of(member))
             return
         self.roster.set_pending_join(member, response)
-        self.rebalance.begin_rebalance()
+        self.rebalance.begin_or_continue_rebalance()
 
-    def _rejoin_static_member(
+    def _fence_and_rejoin_static_member(
         self, member: ClassicMember, new_id: str, joining: JoinRequest, response: OnJoined
     ) -> None:
         """Handle the JoinGroup of a static member that rejoined, if possible without a rebalance.
@@ -189,10 +189,10 @@ class ClassicGroup(Group):
         """
         old_leader_id = self.roster.leader_id
         fenced = ErrorCode.FENCED_INSTANCE_ID
-        self.rebalance.queue_join_response(
+        self.rebalance.queue_response_if_join_pending(
             member, JoinResponse(error=fenced, member_id=member.member_id)
         )
-        self.rebalance.queue_sync_response(member, SyncResponse(error=fenced))
+        self.rebalance.queue_response_if_sync_pending(member, SyncResponse(error=fenced))
         self.roster.replace_static_member_id(member, new_id)
         self.roster.update_member_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
@@ -200,14 +200,14 @@ class ClassicGroup(Group):
         self.rebalance.restart_session_timeout(member)
         if self._static_rejoin_causes_rebalance():
             self.roster.set_pending_join(member, response)
-            self.rebalance.begin_rebalance()
+            self.rebalance.begin_or_continue_rebalance()
             return
         if (
             self.state is ClassicState.STABLE
             and self._facts.static_rejoin_with_other_protocol_rebalances
         ):
             self.rebalance.on_settled()
-        skips = joining.can_skip_assignment and self.roster.leader_id == new_id
+        skips = joining.supports_skip_assignment and self.roster.leader_id == new_id
         response(self.rebalance.static_rejoin_result_of(member, None if skips else old_leader_id))
 
     def _static_rejoin_causes_rebalance(self) -> bool:
@@ -228,14 +228,14 @@ class ClassicGroup(Group):
             return
         member = self.roster.members[syncing.member_id]
         self.rebalance.restart_session_timeout(member)
-        self.rebalance.note_sync(member)
+        self.rebalance.note_sync_and_stop_timer_if_last(member)
         if self.state is ClassicState.STABLE:
             response(self.rebalance.sync_result_of(member))
             return
         member.on_sync = response
         if member.member_id == self.roster.leader_id:
             self.rebalance.set_assignments_and_stabilize(syncing.assignments)
-        self.rebalance.send_queued_responses()
+        self.rebalance.send_queued_responses_in_batches()
 
     def _sync_error(self, syncing: SyncRequest) -> ErrorCode:
         error = self.member_identity_error(syncing.member_id, syncing.instance_id)
@@ -273,26 +273,26 @@ class ClassicGroup(Group):
         self, identities: Sequence[tuple[str, str | None]]
     ) -> list[ErrorCode]:
         """Remove members; return one error for each."""
-        return [self._remove_leaving_member(*identity) for identity in identities]
+        return [self._remove_leaving_member_or_pending_id(*identity) for identity in identities]
 
-    def _remove_leaving_member(self, member_id: str, instance_id: str | None) -> ErrorCode:
+    def _remove_leaving_member_or_pending_id(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.drop_pending_member_id(member_id):
             self.rebalance.complete_join_if_all_joined()
-            self.rebalance.send_queued_responses()
+            self.rebalance.send_queued_responses_in_batches()
             return NO_ERROR
         if instance_id is not None and not member_id:
             member_id = self.roster.instances.get(instance_id, "")
         error = self.member_identity_error(member_id, instance_id)
         if error is NO_ERROR:
             self.rebalance.remove_member_and_rebalance(self.roster.members[member_id])
-            self.rebalance.send_queued_responses()
+            self.rebalance.send_queued_responses_in_batches()
         return error
 
     def member_identity_error(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Return NONE for a current member, else the error for its request."""
         strict = self._facts.unknown_instance_is_unknown_member
-        return self.roster.member_identity_error(member_id, instance_id, strict=strict)
+        return self.roster.member_identity_error(member_id, instance_id, unknown_instance_is_error=strict)
 
     # offsets
 
@@ -302,7 +302,7 @@ class ClassicGroup(Group):
         partitions: Collection[tuple[bytes, int]],  # noqa: ARG002 - one result for all of them
     ) -> ErrorCode:
         """Accept commits of members in their generation; others only while the group is empty."""
-        return classic_commit_error(self.rebalance, self._facts, commit)
+        return classic_commit_error_or_restart_session(self.rebalance, self._facts, commit)
 
     def offset_delete_error(self) -> ErrorCode:
         """Return NON_EMPTY_GROUP if the group has members that are not consumers (KIP-496)."""
@@ -333,22 +333,22 @@ class ClassicGroup(Group):
         return super().offset_unused_since_ms(topic_name, committed_ms)
 
     def close_deleted_group(self) -> None:
-        self.rebalance.stop_all_timers()
+        self.rebalance.stop_timers_and_drop_pending_ids()
 
 
-def classic_commit_error(
+def classic_commit_error_or_restart_session(
     rebalance: ClassicRebalance, facts: GroupFacts, commit: CommitIdentity
 ) -> ErrorCode:
     """Return NONE if offsets may be committed, and then restart the member's session timeout."""
     if commit.is_transactional and not facts.unknown_instance_is_unknown_member:
-        return _transactional_commit_error(rebalance, commit)
-    if _needs_no_member(rebalance, commit):
+        return _lenient_transactional_commit_error(rebalance, commit)
+    if _is_valid_memberless_commit(rebalance, commit):
         return NO_ERROR
     completing = rebalance.state is ClassicState.COMPLETING and not commit.is_transactional
     if completing and not facts.commit_checks_member_before_state:
         return ErrorCode.REBALANCE_IN_PROGRESS
     error = _member_and_generation_error(
-        rebalance, commit, strict=facts.unknown_instance_is_unknown_member
+        rebalance, commit, unknown_instance_is_error=facts.unknown_instance_is_unknown_member
     )
     if error is not NO_ERROR:
         return error
@@ -359,11 +359,11 @@ def classic_commit_error(
     return NO_ERROR
 
 
-def _transactional_commit_error(rebalance: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
+def _lenient_transactional_commit_error(rebalance: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
     """Check only the fields set in a transactional commit, in any state of the group."""
     if commit.member_id or commit.instance_id in rebalance.roster.instances:
         error = rebalance.roster.member_identity_error(
-            commit.member_id, commit.instance_id, strict=False
+            commit.member_id, commit.instance_id, unknown_instance_is_error=False
         )
         if error is not NO_ERROR:
             return error
@@ -372,10 +372,10 @@ def _transactional_commit_error(rebalance: ClassicRebalance, commit: CommitIdent
 
 
 def _member_and_generation_error(
-    rebalance: ClassicRebalance, commit: CommitIdentity, *, strict: bool
+    rebalance: ClassicRebalance, commit: CommitIdentity, *, unknown_instance_is_error: bool
 ) -> ErrorCode:
     error = rebalance.roster.member_identity_error(
-        commit.member_id, commit.instance_id, strict=strict
+        commit.member_id, commit.instance_id, unknown_instance_is_error=unknown_instance_is_error
     )
     if error is not NO_ERROR:
         return error
@@ -383,7 +383,7 @@ def _member_and_generation_error(
     return NO_ERROR if own else ErrorCode.ILLEGAL_GENERATION
 
 
-def _needs_no_member(rebalance: ClassicRebalance, commit: CommitIdentity) -> bool:
+def _is_valid_memberless_commit(rebalance: ClassicRebalance, commit: CommitIdentity) -> bool:
     """Return whether the commit names no member and needs none: in an empty group, or in a
     transaction, which may name no member (before KIP-447 it could not).
     """

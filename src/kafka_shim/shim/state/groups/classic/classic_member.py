@@ -22,8 +22,8 @@ class JoinRequest(msgspec.Struct, frozen=True, kw_only=True):
     rebalance_timeout_ms: int
     protocol_type: str
     protocols: Protocols
-    needs_member_id: bool = False  # a new dynamic member must join twice (KIP-394)
-    can_skip_assignment: bool = False  # a leader that rejoined need not assign (KIP-814)
+    requires_known_member_id: bool = False  # a new dynamic member must join twice (KIP-394)
+    supports_skip_assignment: bool = False  # a leader that rejoined need not assign (KIP-814)
 
 
 class JoinedMember(msgspec.Struct, frozen=True):

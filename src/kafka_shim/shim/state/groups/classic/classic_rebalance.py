@@ -75,7 +75,7 @@ class ClassicRebalance:
         self.roster.add_member(member, protocol_type)
         member.is_new = not self.lacks_common_protocol
         self._start_session_timer(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
-        self.begin_rebalance()
+        self.begin_or_continue_rebalance()
 
     def remove_member_and_rebalance(self, member: ClassicMember) -> None:
         """Remove a member that left or timed out; the others rebalance."""
@@ -83,10 +83,10 @@ class ClassicRebalance:
         self.roster.remove_member(member)
         self._unsynced.discard(member.member_id)
         if not self.lacks_common_protocol:
-            self.queue_join_response(member, JoinResponse(error=unknown))
-        self.queue_sync_response(member, SyncResponse(error=unknown))
+            self.queue_response_if_join_pending(member, JoinResponse(error=unknown))
+        self.queue_response_if_sync_pending(member, SyncResponse(error=unknown))
         if self.state in (ClassicState.STABLE, ClassicState.COMPLETING):
-            self.begin_rebalance()
+            self.begin_or_continue_rebalance()
         else:
             self.complete_join_if_all_joined()
 
@@ -97,7 +97,7 @@ class ClassicRebalance:
             if self.roster.pending_member_ids.pop(member_id, None) is not None:
                 self.complete_join_if_all_joined()
 
-        self.roster.pending_member_ids[member_id] = self._start_deadline(
+        self.roster.pending_member_ids[member_id] = self._start_deadline_then_send_queued(
             session_timeout_ms, expire_reservation
         )
 
@@ -115,33 +115,33 @@ class ClassicRebalance:
         member.session_timer.restart(delay_ms)
 
     def _on_session_timeout(self, member: ClassicMember) -> None:
-        self._remove_unless_request_pending(member)
-        self.send_queued_responses()
+        self._remove_idle_or_new_member(member)
+        self.send_queued_responses_in_batches()
 
-    def remove_overdue_members(self) -> None:
+    def remove_overdue_idle_or_new_members(self) -> None:
         """Remove members whose session has timed out, even if their timers have not run yet: a busy
         event loop may process requests before timers that are due.
         """
         now_ms = self._clock.now_ms()
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
-                self._remove_unless_request_pending(member)
-        self.send_queued_responses()
+                self._remove_idle_or_new_member(member)
+        self.send_queued_responses_in_batches()
 
-    def _remove_unless_request_pending(self, member: ClassicMember) -> None:
+    def _remove_idle_or_new_member(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
         if not waits or member.is_new:
             self.remove_member_and_rebalance(member)
 
     # a rebalance
 
-    def begin_rebalance(self) -> None:
+    def begin_or_continue_rebalance(self) -> None:
         """Start a rebalance unless one is in progress; it may complete immediately."""
         if self.state is ClassicState.PREPARING:
             self.complete_join_if_all_joined()
             return
         if self.state is ClassicState.COMPLETING:
-            self._abort_pending_syncs()
+            self._clear_assignments_and_abort_syncs()
         is_first = self.state is ClassicState.EMPTY
         self.state = ClassicState.PREPARING
         self._unsynced.clear()
@@ -150,32 +150,32 @@ class ClassicRebalance:
         if is_first and delay_ms > 0:
             self._joined_meanwhile = False
             self._initial_delay_left_ms = max(timeout_ms - delay_ms, 0)
-            self._restart_phase_timer(delay_ms, self._extend_initial_delay)
+            self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
         else:
-            self._restart_phase_timer(timeout_ms, self._begin_next_generation)
+            self._restart_phase_timer(timeout_ms, self._drop_unjoined_and_begin_generation)
             self.complete_join_if_all_joined()
 
     def complete_join_if_all_joined(self) -> None:
         """Complete the rebalance if all members joined, except during the initial delay."""
         waits = self.state is not ClassicState.PREPARING or self._initial_delay_left_ms is not None
         if not waits and not self.lacks_common_protocol and self.roster.all_members_joined():
-            self._begin_next_generation()
+            self._drop_unjoined_and_begin_generation()
 
-    def _extend_initial_delay(self) -> None:
+    def _extend_initial_delay_or_begin_generation(self) -> None:
         """Extend the initial rebalance delay while new members keep joining (KIP-134).
 
         Ends when none joined during the last delay, or at the rebalance timeout.
         """
         left_ms = self._initial_delay_left_ms or 0
         if not self._joined_meanwhile or left_ms == 0:
-            self._begin_next_generation()
+            self._drop_unjoined_and_begin_generation()
             return
         delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
         self._joined_meanwhile = False
         self._initial_delay_left_ms = left_ms - delay_ms
-        self._restart_phase_timer(delay_ms, self._extend_initial_delay)
+        self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
 
-    def _begin_next_generation(self) -> None:
+    def _drop_unjoined_and_begin_generation(self) -> None:
         """Begin the next generation with the members that have joined."""
         roster = self.roster
         for member in list(roster.members.values()):
@@ -184,28 +184,28 @@ class ClassicRebalance:
                 roster.remove_member(member)
         if roster.members and not roster.elect_joined_leader():
             # Only static members are left and none has rejoined: they still may.
-            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._begin_next_generation)
+            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._drop_unjoined_and_begin_generation)
             return
         self._stop_phase_timer()
         self._initial_delay_left_ms = None
         self.generation_id += 1
-        if roster.members and not roster.has_any_protocol():
-            self._stop_without_common_protocol()
+        if roster.members and not roster.members_name_any_protocol():
+            self._freeze_without_common_protocol()
         elif roster.members:
-            self._await_sync_of_members()
+            self._respond_to_joins_and_await_syncs()
         else:
             self.state = ClassicState.EMPTY
             self.empty_since_ms = self._clock.now_ms()
             self.protocol_name = None
             self.on_settled()
 
-    def _stop_without_common_protocol(self) -> None:
+    def _freeze_without_common_protocol(self) -> None:
         """Stay in this state for good: pending members get no response and do not time out."""
         self.lacks_common_protocol = True
         for member in self.roster.members.values():
             member.is_new = False
 
-    def _await_sync_of_members(self) -> None:
+    def _respond_to_joins_and_await_syncs(self) -> None:
         roster = self.roster
         self.state = ClassicState.COMPLETING
         self.protocol_name = roster.selected_protocol()
@@ -217,7 +217,7 @@ class ClassicRebalance:
         for member in list(roster.members.values()):
             member.is_new = False
             self.restart_session_timeout(member)
-            self.queue_join_response(member, self.join_result_of(member))
+            self.queue_response_if_join_pending(member, self.join_result_of(member))
 
     def join_result_of(self, member: ClassicMember) -> JoinResponse:
         """Return the JoinGroup response for the current generation."""
@@ -233,26 +233,26 @@ class ClassicRebalance:
         )
 
     def static_rejoin_result_of(
-        self, member: ClassicMember, old_leader_id: str | None
+        self, member: ClassicMember, old_leader_id_unless_skips: str | None
     ) -> JoinResponse:
         """Return the JoinGroup response for a static member that rejoined; `old_leader_id` None: it
         is the leader and need not assign (`skip_assignment`).
         """
         joined = self.join_result_of(member)
-        if old_leader_id is None:
+        if old_leader_id_unless_skips is None:
             return msgspec.structs.replace(joined, skip_assignment=True)
-        return msgspec.structs.replace(joined, leader_id=old_leader_id, members=())
+        return msgspec.structs.replace(joined, leader_id=old_leader_id_unless_skips, members=())
 
     def _remove_members_without_sync(self) -> None:
         """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
         for member_id in self._unsynced & set(self.roster.members):
             self.roster.remove_member(self.roster.members[member_id])
         self._unsynced.clear()
-        self.begin_rebalance()
+        self.begin_or_continue_rebalance()
 
     # assignments
 
-    def note_sync(self, member: ClassicMember) -> None:
+    def note_sync_and_stop_timer_if_last(self, member: ClassicMember) -> None:
         self._unsynced.discard(member.member_id)
         if not self._unsynced:
             self._stop_phase_timer()
@@ -265,7 +265,7 @@ class ClassicRebalance:
             member.assignment = assignments.get(member.member_id, b"")
         self.on_settled()
         for member in list(self.roster.members.values()):
-            if self.queue_sync_response(member, self.sync_result_of(member)):
+            if self.queue_response_if_sync_pending(member, self.sync_result_of(member)):
                 self.restart_session_timeout(member)
 
     def sync_result_of(self, member: ClassicMember) -> SyncResponse:
@@ -279,33 +279,33 @@ class ClassicRebalance:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
-            self.queue_join_response(member, JoinResponse(error=error, member_id=member.member_id))
-            self.queue_sync_response(member, SyncResponse(error=error))
+            self.queue_response_if_join_pending(member, JoinResponse(error=error, member_id=member.member_id))
+            self.queue_response_if_sync_pending(member, SyncResponse(error=error))
 
-    def _abort_pending_syncs(self) -> None:
+    def _clear_assignments_and_abort_syncs(self) -> None:
         for member in list(self.roster.members.values()):
             member.assignment = b""
-            if self.queue_sync_response(
+            if self.queue_response_if_sync_pending(
                 member, SyncResponse(error=ErrorCode.REBALANCE_IN_PROGRESS)
             ):
                 self.restart_session_timeout(member)
 
     # responses and timers
 
-    def queue_join_response(self, member: ClassicMember, response: JoinResponse) -> None:
+    def queue_response_if_join_pending(self, member: ClassicMember, response: JoinResponse) -> None:
         """Queue the response to the member's pending JoinGroup, if there is one."""
         reply = self.roster.pop_pending_join(member)
         if reply is not None:
             self._queued_responses.append(partial(reply, response))
 
-    def queue_sync_response(self, member: ClassicMember, response: SyncResponse) -> bool:
+    def queue_response_if_sync_pending(self, member: ClassicMember, response: SyncResponse) -> bool:
         """Queue the response to the member's pending SyncGroup; return whether there is one."""
         reply, member.on_sync = member.on_sync, None
         if reply is not None:
             self._queued_responses.append(partial(reply, response))
         return reply is not None
 
-    def send_queued_responses(self) -> None:
+    def send_queued_responses_in_batches(self) -> None:
         """Send queued responses, up to RESPONSES_PER_FLUSH; the rest follow after other work. Every
         public change of the group ends with this call.
         """
@@ -319,12 +319,12 @@ class ClassicRebalance:
 
     def _continue_sending_queued(self) -> None:
         self._flush_is_scheduled = False
-        self.send_queued_responses()
+        self.send_queued_responses_in_batches()
 
-    def _start_deadline(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
+    def _start_deadline_then_send_queued(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
         def fire() -> None:
             then()
-            self.send_queued_responses()
+            self.send_queued_responses_in_batches()
 
         deadline = Deadline(self._clock, fire)
         deadline.restart(delay_ms)
@@ -332,14 +332,14 @@ class ClassicRebalance:
 
     def _restart_phase_timer(self, delay_ms: float, then: Callable[[], None]) -> None:
         self._stop_phase_timer()
-        self._phase_timer = self._start_deadline(delay_ms, then)
+        self._phase_timer = self._start_deadline_then_send_queued(delay_ms, then)
 
     def _stop_phase_timer(self) -> None:
         if self._phase_timer is not None:
             self._phase_timer.cancel()
             self._phase_timer = None
 
-    def stop_all_timers(self) -> None:
+    def stop_timers_and_drop_pending_ids(self) -> None:
         """Stop all timers; the group is deleted."""
         self._stop_phase_timer()
         for member in self.roster.members.values():

@@ -88,7 +88,7 @@ class ClassicRoster:
         return timer is not None
 
     def member_identity_error(
-        self, member_id: str, instance_id: str | None, *, strict: bool
+        self, member_id: str, instance_id: str | None, *, unknown_instance_is_error: bool
     ) -> ErrorCode:
         """Return NONE for a current member, else UNKNOWN_MEMBER_ID or FENCED_INSTANCE_ID.
 
@@ -97,7 +97,7 @@ class ClassicRoster:
         """
         if instance_id is not None:
             current = self.instances.get(instance_id)
-            if current is None and strict:
+            if current is None and unknown_instance_is_error:
                 return ErrorCode.UNKNOWN_MEMBER_ID
             if current is not None and current != member_id:
                 return ErrorCode.FENCED_INSTANCE_ID
@@ -107,7 +107,7 @@ class ClassicRoster:
         """Return whether every member supports the protocol."""
         return self._members_by_protocol[protocol_name] == len(self.members)
 
-    def has_any_protocol(self) -> bool:
+    def members_name_any_protocol(self) -> bool:
         """Return whether members have protocols, and so at least one in common."""
         return bool(self._members_by_protocol)
 

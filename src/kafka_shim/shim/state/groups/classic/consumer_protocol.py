@@ -22,7 +22,7 @@ _NEWEST: Final = 3
 
 def decode_subscription(metadata: bytes) -> ConsumerProtocolSubscription | None:
     """Return the subscription in a member's metadata; None if it cannot be decoded."""
-    decoded: ConsumerProtocolSubscription | None = _decode_message(
+    decoded: ConsumerProtocolSubscription | None = _decode_message_or_none(
         ConsumerProtocolSubscription, metadata
     )
     return decoded
@@ -44,7 +44,7 @@ def owned_partitions(subscription: ConsumerProtocolSubscription, topics: Topics)
     return _partitions_by_topic_id(subscription.owned_partitions, topics)
 
 
-def decode_assignment(data: bytes, topics: Topics) -> Assignment | None:
+def decode_assignment_without_user_data(data: bytes, topics: Topics) -> Assignment | None:
     """Return a leader's assignment to a member, of existing topics; None if it cannot be decoded or
     has user data.
 
@@ -52,7 +52,7 @@ def decode_assignment(data: bytes, topics: Topics) -> Assignment | None:
     """
     if not data:
         return {}
-    decoded = _decode_message(ConsumerProtocolAssignment, data)
+    decoded = _decode_message_or_none(ConsumerProtocolAssignment, data)
     return (
         None
         if decoded is None or decoded.user_data
@@ -73,7 +73,7 @@ def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -
     return version.to_bytes(2, "big") + codecs.write_message(message, version)
 
 
-def _decode_message(message: type, data: bytes) -> Any:
+def _decode_message_or_none(message: type, data: bytes) -> Any:
     version = _supported_version(data)
     if version is None:
         return None

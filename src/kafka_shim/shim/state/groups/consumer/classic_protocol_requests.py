@@ -98,7 +98,7 @@ class ClassicProtocolRequests:
         if not self._all_classic_members_support(joining.protocol_type, joining.protocols):
             text = "the member does not support a protocol that all classic members support"
             raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
-        if not joining.member_id and joining.needs_member_id and joining.instance_id is None:
+        if not joining.member_id and joining.requires_known_member_id and joining.instance_id is None:
             return (
                 JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id),
                 None,

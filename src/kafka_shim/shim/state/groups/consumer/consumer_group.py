@@ -231,10 +231,10 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         assigned = member.assigned
         resubscribes = member.subscription != previous_subscription
         if resubscribes and member.state is ReconciliationState.UNREVOKED:
-            self._revoke_unsubscribed(member, owned)
+            self._revoke_unsubscribed_if_immediate(member, owned)
         self.reconcile_member(member, owned)
         if resubscribes and member.is_reconciled(self.target.target_epoch):
-            self._revoke_unsubscribed(member, owned)
+            self._revoke_unsubscribed_if_immediate(member, owned)
         return member.assigned != assigned
 
     def _compute_assignments(
@@ -270,7 +270,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._facts.dropped_regex_changes_subscription
         return self.subscriptions.is_expression_resolved(member.topic_regex)
 
-    def _assignable_target(self, member: ConsumerMember) -> Assignment:
+    def _target_of_subscribed_topics(self, member: ConsumerMember) -> Assignment:
         """Return its target, without topics to which it no longer subscribes where the release
         revokes those immediately.
         """
@@ -281,7 +281,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         topic_ids = self.subscriptions.subscribed_topic_ids(member)
         return {topic_id: held for topic_id, held in target.items() if topic_id in topic_ids}
 
-    def _revoke_unsubscribed(self, member: ConsumerMember, owned: Assignment | None) -> None:
+    def _revoke_unsubscribed_if_immediate(self, member: ConsumerMember, owned: Assignment | None) -> None:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
@@ -296,14 +296,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         wanted = self.due_expressions()
         if wanted:
             matching = self.subscriptions.resolve_expressions(wanted, heartbeat.visible_topic_names)
-            self.apply_resolved_expressions(matching)
+            self.apply_resolved_expressions_and_renew_target(matching)
 
     def due_expressions(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
         return self.subscriptions.expressions_due(self.members.values(), now_ms, refresh_ms)
 
-    def apply_resolved_expressions(self, resolved: ResolvedExpressions) -> None:
+    def apply_resolved_expressions_and_renew_target(self, resolved: ResolvedExpressions) -> None:
         """Apply resolved expressions; renew the target if their topics or those of the whole group
         changed, as a dropped expression may have matched others.
         """
@@ -325,7 +325,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         if joins:
             self.require_acceptable_new_member(heartbeat)
         if heartbeat.instance_id is not None:
-            return self._static_member_of(heartbeat, joins=joins)
+            return self._require_or_replace_static_member(heartbeat, joins=joins)
         if joins and known is None:
             return ConsumerMember(heartbeat.member_id, None)
         known = self.require_member(heartbeat.member_id)
@@ -347,7 +347,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _static_member_of(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
+    def _require_or_replace_static_member(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:
