@@ -131,7 +131,7 @@ class Broker:
         self._server.close_and_forget_connections()
         self.faults.clear()
         for group in self.cluster.groups:
-            group.close_deleted_group()
+            group.stop_timers_and_drop_owned_state()
         self.cluster.reset_to_initial_state()
         if self.storage is not None:
             self.storage.discard_written_state(self.cluster)

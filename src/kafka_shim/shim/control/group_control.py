@@ -105,12 +105,12 @@ class GroupControl:
         return group
 
     def _raise_409_if_group_has_members(self, group: Group) -> None:
-        group.remove_overdue_members()
+        group.remove_overdue_idle_or_new_members()
         if not group.is_empty:
             raise ControlError(409, f"group `{group.group_id}` has members: stop them first")
 
     def _group_row(self, group: Group) -> Row:
-        group.remove_overdue_members()
+        group.remove_overdue_idle_or_new_members()
         offsets = self._offset_rows(group)
         return {
             "group_id": group.group_id,

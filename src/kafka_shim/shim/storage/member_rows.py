@@ -151,7 +151,7 @@ def restore_consumer_group(group: ConsumerGroup, row: ConsumerGroupRow) -> None:
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.restart_member_timers(member)
+        group.restart_session_and_update_rebalance_timeout(member)
     group.subscriptions.restore_resolved_expressions(row.matching)
     _restore_group_target(group.target, row.target)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
@@ -214,7 +214,7 @@ def restore_streams_group(group: StreamsGroup, row: StreamsGroupRow) -> None:
         group.members[member.member_id] = member
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
-        group.restart_member_timers(member)
+        group.restart_session_and_update_rebalance_timeout(member)
     _restore_group_target(group.target, row.target)
     group.restore_topology(row.topology)
     if row.described_epoch >= 0:

@@ -52,7 +52,7 @@ class EpochGroup(Group, Generic[Member]):
         self.instances: dict[str, str] = {}
         """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
 
-    def _copy_without_timers(self) -> Self:
+    def _shallow_copy_without_timers(self) -> Self:
         """Return a copy of the group without timers, which shares its state."""
         draft = copy(self)
         draft.timers = MemberTimers(self._clock, draft._remove_expired_member)
@@ -96,7 +96,7 @@ class EpochGroup(Group, Generic[Member]):
 
     # static members
 
-    def released_static_member(self, instance_id: str) -> Member | None:
+    def require_released_static_member(self, instance_id: str) -> Member | None:
         """Return the former member of an instance.
 
         Raise RequestRejected if that member has not left.
@@ -136,13 +136,13 @@ class EpochGroup(Group, Generic[Member]):
         before = member.assigned
         member.reconcile_one_step(
             self.target.target_epoch,
-            self._assignable_target(member),
+            self._target_of_subscribed_topics(member),
             owned,
             self._unowned_check_for(member),
         )
         return member.assigned != before
 
-    def _assignable_target(self, member: Member) -> Assignment:
+    def _target_of_subscribed_topics(self, member: Member) -> Assignment:
         """Return the part of its target that a member is reconciled with."""
         return self.target.target_of_member(member.member_id)
 
@@ -173,17 +173,17 @@ class EpochGroup(Group, Generic[Member]):
         if self.instances.get(instance_id) == member.member_id:
             del self.instances[instance_id]
 
-    def restart_member_timers(self, member: Member) -> None:
+    def restart_session_and_update_rebalance_timeout(self, member: Member) -> None:
         """Restart the session timeout, and set the rebalance timeout while it has to revoke."""
         self.restart_session_timeout(member)
         if member.state is ReconciliationState.UNREVOKED:
-            self.start_rebalance_timeout(member)
+            self.start_rebalance_timeout_if_stopped(member)
         else:
             self.timers.stop_rebalance_timeout(member.member_id)
 
-    def start_rebalance_timeout(self, member: Member) -> None:
+    def start_rebalance_timeout_if_stopped(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
-        self.timers.start_rebalance_timeout(member.member_id, member.rebalance_timeout_ms)
+        self.timers.start_rebalance_timeout_if_stopped(member.member_id, member.rebalance_timeout_ms)
 
     def restart_session_timeout(self, member: Member) -> None:
         """Start or restart the session timeout of a member."""
@@ -289,7 +289,7 @@ class EpochGroup(Group, Generic[Member]):
     def offset_delete_error(self) -> ErrorCode:
         return ErrorCode.NONE
 
-    def close_deleted_group(self) -> None:
+    def stop_timers_and_drop_owned_state(self) -> None:
         self.timers.stop_all_except(())
 
 

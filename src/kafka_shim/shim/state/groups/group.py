@@ -55,7 +55,7 @@ class Group(ABC):
         """Return how many assigned partitions or tasks, and subscribed topics, its members have."""
         return 0
 
-    def remove_overdue_members(self) -> None:  # noqa: B027 - most group types need not do anything
+    def remove_overdue_idle_or_new_members(self) -> None:  # noqa: B027 - most group types need not do anything
         """Remove members whose session has timed out, even if their timers have not run yet."""
 
     @abstractmethod
@@ -81,7 +81,7 @@ class Group(ABC):
         return None if self.subscribes_to(topic_name) else committed_ms
 
     @abstractmethod
-    def close_deleted_group(self) -> None:
+    def stop_timers_and_drop_owned_state(self) -> None:
         """Stop the timers of a deleted group."""
 
 

@@ -104,31 +104,31 @@ class GroupLog:
 
     # writing
 
-    def write_unwritten_records(self, index: int, unread: UnwrittenRecords) -> None:
+    def write_unwritten_records(self, index: int, unwritten: UnwrittenRecords) -> None:
         """Write what was noted about a partition."""
         partition = self._partition_if_exists(index)
         assert partition is not None
-        log, kept = partition.log_without_flush, unread.kept.items()
+        log, kept = partition.log_without_flush, unwritten.kept.items()
         with log.notifying_once():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
-                self._append_batch(partition, rows)
-            for base_offset, note in unread.changes:
-                self._append_batch(partition, records_of_change(base_offset, note))
-            log.end_offset = max(log.end_offset, unread.end_offset)
+                self._append_batch_and_compact_if_many(partition, rows)
+            for base_offset, note in unwritten.changes:
+                self._append_batch_and_compact_if_many(partition, records_of_change(base_offset, note))
+            log.end_offset = max(log.end_offset, unwritten.end_offset)
 
-    def write_pending_offsets(self, note: GroupChange, producer: tuple[int, int]) -> None:
+    def write_pending_offsets(self, change: GroupChange, producer_id_and_epoch: tuple[int, int]) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
-        partition = self._coordinators.coordinator_partition(KeyType.GROUP, note.group_id)
+        partition = self._coordinators.coordinator_partition(KeyType.GROUP, change.group_id)
         assert isinstance(partition, LazyPartition)
         options = BatchOptions(
             partition_leader_epoch=partition.leader_epoch,
-            producer_id=producer[0],
-            producer_epoch=producer[1],
+            producer_id=producer_id_and_epoch[0],
+            producer_epoch=producer_id_and_epoch[1],
             is_transactional=True,
         )
-        self._append_batch(partition, records_of_change(partition.log.end_offset, note), options)
+        self._append_batch_and_compact_if_many(partition, records_of_change(partition.log.end_offset, change), options)
 
-    def _append_batch(
+    def _append_batch_and_compact_if_many(
         self,
         partition: LazyPartition,
         rows: Iterable[tuple[Key, Row]],
@@ -147,9 +147,9 @@ class GroupLog:
         log.append_batch(StoredBatch(first, last, newest, encode_batch(records, options)), epoch)
         partition.records += len(records)
         if partition.records > RECORDS_MAX:
-            self._compact_by_record_count(partition)
+            self._compact_or_drop_oldest_records(partition)
 
-    def _compact_by_record_count(self, partition: LazyPartition) -> None:
+    def _compact_or_drop_oldest_records(self, partition: LazyPartition) -> None:
         """DEVIATION: compact by the number of records, and drop the oldest of too many; a real
         broker compacts by their size on disk, and keeps the last record of each key.
         """
@@ -173,7 +173,7 @@ class GroupLog:
             elif isinstance(key[1], int):
                 assert value is None or isinstance(value, msgspec.Struct)
                 group_id, key_type, member = key
-                name = member_key(group_id, key_type, member)
+                name = newer_group_record_key(group_id, key_type, member)
                 content = None if value is None else encode_with_version(value, 0)
             else:
                 group_id, topic_id, partition = key
@@ -219,9 +219,9 @@ class GroupLog:
         return encode_with_version(value, version)
 
 
-def member_key(group_id: str, key_type: int, member: str) -> bytes:
+def newer_group_record_key(group_id: str, key_type: int, member_id_or_empty: str) -> bytes:
     """Return the key of a record of a consumer, share or streams group."""
-    texts = (group_id, member) if member else (group_id,)
+    texts = (group_id, member_id_or_empty) if member_id_or_empty else (group_id,)
     parts = [key_type.to_bytes(2, "big")]
     for text in map(str.encode, texts):
         parts += (len(text).to_bytes(2, "big"), text)

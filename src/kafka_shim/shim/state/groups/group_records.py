@@ -101,9 +101,9 @@ class UnwrittenRecords:
         self.kept.pop(key, None)  # so that it becomes the last one
         self.kept[key] = (at, offset.committed_ms, offset, DEFAULT_RETENTION)
 
-    def add_change(self, note: GroupChange) -> None:
-        self.changes.append((self.end_offset, note))
-        self.end_offset += note.record_count
+    def add_change(self, change: GroupChange) -> None:
+        self.changes.append((self.end_offset, change))
+        self.end_offset += change.record_count
 
     def compact_to_last_of_key(self, *, keeps_tombstones: bool) -> None:
         """Keep the last record of each key."""
@@ -118,30 +118,30 @@ class UnwrittenRecords:
             del kept[key]
 
 
-def records_of_change(base_offset: int, note: GroupChange) -> Iterator[tuple[Key, Row]]:
+def records_of_change(base_offset: int, change: GroupChange) -> Iterator[tuple[Key, Row]]:
     """Yield the records of a note with their keys."""
-    group_id, time_ms, retention_ms = note.group_id, note.time_ms, note.retention_ms
+    group_id, time_ms, retention_ms = change.group_id, change.time_ms, change.retention_ms
     offset = base_offset
-    for key, committed in note.commits:
+    for key, committed in change.commits:
         yield key, (offset, time_ms, committed, retention_ms)
         offset += 1
-    for topic_id, partition in note.deleted_offsets:
+    for topic_id, partition in change.deleted_offsets:
         yield (group_id, topic_id, partition), (offset, time_ms, None, None)
         offset += 1
-    if note.generation is not None or note.deletes_group:
-        yield group_id, (offset, time_ms, note.generation, None)
+    if change.generation is not None or change.deletes_group:
+        yield group_id, (offset, time_ms, change.generation, None)
         offset += 1
-    for key_type, name, value in note.members:
+    for key_type, name, value in change.members:
         yield (group_id, key_type, name), (offset, time_ms, value, None)
         offset += 1
 
 
-def _group_changes(items: list[Any]) -> list[GroupChange]:
+def _merge_commits_into_changes(flat_items: list[Any]) -> list[GroupChange]:
     """Return the notes, with the offsets of a commit together. Those of a large one may be in
     parts, with others between them.
     """
     found: list[GroupChange] = []
-    for row in zip(*[iter(items)] * ITEMS, strict=True):
+    for row in zip(*[iter(flat_items)] * ITEMS, strict=True):
         group_id, topic_id, partition, content, mark = row
         if isinstance(content, GroupChange):
             found.append(content)
@@ -164,8 +164,8 @@ class GroupLogWriter(Protocol):
     def has_records_in_partition(self, index: int) -> bool: ...
     def is_partition_watched(self, index: int) -> bool: ...
     def is_any_partition_watched(self) -> bool: ...
-    def write_unwritten_records(self, index: int, unread: UnwrittenRecords) -> None: ...
-    def write_pending_offsets(self, note: GroupChange, producer: tuple[int, int]) -> None: ...
+    def write_unwritten_records(self, index: int, unwritten: UnwrittenRecords) -> None: ...
+    def write_pending_offsets(self, change: GroupChange, producer_id_and_epoch: tuple[int, int]) -> None: ...
 
 
 class MemberLog(Protocol):
@@ -211,7 +211,7 @@ class GroupRecords:
 
     # notes
 
-    def note_offset_deletion(self, topic_id: bytes, partition: int) -> None:
+    def note_offset_deletion_for_batch(self, topic_id: bytes, partition: int) -> None:
         """Note that an offset is deleted; `end_deletion` follows."""
         if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
@@ -223,7 +223,7 @@ class GroupRecords:
         if deleted or with_group:
             now_ms = self._clock.now_ms()
             weight = len(deleted) + with_group
-            self._note_change(
+            self._queue_change_and_compact_or_wake(
                 GroupChange(
                     group_id,
                     now_ms,
@@ -254,7 +254,7 @@ class GroupRecords:
         now_ms = self._clock.now_ms()
         found = (roster.protocol_type, cycle.generation_id, protocol, leader, now_ms, members)
         size = sum([MEMBER_BYTES + len(row[-1]) + len(row[-2]) for row in members])
-        self._note_change(
+        self._queue_change_and_compact_or_wake(
             GroupChange(
                 group.group_id, now_ms, generation=found, merged_count=1 + size // BYTES_PER_NOTE
             )
@@ -263,7 +263,7 @@ class GroupRecords:
     def note_new_group(self, group_id: str) -> None:
         """Note a classic group that has no generation yet."""
         now_ms = self._clock.now_ms()
-        self._note_change(GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, [])))
+        self._queue_change_and_compact_or_wake(GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, [])))
 
     def note_members(self, group: "Group", log: CreateMemberLog, member_id: str | None) -> None:
         """Note what has changed in a group of a newer kind; see `MemberLog.new_records`."""
@@ -283,7 +283,7 @@ class GroupRecords:
         if logged is not None and logged.group is group:
             self._note_records(group.group_id, logged.group_tombstones())
 
-    def has_noted_members(self, group: "Group") -> bool:
+    def has_member_records_of(self, group: "Group") -> bool:
         """Return whether there are records of this group of a newer kind."""
         logged = self._logged.get(group.group_id)
         return logged is not None and logged.group is group
@@ -291,7 +291,7 @@ class GroupRecords:
     def _note_records(self, group_id: str, members: Sequence[MemberRecord]) -> None:
         if members:
             now_ms = self._clock.now_ms()
-            self._note_change(
+            self._queue_change_and_compact_or_wake(
                 GroupChange(group_id, now_ms, members=members, merged_count=len(members))
             )
 
@@ -303,9 +303,9 @@ class GroupRecords:
         self._deleted.clear()
         self._logged.clear()
 
-    def _note_change(self, note: GroupChange) -> None:
-        self.new += (note.group_id, b"", 0, note, DEFAULT_RETENTION)
-        self._weight += note.merged_count
+    def _queue_change_and_compact_or_wake(self, change: GroupChange) -> None:
+        self.new += (change.group_id, b"", 0, change, DEFAULT_RETENTION)
+        self._weight += change.merged_count
         self._compact_if_too_many()
         if not self.room and not self._wakes:
             self._wakes = True
@@ -360,7 +360,7 @@ class GroupRecords:
 
     def _move_changes_to_partitions(self) -> None:
         """Give the new notes to their partitions."""
-        notes = _group_changes(self.new)
+        notes = _merge_commits_into_changes(self.new)
         self.new.clear()
         of_groups: dict[str, UnwrittenRecords] = {}
         for note in notes:

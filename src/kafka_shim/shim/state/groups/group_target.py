@@ -91,7 +91,7 @@ class GroupTarget:
         self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
-    def mutable_state(self) -> TargetState:
+    def mutable_state_without_copy(self) -> TargetState:
         """Return what heartbeats change, without copying it."""
         return TargetState(
             self.epoch,

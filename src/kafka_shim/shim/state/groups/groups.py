@@ -150,7 +150,7 @@ class Groups:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
-            replaced.close_deleted_group()
+            replaced.stop_timers_and_drop_owned_state()
             if replaced.type is not GroupType.CLASSIC:
                 self._note_deleted_members(replaced)
         if group.type is not GroupType.CLASSIC:
@@ -187,7 +187,7 @@ class Groups:
         """
         replaced = self._groups.get(group.group_id)
         is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
-        if is_classic and not self.records.has_noted_members(group):
+        if is_classic and not self.records.has_member_records_of(group):
             self.records.note_deletions_as_batch(group.group_id, with_group=True)
         self.records.note_members(group, self._create_member_log, member_id)
 
@@ -202,7 +202,7 @@ class Groups:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
             return ErrorCode.GROUP_ID_NOT_FOUND
-        group.remove_overdue_members()
+        group.remove_overdue_idle_or_new_members()
         if not group.is_empty:
             return ErrorCode.NON_EMPTY_GROUP
         self._remove_group_and_offsets(group)
@@ -219,13 +219,13 @@ class Groups:
             self.records.note_deletions_as_batch(group.group_id)
 
     def _remove_group_and_offsets(self, group: Group) -> None:
-        group.close_deleted_group()
+        group.stop_timers_and_drop_owned_state()
         group_id = group.group_id
         del self._groups[group_id]
         self.when_touched(group_id)
         with_pending = self.facts.java_group_coordinator
         for partition in self.offsets.partitions_with_offset(group_id, with_pending=with_pending):
-            self.records.note_offset_deletion(*partition)
+            self.records.note_offset_deletion_for_batch(*partition)
         self.offsets.delete_offsets_of_group(group_id)
         self.records.note_deletions_as_batch(group_id, with_group=self._has_tombstone(group))
         self._note_deleted_members(group)
@@ -274,7 +274,7 @@ class Groups:
             self.offsets.delete_offsets_of_topic(topic_id)
         for group in list(self._groups.values()):
             for partition in written.get(group.group_id, ()):
-                self.records.note_offset_deletion(*partition)
+                self.records.note_offset_deletion_for_batch(*partition)
             self.finish_offset_deletion(group)
 
     def _expire_offsets_and_groups(self) -> Iterator[bool]:
@@ -309,7 +309,7 @@ class Groups:
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
-            self.records.note_offset_deletion(topic_id, partition)
+            self.records.note_offset_deletion_for_batch(topic_id, partition)
         self.offsets.delete_offset(group_id, topic_id, partition)
 
     # commits of offsets

@@ -114,41 +114,41 @@ class LoggedGroup(ABC):
         )
         present = [member_id] if is_alone and member_id is not None else list(group.members)
         gone = [] if is_alone else [name for name in self._members if name not in group.members]
-        self._add_tombstones(gone)
+        self._add_member_tombstones(gone)
         changed = [name for name in present if group.members[name] is not self._members.get(name)]
-        self._add_members(changed)
+        self._add_changed_members(changed)
         self._add_replacements(gone, changed)
-        self._add_subscriptions()
-        self._add_epochs()
-        self._add_current(changed)
-        self._add_shared_state()
+        self._add_regexes_or_topology()
+        self._add_epochs_and_targets()
+        self._add_current_assignments(changed)
+        self._add_share_state_partitions()
         self._members.update((name, group.members[name]) for name in changed)
         return self._changes
 
     def group_tombstones(self) -> list[MemberRecord]:
         """Return the records of the group's deletion."""
         self._changes = []
-        self._add_tombstones(list(self._members))
-        self._add_deletion()
+        self._add_member_tombstones(list(self._members))
+        self._add_tombstones_of_group_records()
         return self._changes
 
-    def _add(self, key_type: int, name: str, value: msgspec.Struct | None) -> None:
+    def _add_record_unless_too_many(self, key_type: int, name: str, value: msgspec.Struct | None) -> None:
         if len(self._changes) < AT_ONCE_MAX:
             self._changes.append((key_type, name, value))
 
-    def _add_tombstones(self, gone: Iterable[str]) -> None:
+    def _add_member_tombstones(self, gone: Iterable[str]) -> None:
         for name in gone:
             del self._members[name]
             self._targets.pop(name, None)
             for key_type in (self.key_types.current, self.key_types.target, self.key_types.member):
-                self._add(key_type, name, None)
+                self._add_record_unless_too_many(key_type, name, None)
 
-    def _add_members(self, changed: Iterable[str]) -> None:
+    def _add_changed_members(self, changed: Iterable[str]) -> None:
         for name in changed:
             value = self.member_value(self._group.members[name])
             known = self._members.get(name)
             if known is None or self.member_value(known) != value:
-                self._add(self.key_types.member, name, value)
+                self._add_record_unless_too_many(self.key_types.member, name, value)
 
     def _add_replacements(self, gone: list[str], changed: list[str]) -> None:
         """Add the target and the assignment that a static member takes over."""
@@ -157,42 +157,42 @@ class LoggedGroup(ABC):
         for name in changed:
             member = self._group.members[name]
             if name not in self._members and member.instance_id is not None and member.assigned:
-                self._add_target(name)
+                self._add_target_assignment(name)
                 copied = msgspec.structs.replace(
                     member, epoch=0, previous_epoch=0, state=ReconciliationState.STABLE
                 )
-                self._add(self.key_types.current, name, self.current_value(copied))
+                self._add_record_unless_too_many(self.key_types.current, name, self.current_assignment_value(copied))
 
-    def _add_epochs(self) -> None:
+    def _add_epochs_and_targets(self) -> None:
         target = self._group.target
-        if self.has_new_epoch():
+        if self.group_record_has_changed():
             self._epoch = target.epoch
-            self._add(self.key_types.group, "", self.group_value())
+            self._add_record_unless_too_many(self.key_types.group, "", self.group_value())
         if self._by_member is not target.by_member or len(self._targets) != len(target.by_member):
             self._by_member = target.by_member
             names = target.by_member
             for name in names if len(names) > AT_ONCE_MAX else in_hash_map_order(names):
                 if name not in self._targets or self._targets[name] != target.by_member[name]:
-                    self._add_target(name)
+                    self._add_target_assignment(name)
         if self._target_epoch != target.target_epoch:
             self._target_epoch = target.target_epoch
             time_ms = self._now_ms if self._group.members else 0
             value = self.target_epoch_value(target.target_epoch, time_ms)
-            self._add(self.key_types.target_epoch, "", value)
+            self._add_record_unless_too_many(self.key_types.target_epoch, "", value)
 
-    def _add_target(self, name: str) -> None:
+    def _add_target_assignment(self, name: str) -> None:
         assignment = self._group.target.target_of_member(name)
         self._targets[name] = assignment
-        self._add(self.key_types.target, name, self.target_value(assignment))
+        self._add_record_unless_too_many(self.key_types.target, name, self.target_assignment_value(assignment))
 
-    def _add_current(self, changed: Iterable[str]) -> None:
+    def _add_current_assignments(self, changed: Iterable[str]) -> None:
         for name in changed:
-            value = self.current_value(self._group.members[name])
+            value = self.current_assignment_value(self._group.members[name])
             known = self._members.get(name)
-            if known is None or self.current_value(known) != value:
-                self._add(self.key_types.current, name, value)
+            if known is None or self.current_assignment_value(known) != value:
+                self._add_record_unless_too_many(self.key_types.current, name, value)
 
-    def has_new_epoch(self) -> bool:
+    def group_record_has_changed(self) -> bool:
         """Return whether the group's record changes."""
         return bool(self._epoch != self._group.target.epoch)
 
@@ -214,11 +214,11 @@ class LoggedGroup(ABC):
         """Return the value of a member."""
 
     @abstractmethod
-    def current_value(self, member: Any) -> msgspec.Struct:
+    def current_assignment_value(self, member: Any) -> msgspec.Struct:
         """Return the value of a member's current assignment."""
 
     @abstractmethod
-    def target_value(self, assignment: Assignment) -> msgspec.Struct:
+    def target_assignment_value(self, assignment: Assignment) -> msgspec.Struct:
         """Return the value of a target assignment."""
 
     @abstractmethod
@@ -229,15 +229,15 @@ class LoggedGroup(ABC):
     def target_epoch_value(self, epoch: int, time_ms: int) -> msgspec.Struct:
         """Return the value of the epoch of the targets."""
 
-    def _add_subscriptions(self) -> None:  # noqa: B027 - most groups have none
+    def _add_regexes_or_topology(self) -> None:  # noqa: B027 - most groups have none
         """Add what precedes the group's epoch."""
 
-    def _add_shared_state(self) -> None:  # noqa: B027 - most groups have none
+    def _add_share_state_partitions(self) -> None:  # noqa: B027 - most groups have none
         """Add what follows the members' assignments."""
 
-    def _add_deletion(self) -> None:
-        self._add(self.key_types.target_epoch, "", None)
-        self._add(self.key_types.group, "", None)
+    def _add_tombstones_of_group_records(self) -> None:
+        self._add_record_unless_too_many(self.key_types.target_epoch, "", None)
+        self._add_record_unless_too_many(self.key_types.group, "", None)
 
 
 class LoggedConsumerGroup(LoggedGroup):
@@ -249,7 +249,7 @@ class LoggedConsumerGroup(LoggedGroup):
         super().__init__(group, topics)
         self._expressions: Mapping[str, frozenset[str]] = {}
 
-    def _add_subscriptions(self) -> None:
+    def _add_regexes_or_topology(self) -> None:
         group = cast("ConsumerGroup", self._group)
         matched = group.subscriptions.topics_by_expression
         if not matched and not self._expressions:
@@ -258,19 +258,19 @@ class LoggedConsumerGroup(LoggedGroup):
         matched = {name: topics for name, topics in matched.items() if name in used}
         for expression in self._expressions:
             if expression not in matched:
-                self._add(REGULAR_EXPRESSION, expression, None)
+                self._add_record_unless_too_many(REGULAR_EXPRESSION, expression, None)
         for expression, topics in matched.items():
             if self._expressions.get(expression) != topics:
                 value = ConsumerGroupRegularExpressionValue(
                     topics=sorted(topics), version=self._topics.epoch, timestamp=self._now_ms
                 )
-                self._add(REGULAR_EXPRESSION, expression, value)
+                self._add_record_unless_too_many(REGULAR_EXPRESSION, expression, value)
         self._expressions = matched
 
-    def _add_deletion(self) -> None:
-        self._add(self.key_types.target_epoch, "", None)
-        self._add(PARTITION_METADATA, "", None)
-        self._add(self.key_types.group, "", None)
+    def _add_tombstones_of_group_records(self) -> None:
+        self._add_record_unless_too_many(self.key_types.target_epoch, "", None)
+        self._add_record_unless_too_many(PARTITION_METADATA, "", None)
+        self._add_record_unless_too_many(self.key_types.group, "", None)
 
     def member_value(self, member: ConsumerMember) -> msgspec.Struct:
         classic = member.classic_join
@@ -291,7 +291,7 @@ class LoggedConsumerGroup(LoggedGroup):
             ),
         )
 
-    def current_value(self, member: ConsumerMember) -> msgspec.Struct:
+    def current_assignment_value(self, member: ConsumerMember) -> msgspec.Struct:
         return consumer_current.ConsumerGroupCurrentMemberAssignmentValue(
             member_epoch=member.epoch,
             previous_member_epoch=member.previous_epoch,
@@ -302,7 +302,7 @@ class LoggedConsumerGroup(LoggedGroup):
             ),
         )
 
-    def target_value(self, assignment: Assignment) -> msgspec.Struct:
+    def target_assignment_value(self, assignment: Assignment) -> msgspec.Struct:
         rows = [
             consumer_target.TopicPartition(topic_id, sorted(held))
             for topic_id, held in assignment.items()
@@ -336,7 +336,7 @@ class LoggedShareGroup(LoggedGroup):
         super().__init__(group, topics)
         self._initialized: dict[bytes, frozenset[int]] = {}
 
-    def _add_shared_state(self) -> None:
+    def _add_share_state_partitions(self) -> None:
         """Add a record before partitions are initialised, and one after that."""
         group = cast("ShareGroup", self._group)
         now = {topic: frozenset(held) for topic, held in group.initialized_partitions.items()}
@@ -348,19 +348,19 @@ class LoggedShareGroup(LoggedGroup):
             if held != self._initialized.get(topic_id)
         }
         if new:
-            self._add_states(new, self._initialized)
+            self._add_state_partitions(new, self._initialized)
         self._initialized = now
-        self._add_states({}, now)
+        self._add_state_partitions({}, now)
 
-    def _add_states(
+    def _add_state_partitions(
         self, new: Mapping[bytes, frozenset[int]], old: Mapping[bytes, frozenset[int]]
     ) -> None:
         value = share_states.ShareGroupStatePartitionMetadataValue(
-            initializing_topics=self._named(new), initialized_topics=self._named(old)
+            initializing_topics=self._topic_infos_with_names(new), initialized_topics=self._topic_infos_with_names(old)
         )
-        self._add(STATE_PARTITIONS, "", value)
+        self._add_record_unless_too_many(STATE_PARTITIONS, "", value)
 
-    def _named(
+    def _topic_infos_with_names(
         self, partitions: Mapping[bytes, frozenset[int]]
     ) -> list[share_states.TopicPartitionsInfo]:
         return [
@@ -370,7 +370,7 @@ class LoggedShareGroup(LoggedGroup):
             for topic_id, held in partitions.items()
         ]
 
-    def _add_deletion(self) -> None:
+    def _add_tombstones_of_group_records(self) -> None:
         if self._initialized:
             value = share_states.ShareGroupStatePartitionMetadataValue(
                 deleting_topics=[
@@ -380,17 +380,17 @@ class LoggedShareGroup(LoggedGroup):
                     for topic_id in self._initialized
                 ]
             )
-            self._add(STATE_PARTITIONS, "", value)
-        self._add(self.key_types.target_epoch, "", None)
-        self._add(STATE_PARTITIONS, "", None)
-        self._add(self.key_types.group, "", None)
+            self._add_record_unless_too_many(STATE_PARTITIONS, "", value)
+        self._add_record_unless_too_many(self.key_types.target_epoch, "", None)
+        self._add_record_unless_too_many(STATE_PARTITIONS, "", None)
+        self._add_record_unless_too_many(self.key_types.group, "", None)
 
     def member_value(self, member: ShareMember) -> msgspec.Struct:
         return ShareGroupMemberMetadataValue(
             member.rack_id, member.client_id, member.client_host, sorted(member.topic_names)
         )
 
-    def current_value(self, member: ShareMember) -> msgspec.Struct:
+    def current_assignment_value(self, member: ShareMember) -> msgspec.Struct:
         return share_current.ShareGroupCurrentMemberAssignmentValue(
             member_epoch=member.epoch,
             previous_member_epoch=member.previous_epoch,
@@ -400,7 +400,7 @@ class LoggedShareGroup(LoggedGroup):
             ],
         )
 
-    def target_value(self, assignment: Assignment) -> msgspec.Struct:
+    def target_assignment_value(self, assignment: Assignment) -> msgspec.Struct:
         rows = [
             share_target.TopicPartition(topic_id, sorted(held))
             for topic_id, held in assignment.items()
@@ -424,26 +424,26 @@ class LoggedStreamsGroup(LoggedGroup):
         self._topology: StreamsTopology | None = None
         self._described: object = None
 
-    def _add_subscriptions(self) -> None:
+    def _add_regexes_or_topology(self) -> None:
         topology = cast("StreamsGroup", self._group).topology
         if topology is not self._topology and topology != self._topology:
             assert topology is not None
-            self._add(TOPOLOGY, "", _topology_value(topology))
+            self._add_record_unless_too_many(TOPOLOGY, "", _topology_value(topology))
         self._topology = topology
 
-    def has_new_epoch(self) -> bool:
+    def group_record_has_changed(self) -> bool:
         group = cast("StreamsGroup", self._group)
         is_described_otherwise = group.description != self._described
         self._described = group.description
-        return is_described_otherwise or super().has_new_epoch()
+        return is_described_otherwise or super().group_record_has_changed()
 
     def metadata_hash(self) -> int:
         counts = self._group.target.partition_counts_at_last_refresh
         return super().metadata_hash() or int(counts is not None)
 
-    def _add_deletion(self) -> None:
-        super()._add_deletion()
-        self._add(TOPOLOGY, "", None)
+    def _add_tombstones_of_group_records(self) -> None:
+        super()._add_tombstones_of_group_records()
+        self._add_record_unless_too_many(TOPOLOGY, "", None)
 
     def member_value(self, member: StreamsMember) -> msgspec.Struct:
         endpoint = member.endpoint and streams_member.Endpoint(*member.endpoint)
@@ -460,7 +460,7 @@ class LoggedStreamsGroup(LoggedGroup):
             client_tags=tags,
         )
 
-    def current_value(self, member: StreamsMember) -> msgspec.Struct:
+    def current_assignment_value(self, member: StreamsMember) -> msgspec.Struct:
         active, standby = active_tasks(member.assigned), standby_tasks(member.assigned)
         revoked, stopped = active_tasks(member.revoking), standby_tasks(member.revoking)
         return streams_current.StreamsGroupCurrentMemberAssignmentValue(
@@ -473,7 +473,7 @@ class LoggedStreamsGroup(LoggedGroup):
             standby_tasks_pending_revocation=_current_tasks(stopped),
         )
 
-    def target_value(self, assignment: Assignment) -> msgspec.Struct:
+    def target_assignment_value(self, assignment: Assignment) -> msgspec.Struct:
         active, standby = active_tasks(assignment), standby_tasks(assignment)
         return streams_target.StreamsGroupTargetAssignmentMemberValue(
             active_tasks=_target_tasks(active), standby_tasks=_target_tasks(standby)

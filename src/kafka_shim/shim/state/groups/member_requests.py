@@ -270,7 +270,7 @@ class MemberRequests:
             migration.move_members_to_consumer_group(classic_group, consumer_group, self._topics)
             response = add_member()
         except RequestRejected:
-            consumer_group.close_deleted_group()
+            consumer_group.stop_timers_and_drop_owned_state()
             raise
         else:
             self.groups.store_group(consumer_group)

@@ -57,7 +57,7 @@ class DraftableGroup(Protocol[State]):
 
     group_id: str
 
-    def mutable_state(self) -> State: ...
+    def mutable_state_without_copy(self) -> State: ...
     def replace_mutable_state(self, state: State) -> None: ...
     def draft_with_state(self, state: State) -> Self: ...
 
@@ -109,7 +109,7 @@ class TimeSlicedHeartbeats:
         if group is not stored_group:
             self._groups.store_group(group)
         member = group.members[heartbeat.member_id]
-        group.restart_member_timers(member)
+        group.restart_session_and_update_rebalance_timeout(member)
         group.on_changed(member.member_id)
         expressions = set() if member.topic_regex is None else group.due_expressions()
         if expressions:
@@ -161,7 +161,7 @@ class TimeSlicedHeartbeats:
             lambda draft: draft.handle_heartbeat_without_timers(heartbeat, lambda _: None),
         )
         self._groups.store_group(group)
-        group.restart_member_timers(group.members[heartbeat.member_id])
+        group.restart_session_and_update_rebalance_timeout(group.members[heartbeat.member_id])
         return response
 
     def change_for_classic_member(
@@ -185,7 +185,7 @@ class TimeSlicedHeartbeats:
         Raise COORDINATOR_LOAD_IN_PROGRESS if the group or the topics change again and again.
         """
         for _ in range(TRIES):
-            before = group.mutable_state().copy()
+            before = group.mutable_state_without_copy().copy()
             draft = group.draft_with_state(before.copy())
             try:
                 response = slices.offload(work, draft)
@@ -194,7 +194,7 @@ class TimeSlicedHeartbeats:
                     raise
                 continue
             if self._are_group_and_topics_unchanged(group, stored_group, before):
-                group.replace_mutable_state(draft.mutable_state())
+                group.replace_mutable_state(draft.mutable_state_without_copy())
                 return response
         text = f"group `{group.group_id}` or its topics keep changing"
         raise RequestRejected(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
@@ -206,7 +206,7 @@ class TimeSlicedHeartbeats:
         stored.
         """
         is_stored = self._groups.find_up_to_date(group.group_id) is stored_group
-        return is_stored and bool(group.mutable_state() == previous_state)
+        return is_stored and bool(group.mutable_state_without_copy() == previous_state)
 
 
 class _GroupLock:

@@ -71,7 +71,7 @@ class TopicSubscriptions:
         self._seen_epoch = topics.epoch
         self.change_number = 0
 
-    def mutable_state(self) -> SubscriptionsState:
+    def mutable_state_without_copy(self) -> SubscriptionsState:
         """Return what heartbeats change; no value in it is ever changed in place."""
         return SubscriptionsState(
             self._matching,

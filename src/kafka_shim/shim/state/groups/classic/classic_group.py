@@ -332,7 +332,7 @@ class ClassicGroup(Group):
             return None
         return super().offset_unused_since_ms(topic_name, committed_ms)
 
-    def close_deleted_group(self) -> None:
+    def stop_timers_and_drop_owned_state(self) -> None:
         self.rebalance.stop_timers_and_drop_pending_ids()
 
 

@@ -85,7 +85,7 @@ class ClassicProtocolRequests:
         member = group.members[joined.member_id]
         group.timers.stop_timers(member.member_id)
         group.restart_session_timeout(member)
-        group.start_rebalance_timeout(member)
+        group.start_rebalance_timeout_if_stopped(member)
         if replaced is not None and replaced.classic_join is None:
             group.downgrade_if_possible(rebalances=is_stale)
         return joined
@@ -156,7 +156,7 @@ class ClassicProtocolRequests:
             return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
             return copy(group.member_of_instance(instance_id, member_id)), None
-        return group.replace_static_member(member_id, instance_id)
+        return group.create_static_member_replacing_old(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
 
@@ -182,7 +182,7 @@ class ClassicProtocolRequests:
             self._must_rejoin_for_epoch(member)
             and member.state is not ReconciliationState.UNREVOKED
         ):
-            group.start_rebalance_timeout(member)
+            group.start_rebalance_timeout_if_stopped(member)
             raise RequestRejected(ErrorCode.REBALANCE_IN_PROGRESS, "the group has a newer epoch")
         group.timers.stop_timers(member.member_id)
         group.restart_session_timeout(member)
@@ -212,7 +212,7 @@ class ClassicProtocolRequests:
             or member.state is ReconciliationState.UNREVOKED
         ):
             return ErrorCode.NONE
-        group.start_rebalance_timeout(member)
+        group.start_rebalance_timeout_if_stopped(member)
         return ErrorCode.REBALANCE_IN_PROGRESS
 
     def remove_leaving_members(

@@ -105,14 +105,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             clock, partial(settings.consumer_assignment_interval_ms, group_id), (first, first)
         )
 
-    def mutable_state(self) -> ConsumerGroupState:
+    def mutable_state_without_copy(self) -> ConsumerGroupState:
         """Return what heartbeats change, without copying it."""
         return ConsumerGroupState(
             self._topics.epoch,
             self.members,
             self.instances,
-            self.target.mutable_state(),
-            self.subscriptions.mutable_state(),
+            self.target.mutable_state_without_copy(),
+            self.subscriptions.mutable_state_without_copy(),
         )
 
     def replace_mutable_state(self, state: ConsumerGroupState) -> None:
@@ -124,7 +124,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def draft_with_state(self, state: ConsumerGroupState) -> Self:
         """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._copy_without_timers()
+        draft = self._shallow_copy_without_timers()
         draft.subscriptions = copy(self.subscriptions)
         draft.replace_mutable_state(state)
         return draft
@@ -173,7 +173,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._handle_leaving_heartbeat(heartbeat)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
-        self.restart_member_timers(member)
+        self.restart_session_and_update_rebalance_timeout(member)
         self.on_changed(member.member_id)
         if member.topic_regex is not None:
             self._resolve_due_expressions(heartbeat)
@@ -337,7 +337,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Raise RequestRejected if the group does not accept this new member."""
         self.require_group_below_size_max(heartbeat.member_id)
         if heartbeat.instance_id is not None:
-            self.released_static_member(heartbeat.instance_id)
+            self.require_released_static_member(heartbeat.instance_id)
 
     def require_group_below_size_max(self, member_id: str) -> None:
         """Raise GROUP_MAX_SIZE_REACHED if the group is full and this is a new member."""
@@ -351,12 +351,12 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:
-            return self.replace_static_member(heartbeat.member_id, instance_id)[0]
+            return self.create_static_member_replacing_old(heartbeat.member_id, instance_id)[0]
         known = self.member_of_instance(instance_id, heartbeat.member_id)
         require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
-    def replace_static_member(
+    def create_static_member_replacing_old(
         self, member_id: str, instance_id: str
     ) -> tuple[ConsumerMember, ConsumerMember | None]:
         """Create a member for a static instance; return it and the one it replaces, if any."""

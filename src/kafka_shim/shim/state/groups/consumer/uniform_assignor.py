@@ -73,7 +73,7 @@ def _assign_with_equal_subscriptions(
         holding = MemberPartitions(member.current_assignment)
         holdings.append(holding)
         has_extra = extra > 0
-        room = _retain_up_to_quota(holding, taken, share + has_extra, free)
+        room = _retain_and_return_remaining_quota(holding, taken, share + has_extra, free)
         if uniform_keeps_surplus_with_owner and room and has_extra and len(members) - place > extra:
             room, has_extra = room - 1, False
         extra -= has_extra
@@ -87,7 +87,7 @@ def _assign_with_equal_subscriptions(
     return holdings
 
 
-def _retain_up_to_quota(
+def _retain_and_return_remaining_quota(
     holding: MemberPartitions,
     wanted: Mapping[bytes, set[int]],
     quota: int,

@@ -141,13 +141,13 @@ class ShareGroup(Group):
             (first, first),
         )
 
-    def mutable_state(self) -> ShareGroupState:
+    def mutable_state_without_copy(self) -> ShareGroupState:
         """Return what heartbeats change, without copying it."""
         return ShareGroupState(
             self._topics.epoch,
             self.members,
-            self.target.mutable_state(),
-            self.subscriptions.mutable_state(),
+            self.target.mutable_state_without_copy(),
+            self.subscriptions.mutable_state_without_copy(),
             self._begun,
         )
 
@@ -361,7 +361,7 @@ class ShareGroup(Group):
     def subscribes_to(self, topic_name: str) -> bool:
         return any(topic_name in member.topic_names for member in self.members.values())
 
-    def close_deleted_group(self) -> None:
+    def stop_timers_and_drop_owned_state(self) -> None:
         """Stop the members' timers and delete the group's share states."""
         self._timers.stop_all_except(())
         for topic_id in list(self._begun):

@@ -115,14 +115,14 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             delay_ms=partial(settings.streams_initial_delay_ms, group_id),
         )
 
-    def mutable_state(self) -> StreamsGroupState:
+    def mutable_state_without_copy(self) -> StreamsGroupState:
         """Return what heartbeats change, without copying it."""
         return StreamsGroupState(
             self._topics.epoch,
             self.members,
             self.instances,
-            self.target.mutable_state(),
-            self.tasks.mutable_state(),
+            self.target.mutable_state_without_copy(),
+            self.tasks.mutable_state_without_copy(),
             self._shut_down_by,
             self._endpoint_epoch,
             self._assigned_by,
@@ -140,7 +140,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
 
     def draft_with_state(self, state: StreamsGroupState) -> Self:
         """Return a group without timers that continues with a state; this one is unchanged."""
-        draft = self._copy_without_timers()
+        draft = self._shallow_copy_without_timers()
         draft.tasks = copy(self.tasks)
         draft.replace_mutable_state(state)
         return draft
@@ -183,7 +183,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._handle_leaving_heartbeat(heartbeat)
-        response = self.handle_heartbeat_without_timers(heartbeat, self.restart_member_timers)
+        response = self.handle_heartbeat_without_timers(heartbeat, self.restart_session_and_update_rebalance_timeout)
         self.on_changed(heartbeat.member_id)
         return response
 
@@ -255,7 +255,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             raise RequestRejected(
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
-        current = None if instance_id is None else self.released_static_member(instance_id)
+        current = None if instance_id is None else self.require_released_static_member(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
     def create_member(self, member_id: str) -> StreamsMember:

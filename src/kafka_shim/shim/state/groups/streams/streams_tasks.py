@@ -47,7 +47,7 @@ class StreamsTasks:
         self.configured: ConfiguredTopology | None = None
         self._known: ExistingTopics | None = None
 
-    def mutable_state(self) -> TasksState:
+    def mutable_state_without_copy(self) -> TasksState:
         """Return what heartbeats change; no value in it is ever changed in place."""
         return TasksState(self.topology, self.configured, self._known)
 
