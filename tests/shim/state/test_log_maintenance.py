@@ -51,12 +51,12 @@ def test_empty_groups_expire_but_not_after_a_reset() -> None:
     groups = stage.cluster.groups
     groups.classic_or_new("old")
     stage.clock.advance(600_000)
-    assert groups.find_up_to_date("old") is None
+    assert groups.find_after_topic_deletions("old") is None
     groups.classic_or_new("new")
     stage.cluster.reset_to_initial_state()
     stage.clock.advance(HOUR_MS)
-    assert groups.find_up_to_date("new") is not None
-    assert stage.cluster.groups.find_up_to_date("new") is None
+    assert groups.find_after_topic_deletions("new") is not None
+    assert stage.cluster.groups.find_after_topic_deletions("new") is None
 
 
 def test_after_a_reset_old_logs_are_no_longer_checked() -> None:

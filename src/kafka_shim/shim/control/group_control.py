@@ -47,7 +47,7 @@ class GroupControl:
 
     def reset_offsets(self, group_id: str, new_offsets: NewOffsets) -> Row:
         """Set the offsets of a group without members, which is created if it does not exist."""
-        group = self._cluster.groups.find_up_to_date(group_id)
+        group = self._cluster.groups.find_after_topic_deletions(group_id)
         if group is not None:
             self._raise_409_if_group_has_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
@@ -64,9 +64,9 @@ class GroupControl:
         share = groups.find_share(group_id)
         if share is not None:
             share.initialize_share_state_at(topic.topic_id, partition.index, offset)
-            share.note_initialized_partitions({topic.topic_id: {partition.index}})
+            share.add_initialized_partitions_taking_sets({topic.topic_id: {partition.index}})
             return
-        if groups.find_up_to_date(group_id) is None:
+        if groups.find_after_topic_deletions(group_id) is None:
             groups.classic_or_new(group_id)
         groups.store_offsets(
             group_id, [OffsetCommit(topic.topic_id, partition.index, CommittedOffset(offset))]
@@ -99,7 +99,7 @@ class GroupControl:
         yield topic, partition
 
     def _group_or_404(self, group_id: str) -> Group:
-        group = self._cluster.groups.find_up_to_date(group_id)
+        group = self._cluster.groups.find_after_topic_deletions(group_id)
         if group is None:
             raise ControlError(404, f"unknown group `{group_id}`")
         return group

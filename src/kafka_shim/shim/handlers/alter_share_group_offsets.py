@@ -54,7 +54,7 @@ def handle(
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.member_requests.empty_or_new_share_group(request.group_id)
+    group = context.cluster.member_requests.require_empty_or_create_share_group(request.group_id)
     rows: dict[str, AlterShareGroupOffsetsResponseTopic] = {}
     for topic, denial in zip(request.topics, errors, strict=True):
         row = _alter_topic_offsets(group, topic, denial, context)
@@ -63,7 +63,7 @@ def handle(
             known.partitions += row.partitions
     begun = context.offload(_initialized_partitions, rows.values())
     if begun is not None:
-        group.note_initialized_partitions(begun)
+        group.add_initialized_partitions_taking_sets(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
@@ -118,7 +118,7 @@ def _alter_partition_offset(
     request_partition: AlterShareGroupOffsetsRequestPartition,
     context: RequestContext,
 ) -> ErrorCode:
-    context.cluster.groups.store_group(group)  # though the partition is missing
+    context.cluster.groups.store_group_replacing_previous(group)  # though the partition is missing
     return group.initialize_share_state_at(
         topic_id, request_partition.partition_index, request_partition.start_offset
     )

@@ -45,7 +45,7 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
     many_in_cluster = long_requests.has_many_partitions(cluster)
     if not many_in_cluster and cluster.groups.joins < long_requests.MANY_MEMBERS:
         return False
-    group = cluster.groups.group_for_snapshot(request.group_id)
+    group = cluster.groups.find_without_side_effects(request.group_id)
     has_regex = request.subscribed_topic_regex is not None or (
         isinstance(group, ConsumerGroup) and bool(group.subscriptions.topics_by_expression)
     )
@@ -65,7 +65,7 @@ def _needs_long_target_computation(
     """Return whether the heartbeat takes long in its group; it names topics with `named`
     partitions.
     """
-    has_many = group.target.partition_count + subscribed_partition_count > long_requests.MANY_ROWS
+    has_many = group.target.assignable_partition_count_at_last_refresh + subscribed_partition_count > long_requests.MANY_ROWS
     if not has_many and len(group.members) < long_requests.MANY_MEMBERS:
         return False
     subscription = (
@@ -75,7 +75,7 @@ def _needs_long_target_computation(
     )
     changes = request.member_epoch == 0 or subscription != (None, None, None)
     is_behind = not group.subscriptions.has_noted_topic_changes
-    return group.target.may_be_computed_by_next_heartbeat(changed=changes or is_behind) or (
+    return group.target.may_be_computed_by_next_heartbeat(begins_epoch=changes or is_behind) or (
         has_many
         and (
             is_behind

@@ -15,7 +15,7 @@ MANY_SINCE = 3
 def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupResponse:
     context.access.require(LEAVE_GROUP, request.group_id)
     groups = context.cluster.groups
-    error = groups.group_id_error(request.group_id)
+    error = groups.empty_group_id_error(request.group_id)
     if error is ErrorCode.NONE:
         error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:

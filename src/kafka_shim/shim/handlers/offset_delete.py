@@ -37,7 +37,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     error = context.coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
-    group = context.cluster.groups.find_up_to_date(request.group_id)
+    group = context.cluster.groups.find_after_topic_deletions(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
@@ -63,7 +63,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
         topics = context.offload(_merge_topics_of_release, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
-        context.cluster.groups.finish_offset_deletion(group)
+        context.cluster.groups.note_offset_deletions_or_remove_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
         _check_response_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]

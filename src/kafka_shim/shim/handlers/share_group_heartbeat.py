@@ -36,13 +36,13 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     if cluster.groups.joins + cluster.topics.partition_count < MANY_SHARED:
         return False
     names = request.subscribed_topic_names or ()
-    group = cluster.groups.group_for_snapshot(request.group_id)
+    group = cluster.groups.find_without_side_effects(request.group_id)
     if not isinstance(group, ShareGroup):
         return long_requests.partition_count_of_topics(cluster, names) >= MANY_SHARED
     topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
     begun = group.initialized_partitions
     new = sum(len(topic.partitions) - len(begun.get(topic.topic_id, ())) for topic in topics)
-    count = group.target.partition_count
+    count = group.target.assignable_partition_count_at_last_refresh
     if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
         return True
     count += long_requests.partition_count_of_topics(cluster, names)
@@ -50,7 +50,7 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
         return False
     changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
     return group.target.may_be_computed_by_next_heartbeat(
-        changed=changes or not group.subscriptions.has_noted_topic_changes
+        begins_epoch=changes or not group.subscriptions.has_noted_topic_changes
     )
 
 

@@ -80,7 +80,7 @@ def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
     """
     if cluster.groups.joins < MANY_MEMBERS:
         return False
-    group = cluster.groups.group_for_snapshot(request.group_id)
+    group = cluster.groups.find_without_side_effects(request.group_id)
     if not isinstance(group, StreamsGroup) or len(group.members) < MANY_MEMBERS:
         return False
     news = (request.topology, request.process_id, request.user_endpoint, request.client_tags)

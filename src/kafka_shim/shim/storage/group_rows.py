@@ -112,7 +112,7 @@ def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
             | member_rows.ShareGroupRow
             | member_rows.StreamsGroupRow,
         )
-        made = cluster.member_requests.create_empty_group(group_id, _TYPES[type(row)])
+        made = cluster.member_requests.create_and_store_empty_group(group_id, _TYPES[type(row)])
         cluster.groups.joins += len(row.members)
         if isinstance(row, member_rows.ConsumerGroupRow):
             member_rows.restore_consumer_group(cast("ConsumerGroup", made), row)

@@ -179,7 +179,7 @@ def share_group_row(group: ShareGroup) -> ShareGroupRow:
 def restore_share_group(group: ShareGroup, row: ShareGroupRow) -> None:
     """Restore a share group into a new one."""
     group.has_ever_initialized = row.has_ever_initialized
-    group.note_initialized_partitions(
+    group.add_initialized_partitions_taking_sets(
         {topic_id: set(partitions) for topic_id, partitions in row.begun}
     )
     for kept in row.members:

@@ -237,7 +237,7 @@ class Storage:
         every = groups.all_group_ids() if marks.all_groups else set[str]()
         for group_id in every | marks.groups:
             try:
-                value = group_rows.group_row_json(groups.group_for_snapshot(group_id))
+                value = group_rows.group_row_json(groups.find_without_side_effects(group_id))
             except group_rows.GroupRebalancingError:
                 continue
             if value != self._groups.get(group_id):

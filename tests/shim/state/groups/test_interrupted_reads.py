@@ -43,7 +43,7 @@ class Members(ABC):
         """Send the heartbeat of a member that has everything that it was assigned; it rejoins if it
         is rejected. Members of the group are replaced, never changed.
         """
-        group: Any = self.groups.group_for_snapshot("g")
+        group: Any = self.groups.find_without_side_effects("g")
         before = (
             [] if group is None else [(member, copy(member)) for member in group.members.values()]
         )

@@ -307,4 +307,4 @@ def sharing(member_id: str, names: list[str], epoch: int = 0) -> ShareHeartbeat:
 def test_a_group_of_the_right_type_is_created() -> None:
     requests = requests_of(["a"])
     requests.handle_consumer_heartbeat("g", beat("m", "a"), Interrupted())
-    assert isinstance(requests.groups.find_up_to_date("g"), ConsumerGroup)
+    assert isinstance(requests.groups.find_after_topic_deletions("g"), ConsumerGroup)

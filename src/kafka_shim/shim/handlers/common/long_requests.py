@@ -39,7 +39,7 @@ def describes_many_members(cluster: Cluster, group_ids: Iterable[str]) -> bool:
     """Return whether the groups have many members, or much to describe, together."""
     members = rows = 0
     for group_id in group_ids:
-        group = cluster.groups.group_for_snapshot(group_id)
+        group = cluster.groups.find_without_side_effects(group_id)
         members += 1
         if group is not None:
             members += group.member_count

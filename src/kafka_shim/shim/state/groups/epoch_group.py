@@ -152,7 +152,7 @@ class EpochGroup(Group, Generic[Member]):
             self.drop_member_in_epoch(member)
             self.target.pop_target_of_member(member.member_id)
         self.target.begin_epoch_after_leave(
-            is_empty=self._facts.recomputes_target_when_empty and not self.members
+            sets_target_immediately=self._facts.recomputes_target_when_empty and not self.members
         )
 
     def _remove_expired_member(self, member_id: str) -> None:
@@ -163,7 +163,7 @@ class EpochGroup(Group, Generic[Member]):
         """Let a static member leave temporarily; it keeps its assignment."""
         self.timers.stop_rebalance_timeout(member.member_id)
         left = self.members[member.member_id] = copy(member)
-        left.leave_as_static_member()
+        left.leave_temporarily_without_revoking()
 
     def drop_member_in_epoch(self, member: Member) -> None:
         """Remove a member, without beginning a new epoch."""

@@ -176,7 +176,7 @@ class GroupTarget:
         return len(self._counts)
 
     @property
-    def partition_count(self) -> int:
+    def assignable_partition_count_at_last_refresh(self) -> int:
         """Return the number of assignable partitions at the last refresh."""
         return sum(self._counts.values())
 
@@ -258,11 +258,11 @@ class GroupTarget:
             return now_ms - (self._begun_ms or now_ms) >= self._delay_ms()
         return now_ms - self._assigned_ms >= self._interval_ms()
 
-    def may_be_computed_by_next_heartbeat(self, *, changed: bool) -> bool:
+    def may_be_computed_by_next_heartbeat(self, *, begins_epoch: bool) -> bool:
         """Return whether the next heartbeat may compute a target;
         `changed`: if it begins an epoch.
         """
-        return (changed or self._has_more or self.awaits_computation) and self._may_be_computed()
+        return (begins_epoch or self._has_more or self.awaits_computation) and self._may_be_computed()
 
     def note_more_assignable_partitions(self) -> None:
         """Record that more partitions are assignable: begins a new epoch unless a target is
@@ -277,13 +277,13 @@ class GroupTarget:
         self.record_assignable_partitions(assignable, members)
         self.epoch += 1
 
-    def begin_epoch_after_leave(self, *, is_empty: bool) -> None:
+    def begin_epoch_after_leave(self, *, sets_target_immediately: bool) -> None:
         """Begin a new epoch after a member left; with `is_empty` its target is set immediately.
 
         Otherwise another member's heartbeat sets it. The target after that is due without delay.
         """
         self.epoch += 1
-        if is_empty:
+        if sets_target_immediately:
             self.target_epoch = self.epoch
             self._assigned_ms = self._clock.now_ms() - self._interval_ms()
 

@@ -84,7 +84,7 @@ class Groups:
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with the id of a group that may change now, or be new, or go."""
         self._rounds = PeriodicWork(
-            clock, lambda: settings.offsets_check_interval_ms, self._expire_offsets_and_groups
+            clock, lambda: settings.offsets_check_interval_ms, self._expire_and_yield_whether_left
         )
 
     def stop_periodic_work(self) -> None:
@@ -95,11 +95,11 @@ class Groups:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
-        self._remove_offsets_of_deleted_topics()
+        self._apply_topic_deletions()
         return iter(list(self._groups.values()))
 
-    def find_up_to_date(self, group_id: str) -> Group | None:
-        self._remove_offsets_of_deleted_topics()
+    def find_after_topic_deletions(self, group_id: str) -> Group | None:
+        self._apply_topic_deletions()
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
@@ -107,7 +107,7 @@ class Groups:
         """Return the ids of all groups."""
         return set(self._groups)
 
-    def group_for_snapshot(self, group_id: str) -> Group | None:
+    def find_without_side_effects(self, group_id: str) -> Group | None:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
@@ -128,7 +128,7 @@ class Groups:
         return cast("StreamsGroup | None", self._find_of_type(group_id, GroupType.STREAMS))
 
     def _find_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find_up_to_date(group_id)
+        group = self.find_after_topic_deletions(group_id)
         return group if group is not None and group.type is wanted else None
 
     def classic_or_new(self, group_id: str) -> "ClassicGroup":
@@ -136,7 +136,7 @@ class Groups:
         group = self.find_classic(group_id)
         if group is None:
             group = self.create_classic(group_id)
-            self.store_group(group)
+            self.store_group_replacing_previous(group)
         return group
 
     def create_classic(self, group_id: str) -> "ClassicGroup":
@@ -146,15 +146,15 @@ class Groups:
         made.rebalance.on_settled = partial(self.records.note_generation, made)
         return made
 
-    def store_group(self, group: Group) -> None:
+    def store_group_replacing_previous(self, group: Group) -> None:
         """Store the group, replacing another one with its id."""
         replaced = self._groups.get(group.group_id)
         if replaced is not None and replaced is not group:
             replaced.stop_timers_and_drop_owned_state()
             if replaced.type is not GroupType.CLASSIC:
-                self._note_deleted_members(replaced)
+                self._stop_logging_and_note_tombstones(replaced)
         if group.type is not GroupType.CLASSIC:
-            self.note_members(group)
+            self.note_changes_replacing_classic_group(group)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
@@ -163,7 +163,7 @@ class Groups:
 
     def log_changes_of(self, group: Group) -> None:
         """Note each change of members of a new group for the log."""
-        group.on_changed = partial(self.note_members, group)
+        group.on_changed = partial(self.note_changes_replacing_classic_group, group)
 
     def mark_as_logged(self, group: Group) -> None:
         """Take the state of a restored group for logged."""
@@ -171,17 +171,17 @@ class Groups:
             self.records.skip_members(group, self._create_member_log)
 
     def _create_member_log(self, group: Group) -> MemberLog:
-        from kafka_shim.shim.state.groups.member_records import logged_group  # noqa: PLC0415 - see above
+        from kafka_shim.shim.state.groups.member_records import create_logged_group  # noqa: PLC0415 - see above
 
-        return logged_group(group, self._topics)
+        return create_logged_group(group, self._topics)
 
-    def note_classic_members(self, group_id: str) -> None:
+    def log_change_if_consumer_group(self, group_id: str) -> None:
         """Note a change by a classic member for the log, if its group is a consumer group."""
         group = self._groups.get(group_id)
         if group is not None:
             group.on_changed(None)
 
-    def note_members(self, group: Group, member_id: str | None = None) -> None:
+    def note_changes_replacing_classic_group(self, group: Group, member_id: str | None = None) -> None:
         """Note for the log what has changed in a group of a newer kind, maybe of one member only;
         it replaces a classic group with its id.
         """
@@ -191,13 +191,13 @@ class Groups:
             self.records.note_deletions_as_batch(group.group_id, with_group=True)
         self.records.note_members(group, self._create_member_log, member_id)
 
-    def _note_deleted_members(self, group: Group) -> None:
+    def _stop_logging_and_note_tombstones(self, group: Group) -> None:
         group.on_changed = lambda _: None
         self.records.note_deleted_members(group)
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find_up_to_date(group_id)
+        group = self.find_after_topic_deletions(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
@@ -208,7 +208,7 @@ class Groups:
         self._remove_group_and_offsets(group)
         return NO_ERROR
 
-    def finish_offset_deletion(self, group: Group) -> None:
+    def note_offset_deletions_or_remove_group(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
@@ -228,7 +228,7 @@ class Groups:
             self.records.note_offset_deletion_for_batch(*partition)
         self.offsets.delete_offsets_of_group(group_id)
         self.records.note_deletions_as_batch(group_id, with_group=self._has_tombstone(group))
-        self._note_deleted_members(group)
+        self._stop_logging_and_note_tombstones(group)
 
     def _has_tombstone(self, group: Group) -> bool:
         """Whether a group has a tombstone when it is deleted."""
@@ -239,10 +239,10 @@ class Groups:
 
     def write_records_of_partition(self, index: int) -> None:
         """Write the records of a partition of the topic of groups: somebody looks at it."""
-        self._remove_offsets_of_deleted_topics()
+        self._apply_topic_deletions()
         self.records.write_partition(index)
 
-    def _remove_offsets_of_deleted_topics(self) -> None:
+    def _apply_topic_deletions(self) -> None:
         """Remove offsets of deleted topics, and in older releases empty groups without other
         offsets; remove all groups if their internal topic was deleted.
         """
@@ -258,7 +258,7 @@ class Groups:
             self.records.drop_all_changes()
         gone = {
             topic_id
-            for topic_id in self.offsets.committed_topic_ids()
+            for topic_id in self.offsets.committed_or_pending_topic_ids()
             if self._topics.by_id(topic_id) is None
             and topic_name_of_missing_partition(topic_id) is None
         }
@@ -275,9 +275,9 @@ class Groups:
         for group in list(self._groups.values()):
             for partition in written.get(group.group_id, ()):
                 self.records.note_offset_deletion_for_batch(*partition)
-            self.finish_offset_deletion(group)
+            self.note_offset_deletions_or_remove_group(group)
 
-    def _expire_offsets_and_groups(self) -> Iterator[bool]:
+    def _expire_and_yield_whether_left(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
         left.
         """
@@ -314,7 +314,7 @@ class Groups:
 
     # commits of offsets
 
-    def group_id_error(self, group_id: str) -> ErrorCode:
+    def empty_group_id_error(self, group_id: str) -> ErrorCode:
         """Return INVALID_GROUP_ID for an empty id, in releases that reject it."""
         wrong = not group_id and self.facts.empty_group_id_is_invalid_group_id
         return ErrorCode.INVALID_GROUP_ID if wrong else NO_ERROR
@@ -333,14 +333,14 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find_up_to_date(group_id)
+        group = self.find_after_topic_deletions(group_id)
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
         partitions = [(commit.topic_id, commit.partition) for commit in commits]
         error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
-            error = self.group_id_error(group_id)
+            error = self.empty_group_id_error(group_id)
         if error is not NO_ERROR:
             return error
         error = append_error() if commits else NO_ERROR
@@ -359,7 +359,7 @@ class Groups:
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
-        if commits and self.find_up_to_date(group_id) is None:
+        if commits and self.find_after_topic_deletions(group_id) is None:
             self.classic_or_new(group_id)
         return NO_ERROR
 

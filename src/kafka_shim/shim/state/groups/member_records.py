@@ -296,8 +296,8 @@ class LoggedConsumerGroup(LoggedGroup):
             member_epoch=member.epoch,
             previous_member_epoch=member.previous_epoch,
             state=STATES[member.state],
-            assigned_partitions=_with_epochs(member.assigned, member.assigned_since_epoch),
-            partitions_pending_revocation=_with_epochs(
+            assigned_partitions=_topic_partitions_with_epochs(member.assigned, member.assigned_since_epoch),
+            partitions_pending_revocation=_topic_partitions_with_epochs(
                 member.revoking, member.revoking_since_epoch
             ),
         )
@@ -316,7 +316,7 @@ class LoggedConsumerGroup(LoggedGroup):
         return ConsumerGroupTargetAssignmentMetadataValue(epoch, time_ms)
 
 
-def _with_epochs(
+def _topic_partitions_with_epochs(
     assignment: Assignment, epochs: Mapping[tuple[bytes, int], int]
 ) -> list[consumer_current.TopicPartitions]:
     return [
@@ -543,7 +543,7 @@ def _topic_infos(topics: Iterable[InternalTopic]) -> Iterator[streams_topology.T
         )
 
 
-def logged_group(group: Group, topics: Topics) -> LoggedGroup:
+def create_logged_group(group: Group, topics: Topics) -> LoggedGroup:
     """Return what the records of a new group show: nothing."""
     if isinstance(group, ConsumerGroup):
         return LoggedConsumerGroup(group, topics)

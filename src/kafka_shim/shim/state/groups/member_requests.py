@@ -99,13 +99,13 @@ class MemberRequests:
                 apart = partial(self.time_sliced_heartbeats.change_for_classic_member, slices)
                 participants.join(joining, new_id, response, apart)
         else:
-            self._classic_group_to_join(group_id).join(joining, response)
+            self._find_or_create_classic_group(group_id).join(joining, response)
 
-    def _classic_group_to_join(self, group_id: str) -> "ClassicGroup":
+    def _find_or_create_classic_group(self, group_id: str) -> "ClassicGroup":
         group = self.groups.find_classic(group_id)
         if group is None:
             group = self.groups.create_classic(group_id)
-            self.groups.store_group(group)
+            self.groups.store_group_replacing_previous(group)
             if self._facts.java_group_coordinator:
                 self.groups.records.note_new_group(group_id)
         return group
@@ -115,7 +115,7 @@ class MemberRequests:
             return ErrorCode.INVALID_GROUP_ID
         if joining.session_timeout_ms not in self._settings.allowed_session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        group = self.groups.find_up_to_date(group_id)
+        group = self.groups.find_after_topic_deletions(group_id)
         if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if group is not None and not self._accepts_classic_members(group):
@@ -130,7 +130,7 @@ class MemberRequests:
             return group.is_empty
         if group.type is GroupType.CONSUMER:
             return group.is_empty or self._settings.consumer_groups_accept_classic_members
-        return _has_classic_protocol(group)
+        return _is_classic_group(group)
 
     def handle_sync(self, group_id: str, syncing: SyncRequest, response: OnSynced) -> None:
         """Handle SyncGroup; the response follows immediately with an error, or
@@ -138,7 +138,7 @@ class MemberRequests:
         """
         group = self._group_with_classic_members(group_id)
         if group is None:
-            response(SyncResponse(error=self._unknown_member_or_group_error(group_id)))
+            response(SyncResponse(error=self._empty_group_id_or_unknown_member_error(group_id)))
             return
         group.sync(syncing, response)
 
@@ -148,7 +148,7 @@ class MemberRequests:
         """Handle a classic member's heartbeat; return NONE if it is up to date."""
         group = self._group_with_classic_members(group_id)
         if group is None:
-            return self._unknown_member_or_group_error(group_id)
+            return self._empty_group_id_or_unknown_member_error(group_id)
         return group.heartbeat(member_id, instance_id, generation_id)
 
     def handle_leave(
@@ -157,18 +157,18 @@ class MemberRequests:
         """Handle LeaveGroup of members, each by its id, or only by its instance id (KIP-345)."""
         group = self._group_with_classic_members(group_id)
         if group is None:
-            return [self._unknown_member_or_group_error(group_id)] * len(identities)
+            return [self._empty_group_id_or_unknown_member_error(group_id)] * len(identities)
         errors = group.remove_leaving_members(identities)
-        self.groups.note_classic_members(group_id)
+        self.groups.log_change_if_consumer_group(group_id)
         return errors
 
     def _group_with_classic_members(
         self, group_id: str
     ) -> "ClassicGroup | ClassicProtocolRequests | None":
         """Return the group; None also for a group without a name, which may have only offsets."""
-        if self.groups.group_id_error(group_id) is not NO_ERROR:
+        if self.groups.empty_group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.groups.find_up_to_date(group_id)
+        group = self.groups.find_after_topic_deletions(group_id)
         if group is None or group.type is _CLASSIC:
             return cast("ClassicGroup | None", group)
         if group.type is GroupType.CONSUMER:
@@ -182,8 +182,8 @@ class MemberRequests:
 
         return ClassicProtocolRequests(group, self._facts, self._topics)
 
-    def _unknown_member_or_group_error(self, group_id: str) -> ErrorCode:
-        error = self.groups.group_id_error(group_id)
+    def _empty_group_id_or_unknown_member_error(self, group_id: str) -> ErrorCode:
+        error = self.groups.empty_group_id_error(group_id)
         return ErrorCode.UNKNOWN_MEMBER_ID if error is NO_ERROR else error
 
     # the consumer protocol
@@ -198,10 +198,10 @@ class MemberRequests:
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                return self._consumer_heartbeat_result(group_id, heartbeat, slices)
-        return self._consumer_heartbeat_result(group_id, heartbeat, None)
+                return self._handle_or_upgrade_consumer_heartbeat(group_id, heartbeat, slices)
+        return self._handle_or_upgrade_consumer_heartbeat(group_id, heartbeat, None)
 
-    def _consumer_heartbeat_result(
+    def _handle_or_upgrade_consumer_heartbeat(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
     ) -> "HeartbeatResult":
         group = self.groups.find_consumer(group_id)
@@ -215,8 +215,8 @@ class MemberRequests:
         has_members = old is not None and not old.is_empty
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
-            self._require_replaceable_group(
-                self.groups.find_up_to_date(group_id), group_id, joins=joins
+            self._require_new_or_empty_classic_group(
+                self.groups.find_after_topic_deletions(group_id), group_id, joins=joins
             )
         made = self._create_consumer_group(group_id)
         if old is not None and has_members:
@@ -231,12 +231,12 @@ class MemberRequests:
                 made, made, heartbeat, slices
             )
         if slices is not None:
-            found = self.groups.find_up_to_date(group_id)
+            found = self.groups.find_after_topic_deletions(group_id)
             return self.time_sliced_heartbeats.handle_consumer_heartbeat(
                 made, found, heartbeat, slices
             )
         response = made.handle_heartbeat(heartbeat)
-        self.groups.store_group(made)
+        self.groups.store_group_replacing_previous(made)
         return response
 
     def _create_consumer_group(self, group_id: str) -> "ConsumerGroup":
@@ -273,7 +273,7 @@ class MemberRequests:
             consumer_group.stop_timers_and_drop_owned_state()
             raise
         else:
-            self.groups.store_group(consumer_group)
+            self.groups.store_group_replacing_previous(consumer_group)
         finally:
             classic_group.rebalance.send_queued_responses_in_batches()
         return response
@@ -290,7 +290,7 @@ class MemberRequests:
             group.drop_member_in_epoch(member)
         made = self.groups.create_classic(group.group_id)
         migration.move_members_to_classic_group(group, made, self._topics)
-        self.groups.store_group(made)
+        self.groups.store_group_replacing_previous(made)
         made.rebalance.on_settled()
         if rebalances:
             made.rebalance.begin_or_continue_rebalance()
@@ -306,14 +306,14 @@ class MemberRequests:
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_up_to_date(group_id)
+                found = self.groups.find_after_topic_deletions(group_id)
                 group = self._share_group_for_heartbeat(group_id, heartbeat)
                 return self.time_sliced_heartbeats.handle_share_heartbeat(
                     group, found, heartbeat, slices
                 )
         group = self._share_group_for_heartbeat(group_id, heartbeat)
         response = group.handle_heartbeat(heartbeat)
-        self.groups.store_group(group)
+        self.groups.store_group_replacing_previous(group)
         return response
 
     @cached_property
@@ -331,7 +331,7 @@ class MemberRequests:
             group_id, may_be_new=joins
         )
 
-    def empty_or_new_share_group(self, group_id: str) -> "ShareGroup":
+    def require_empty_or_create_share_group(self, group_id: str) -> "ShareGroup":
         """Return a share group without members, or a new one, which `keep` stores."""
         group = self.groups.find_share(group_id) or self._create_share_group(
             group_id, may_be_new=True
@@ -341,7 +341,7 @@ class MemberRequests:
         return group
 
     def _create_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
-        if not may_be_new or self.groups.find_up_to_date(group_id) is not None:
+        if not may_be_new or self.groups.find_after_topic_deletions(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
@@ -361,7 +361,7 @@ class MemberRequests:
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_up_to_date(group_id)
+                found = self.groups.find_after_topic_deletions(group_id)
                 group = self._streams_group_for_heartbeat(group_id, heartbeat)
                 response = self.time_sliced_heartbeats.handle_streams_heartbeat(
                     group, found, heartbeat, slices
@@ -369,7 +369,7 @@ class MemberRequests:
         else:
             group = self._streams_group_for_heartbeat(group_id, heartbeat)
             response = group.handle_heartbeat(heartbeat)
-            self.groups.store_group(group)
+            self.groups.store_group_replacing_previous(group)
         may_be_asked = heartbeat.is_version_1 and heartbeat.member_epoch >= 0
         if (
             may_be_asked
@@ -385,8 +385,8 @@ class MemberRequests:
         group = self.groups.find_streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
-            self._require_replaceable_group(
-                self.groups.find_up_to_date(group_id), group_id, joins=joins
+            self._require_new_or_empty_classic_group(
+                self.groups.find_after_topic_deletions(group_id), group_id, joins=joins
             )
             group = self._create_streams_group(group_id)
         return group
@@ -398,7 +398,7 @@ class MemberRequests:
         self.groups.log_changes_of(group)
         return group
 
-    def create_empty_group(self, group_id: str, group_type: GroupType) -> Group:
+    def create_and_store_empty_group(self, group_id: str, group_type: GroupType) -> Group:
         """Restore an empty group of a type from a snapshot."""
         group: Group
         if group_type is GroupType.CONSUMER:
@@ -409,7 +409,7 @@ class MemberRequests:
             group = self._create_streams_group(group_id)
         else:
             group = self.groups.create_classic(group_id)
-        self.groups.store_group(group)
+        self.groups.store_group_replacing_previous(group)
         return group
 
     @cached_property
@@ -423,18 +423,18 @@ class MemberRequests:
         """Return an id for a new member: a UUID in URL-safe base64, as Kafka prints it."""
         return urlsafe_b64encode(self._random.randbytes(16)).decode().rstrip("=")
 
-    def _require_replaceable_group(
+    def _require_new_or_empty_classic_group(
         self, group: Group | None, group_id: str, *, joins: bool
     ) -> None:
         """Check that a first member may replace an empty classic group,
         and take over its offsets.
         """
         if not joins or (
-            group is not None and not (_has_classic_protocol(group) and group.is_empty)
+            group is not None and not (_is_classic_group(group) and group.is_empty)
         ):
             text = f"unknown group `{group_id}` of this protocol"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
-def _has_classic_protocol(group: Group) -> bool:
+def _is_classic_group(group: Group) -> bool:
     return group.type is GroupType.CLASSIC

@@ -210,7 +210,7 @@ class Offsets:
             self._drop_empty_parts(group)
         self._drop_empty_groups()
 
-    def committed_topic_ids(self) -> set[bytes]:
+    def committed_or_pending_topic_ids(self) -> set[bytes]:
         """Return the ids of all topics with a committed offset."""
         found: set[bytes] = set()
         for group in self._groups.values():

@@ -105,7 +105,7 @@ class ReconcilingMember(msgspec.Struct):
         if self.state is ReconciliationState.STABLE and epoch == target_epoch:
             return
         if self.state is ReconciliationState.UNREVOKED:
-            if still_owns_revoking(owned, self.revoking):
+            if may_still_own_revoking(owned, self.revoking):
                 return
             epoch += 1
         kept = intersection_of_assignments(self.assigned, target)
@@ -122,12 +122,12 @@ class ReconcilingMember(msgspec.Struct):
         )
         before = self.assigned_since_epoch
         self._set_assigned(kept, epoch)
-        if revoking and still_owns_revoking(owned, revoking):
+        if revoking and may_still_own_revoking(owned, revoking):
             self._advance_epoch(epoch)
-            self._set_partitions_to_revoke(revoking, before)
+            self._set_partitions_to_revoke_and_state(revoking, before)
             return
         self._advance_epoch(target_epoch)
-        self._set_partitions_to_revoke({})
+        self._set_partitions_to_revoke_and_state({})
         self._set_assigned(union_of_assignments(kept, free), target_epoch)
         self.state = ReconciliationState.STABLE if is_all_free else ReconciliationState.UNRELEASED
 
@@ -153,14 +153,14 @@ class ReconcilingMember(msgspec.Struct):
         if not revoking:
             return
         before = self.assigned_since_epoch | self.revoking_since_epoch
-        if still_owns_revoking(owned, self.revoking):
+        if may_still_own_revoking(owned, self.revoking):
             revoking = union_of_assignments(self.revoking, revoking)
         self._advance_epoch(self.epoch)
         self._set_assigned(kept, self.epoch)
-        if still_owns_revoking(owned, revoking):
-            self._set_partitions_to_revoke(revoking, before)
+        if may_still_own_revoking(owned, revoking):
+            self._set_partitions_to_revoke_and_state(revoking, before)
 
-    def _set_partitions_to_revoke(
+    def _set_partitions_to_revoke_and_state(
         self, revoking: Assignment, since: Mapping[tuple[bytes, int], int] = NEVER
     ) -> None:
         """Set the partitions to revoke; `since`: the epochs since which it held them."""
@@ -186,10 +186,10 @@ class ReconcilingMember(msgspec.Struct):
         self.previous_epoch = self.epoch
         self.epoch = epoch
 
-    def leave_as_static_member(self) -> None:
+    def leave_temporarily_without_revoking(self) -> None:
         """Leave temporarily as a static member, which keeps its assignment."""
         self.epoch = LEAVING_FOR_A_WHILE
-        self._set_partitions_to_revoke({})
+        self._set_partitions_to_revoke_and_state({})
         self.assigned_since_epoch = dict.fromkeys(self.assigned_since_epoch, 0)
 
 
@@ -220,6 +220,6 @@ def subtract_assignment(assignment: Assignment, subtracted: Assignment) -> Assig
     return {topic_id: held for topic_id, held in left.items() if held}
 
 
-def still_owns_revoking(owned: Assignment | None, revoking: Assignment) -> bool:
+def may_still_own_revoking(owned: Assignment | None, revoking: Assignment) -> bool:
     """Return whether it still owns partitions to revoke; True if it did not report any."""
     return owned is None or bool(intersection_of_assignments(owned, revoking))

@@ -107,7 +107,7 @@ class TimeSlicedHeartbeats:
             lambda draft: draft.handle_heartbeat_without_timers(heartbeat),
         )
         if group is not stored_group:
-            self._groups.store_group(group)
+            self._groups.store_group_replacing_previous(group)
         member = group.members[heartbeat.member_id]
         group.restart_session_and_update_rebalance_timeout(member)
         group.on_changed(member.member_id)
@@ -137,7 +137,7 @@ class TimeSlicedHeartbeats:
             slices,
             lambda draft: draft.handle_heartbeat_without_timers(heartbeat),
         )
-        self._groups.store_group(group)
+        self._groups.store_group_replacing_previous(group)
         member = group.members[heartbeat.member_id]
         group.restart_session_timeout(member)
         group.initialize_share_states(
@@ -160,7 +160,7 @@ class TimeSlicedHeartbeats:
             slices,
             lambda draft: draft.handle_heartbeat_without_timers(heartbeat, lambda _: None),
         )
-        self._groups.store_group(group)
+        self._groups.store_group_replacing_previous(group)
         group.restart_session_and_update_rebalance_timeout(group.members[heartbeat.member_id])
         return response
 
@@ -205,7 +205,7 @@ class TimeSlicedHeartbeats:
         """Return whether neither the group nor the topics have changed, and the same group is
         stored.
         """
-        is_stored = self._groups.find_up_to_date(group.group_id) is stored_group
+        is_stored = self._groups.find_after_topic_deletions(group.group_id) is stored_group
         return is_stored and bool(group.mutable_state_without_copy() == previous_state)
 
 

@@ -64,7 +64,7 @@ def _assign_all_topics(
     ]
     everybody = list(range(len(holdings)))
     sharing = _SharedAssignment(everybody, holdings, targets, _partition_hash, lambda key: key)
-    unfilled = JavaHashSet(_int_hash, initial_capacity_for(len(holdings)))
+    unfilled = JavaHashSet(_java_integer_hash, initial_capacity_for(len(holdings)))
     for place, holding in enumerate(holdings):
         for topic_id, held in holding.partitions_by_topic():
             if topic_id not in topic_ids:
@@ -87,14 +87,14 @@ def _assign_topic(
     partitions: Sequence[int],
 ) -> None:
     sharing = _SharedAssignment(
-        subscribers, holdings, partitions, _int_hash, lambda at: (topic_id, at)
+        subscribers, holdings, partitions, _java_integer_hash, lambda at: (topic_id, at)
     )
     for place, holding in enumerate(holdings):
         for at in holding.partitions_of_topic(topic_id):
             sharing.record_current_partition(place, at)
     sharing.revoke_beyond_quota()
-    sharing.revoke_overshared_partitions(JavaHashSet(_int_hash))
-    unfilled = JavaHashSet(_int_hash, initial_capacity_for(len(holdings)))
+    sharing.revoke_overshared_partitions(JavaHashSet(_java_integer_hash))
+    unfilled = JavaHashSet(_java_integer_hash, initial_capacity_for(len(holdings)))
     for place in subscribers:
         if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
@@ -123,7 +123,7 @@ class _SharedAssignment(Generic[Key]):
             hash_code, initial_capacity_for(len(targets))
         )
         self._by_member = JavaHashMap[int, JavaHashSet[Key]](
-            _int_hash, initial_capacity_for(len(subscribers))
+            _java_integer_hash, initial_capacity_for(len(subscribers))
         )
         self._sharing = -(-len(subscribers) // len(targets)) if targets else 0
         self.parts = dict.fromkeys(range(len(holdings)), 0)
@@ -134,7 +134,7 @@ class _SharedAssignment(Generic[Key]):
 
     def record_current_partition(self, place: int, key: Key) -> None:
         """Record a current partition of a member."""
-        self._by_partition.get_or_create(key, lambda: JavaHashSet(_int_hash)).add(place)
+        self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash)).add(place)
         self._count_partition(place, key)
 
     def partition_count_of_member(self, place: int) -> int:
@@ -162,7 +162,7 @@ class _SharedAssignment(Generic[Key]):
     def assign_to_unfilled_members(self, unfilled: JavaHashSet[int], set_capacity: int) -> None:
         """Assign partitions in turn to members with too few; `room` is the capacity of new sets."""
         for key in self._targets:
-            self._by_partition.get_or_create(key, lambda: JavaHashSet(_int_hash, set_capacity))
+            self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash, set_capacity))
         slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
@@ -218,5 +218,5 @@ def _partition_hash(partition: Partition) -> int:
     return 31 * uuid_hash(topic_id) + at
 
 
-def _int_hash(number: int) -> int:
+def _java_integer_hash(number: int) -> int:
     return number

@@ -194,7 +194,7 @@ class ShareGroup(Group):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
-            self._remove_member(self._require_member_in_epoch(member, heartbeat))
+            self._remove_member_and_begin_epoch(self._require_member(member, heartbeat))
             self.on_changed(None)
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.handle_heartbeat_without_timers(heartbeat)
@@ -212,7 +212,7 @@ class ShareGroup(Group):
         if is_new:
             self._require_below_size_max()
             member = ShareMember(heartbeat.member_id)
-        member = copy(self._require_member_in_epoch(member, heartbeat))
+        member = copy(self._require_member(member, heartbeat))
         if not joins:
             _require_current_or_previous_epoch(member, heartbeat)
         self.subscriptions.note_topic_changes(self.members.values())
@@ -224,13 +224,13 @@ class ShareGroup(Group):
         )
         before = member.assigned
         member.advance_to_epoch(self.target.target_epoch)
-        member.assigned = self._assigned_initialized_partitions(member)
+        member.assigned = self._target_of_subscribed_topics(member)
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
         return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
 
-    def _require_member_in_epoch(
+    def _require_member(
         self, member: ShareMember | None, heartbeat: ShareHeartbeat
     ) -> ShareMember:
         if member is None:
@@ -244,7 +244,7 @@ class ShareGroup(Group):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _assigned_initialized_partitions(self, member: ShareMember) -> Assignment:
+    def _target_of_subscribed_topics(self, member: ShareMember) -> Assignment:
         wanted = self.subscriptions.subscribed_topic_ids(member)
         target = self.target.target_of_member(member.member_id)
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
@@ -280,29 +280,29 @@ class ShareGroup(Group):
             if index not in self._begun.get(topic_id, ()):  # not initialised meanwhile
                 errors.append(
                     self.initialize_share_state_at(
-                        topic_id, index, self._initial_start_offset(topic_id)
+                        topic_id, index, self._start_offset_zero_if_topic_already_read(topic_id)
                     )
                 )
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
-            self.note_initialized_partitions(begun)
+            self.add_initialized_partitions_taking_sets(begun)
             self.target.note_more_assignable_partitions()
 
-    def _initial_start_offset(self, topic_id: bytes) -> int:
+    def _start_offset_zero_if_topic_already_read(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""
         is_added = topic_id in self._begun and self._facts.share_new_partitions_start_at_zero
         return 0 if is_added else NOT_FETCHED_YET
 
-    def _remove_member(self, member: ShareMember) -> None:
+    def _remove_member_and_begin_epoch(self, member: ShareMember) -> None:
         self._timers.stop_timers(member.member_id)
         del self.members[member.member_id]
         self.target.pop_target_of_member(member.member_id)
         self.target.begin_epoch_after_leave(
-            is_empty=self._facts.recomputes_target_when_empty and not self.members
+            sets_target_immediately=self._facts.recomputes_target_when_empty and not self.members
         )
 
     def _remove_expired_member(self, member_id: str) -> None:
-        self._remove_member(self.members[member_id])
+        self._remove_member_and_begin_epoch(self.members[member_id])
         self.on_changed(None)
 
     def restart_session_timeout(self, member: ShareMember) -> None:
@@ -325,7 +325,7 @@ class ShareGroup(Group):
         key = (self.group_id, topic_id, partition)
         return self._states.create_or_reset_state(key, self.target.epoch, start_offset)
 
-    def note_initialized_partitions(self, partitions: dict[bytes, set[int]]) -> None:
+    def add_initialized_partitions_taking_sets(self, partitions: dict[bytes, set[int]]) -> None:
         """Record these partitions, by topic id, as initialised.
 
         Partitions initialised together become visible together. The group keeps the sets passed in.

@@ -94,7 +94,7 @@ class ConfiguredTopology:
         """Whether Kafka fails, as it does at a setting given twice once all sources exist."""
         self.partitions = dict(topology_index.widths)
         """Partitions of the internal topics, as far as they are known."""
-        widths = self._compute_internal_partition_counts()
+        widths = self._compute_internal_and_subtopology_counts()
         internal: dict[str, InternalTopic] = {}
         if not self.missing_sources:
             known = self.partitions
@@ -127,7 +127,7 @@ class ConfiguredTopology:
         topic = self.seen.get(topic_name)
         return 0 if topic is None else topic[1]
 
-    def _compute_internal_partition_counts(self) -> dict[int, int]:
+    def _compute_internal_and_subtopology_counts(self) -> dict[int, int]:
         """Compute the partitions of internal topics; return those of subtopologies, by position.
 
         Repartition topics have as many as the largest subtopology that writes them, changelogs as
@@ -135,7 +135,7 @@ class ConfiguredTopology:
         """
         subtopologies = self.shape.topology.subtopologies
         partitions, fixed, readers = self.partitions, self.shape.fixed, self.shape.readers
-        widths = self._partition_counts_of_existing_sources()
+        widths = self._largest_input_counts_by_subtopology_index()
         widest = [(-width, at) for at, width in widths.items() if subtopologies[at].sinks]
         heapq.heapify(widest)
         done: set[int] = set()
@@ -157,7 +157,7 @@ class ConfiguredTopology:
                 partitions[topic.name] = widths[at]
         return widths
 
-    def _partition_counts_of_existing_sources(self) -> dict[int, int]:
+    def _largest_input_counts_by_subtopology_index(self) -> dict[int, int]:
         """Return the numbers given by existing sources, and by repartition topics with a fixed
         number.
         """

@@ -185,7 +185,7 @@ class _StickyAssignment:
         left = []
         for task in sorted(_all_tasks(stateful), key=lambda task: (task[1], task[0]), reverse=True):
             kept = 0
-            while kept < replicas and self._retain_standby_task(task):
+            while kept < replicas and self._return_standby_task_to_member_with_state(task):
                 kept += 1
             left.append((task, replicas - kept))
         by_load = JavaPriorityQueue(self._processes, _Process.tasks_per_member)
@@ -194,7 +194,7 @@ class _StickyAssignment:
                 if not self._assign_standby_to_least_loaded_process(task, by_load):
                     break
 
-    def _retain_standby_task(self, task: Task) -> bool:
+    def _return_standby_task_to_member_with_state(self, task: Task) -> bool:
         """Leave a standby task with a member that ran the active task or a standby task of it."""
         holder = self._holders.get(task)
         if holder is None or not self._may_run_standby_task(holder, task):

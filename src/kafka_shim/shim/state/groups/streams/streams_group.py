@@ -236,7 +236,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         )
         return (
             endpoint_epoch != self._endpoint_epoch
-            or self.target.may_be_computed_by_next_heartbeat(changed=is_other)
+            or self.target.may_be_computed_by_next_heartbeat(begins_epoch=is_other)
         )
 
     def _existing_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:

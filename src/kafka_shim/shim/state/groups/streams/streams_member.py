@@ -11,7 +11,7 @@ from kafka_shim.shim.state.groups.reconciliation import (
     ReconciliationStep,
     ReconcilingMember,
     intersection_of_assignments,
-    still_owns_revoking,
+    may_still_own_revoking,
     subtract_assignment,
     union_of_assignments,
 )
@@ -170,7 +170,7 @@ class StreamsMember(ReconcilingMember):
             only_standby_tasks(self.assigned), active_tasks_as_standby(target)
         )
         revoking = subtract_assignment(revoking, promoted)
-        if not (revoking and still_owns_revoking(owned, revoking)):
+        if not (revoking and may_still_own_revoking(owned, revoking)):
             promoted = subtract_assignment(promoted, active_tasks_as_standby(free))
         return ReconciliationStep(union_of_assignments(kept, promoted), revoking, free)
 
