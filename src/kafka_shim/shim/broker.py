@@ -49,7 +49,7 @@ class Broker:
         storage = Storage(Path(data_dir))
         self.dispatcher.set_storage(storage)
         try:
-            storage.restore_cluster(self.cluster)
+            storage.restore_cluster_and_count_start(self.cluster)
         except BaseException:
             storage.write_rest_and_close()
             raise
@@ -134,7 +134,7 @@ class Broker:
             group.stop_timers_and_drop_owned_state()
         self.cluster.reset_to_initial_state()
         if self.storage is not None:
-            self.storage.discard_written_state(self.cluster)
+            self.storage.discard_state_and_observe_reset_cluster(self.cluster)
         self.cluster.authentications.clear()
         if self.dispatcher.history is not None:
             self.dispatcher.history.drop_requests()

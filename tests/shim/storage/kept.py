@@ -20,7 +20,7 @@ class KeptStage(Stage):
         self.storage = Storage(directory)
         self.dispatcher.set_storage(self.storage)
         RUNNING.append(self)
-        self.storage.restore_cluster(self.cluster)
+        self.storage.restore_cluster_and_count_start(self.cluster)
 
     def again(self, **settings: Any) -> "KeptStage":
         """Kill this stage; return a new one with its directory, at the same time."""

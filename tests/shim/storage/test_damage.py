@@ -23,7 +23,7 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
         row = ("topic", f"orders-{number}", "{}")
         database.commit_changes([], [(number, 0, 0, BATCH)], [row])
     if journal:
-        database.append_to_journal([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
+        database.append_to_journal_and_commit_if_large([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
     shutil.copytree(directory / "running", directory / "killed")
     database.close_without_commit()
     return directory / "killed"
@@ -146,7 +146,7 @@ def test_files_that_are_deleted_meanwhile_stop_the_writes(tmp_path: Path) -> Non
     database.commit_changes([], [], [("topic", "a", "{}")])
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(FileNotFoundError):
-        database.append_to_journal([(1, 0, b"batch")])
+        database.append_to_journal_and_commit_if_large([(1, 0, b"batch")])
     with pytest.raises(FileNotFoundError):
         database.commit_changes([], [], [("topic", "b", "{}")])
     database.close_without_commit()

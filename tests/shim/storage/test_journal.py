@@ -24,7 +24,7 @@ def left(directory: Path) -> list[tuple[int, bytes]]:
 def killed_after(directory: Path, *appended: Sequence[Row]) -> None:
     found = Database(directory)
     for rows in appended:
-        found.append_to_journal(rows)
+        found.append_to_journal_and_commit_if_large(rows)
     found.close_without_commit()
 
 
@@ -48,7 +48,7 @@ def test_an_entry_that_was_not_acknowledged_is_dropped(tmp_path: Path, written: 
 
 def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.append_to_journal(ROWS)
+    found.append_to_journal_and_commit_if_large(ROWS)
     written = (tmp_path / FILE).read_bytes()
     found.commit_changes([(0, 0, 3)], [(0, 5, 0, b"five")], [])
     assert not found.has_batches_in_journal
@@ -59,9 +59,9 @@ def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
 
 def test_a_reset_drops_appended_batches(tmp_path: Path) -> None:
     found = Database(tmp_path)
-    found.append_to_journal(ROWS)
+    found.append_to_journal_and_commit_if_large(ROWS)
     found.commit_changes([], [(0, 9, 0, b"nine")], [], clears_first=True)
-    found.append_to_journal([(10, 0, b"ten")])
+    found.append_to_journal_and_commit_if_large([(10, 0, b"ten")])
     found.close_without_commit()
     assert left(tmp_path) == [(9, b"nine"), (10, b"ten")]
 
@@ -71,7 +71,7 @@ def test_a_large_journal_is_emptied_into_the_database(
 ) -> None:
     monkeypatch.setattr(database, "JOURNAL_BYTES_MAX", 50)
     found = Database(tmp_path)
-    found.append_to_journal(ROWS)
+    found.append_to_journal_and_commit_if_large(ROWS)
     assert not found.has_batches_in_journal
     assert len(list(found.read_all_batches())) == 3
     found.close_without_commit()
@@ -81,5 +81,5 @@ def test_a_full_disk_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     found = Database(tmp_path)
     monkeypatch.setattr(os, "write", lambda *_: 3)
     with pytest.raises(OSError, match="No space left on device"):
-        found.append_to_journal(ROWS)
+        found.append_to_journal_and_commit_if_large(ROWS)
     found.close_without_commit()

@@ -240,7 +240,7 @@ def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     stage.storage.note_possible_change_of_all()
     stage.storage.commit_and_send_responses()
     stage.cluster.reset_to_initial_state()
-    stage.storage.discard_written_state(stage.cluster)
+    stage.storage.discard_state_and_observe_reset_cluster(stage.cluster)
     again = stage.again().cluster
     assert len(again.topics) == 0
     assert list(again.groups) == []
@@ -284,16 +284,16 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 
     async def slices() -> None:
         stage.storage.commit_and_send_responses()
-        assert not stage.storage.defer_response_until_commit(send(1))
+        assert not stage.storage.defer_response_unless_committed(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
         stage.topic("orders")
-        assert stage.storage.defer_response_until_commit(send(2))
+        assert stage.storage.defer_response_unless_committed(send(2))
         assert sent == []
         await asyncio.sleep(0)
         assert sent == [2]
         stage.topic("payments")
         await asyncio.sleep(0)
-        assert not stage.storage.defer_response_until_commit(send(3))
+        assert not stage.storage.defer_response_unless_committed(send(3))
 
     asyncio.run(slices())
 
@@ -301,7 +301,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
-        assert not stage.storage.defer_response_until_commit(lambda: None)
+        assert not stage.storage.defer_response_unless_committed(lambda: None)
 
     asyncio.run(turn())
     stage.kill()
@@ -315,7 +315,7 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         stage.kill()
-        assert stage.storage.defer_response_until_commit(lambda: failed.append(False))
+        assert stage.storage.defer_response_unless_committed(lambda: failed.append(False))
         stage.storage.commit_and_send_responses()
 
     asyncio.run(turn())

@@ -74,7 +74,7 @@ def _needs_long_target_computation(
         request.server_assignor,
     )
     changes = request.member_epoch == 0 or subscription != (None, None, None)
-    is_behind = not group.subscriptions.has_noted_topic_changes
+    is_behind = not group.subscriptions.no_topic_changed_since_noted
     return group.target.may_be_computed_by_next_heartbeat(begins_epoch=changes or is_behind) or (
         has_many
         and (

@@ -50,7 +50,7 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
         return False
     changes = request.member_epoch == 0 or request.subscribed_topic_names is not None
     return group.target.may_be_computed_by_next_heartbeat(
-        begins_epoch=changes or not group.subscriptions.has_noted_topic_changes
+        begins_epoch=changes or not group.subscriptions.no_topic_changed_since_noted
     )
 
 

@@ -372,7 +372,7 @@ class Connection(asyncio.BufferedProtocol):
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
-        is_held = storage is not None and storage.defer_response_until_commit(
+        is_held = storage is not None and storage.defer_response_unless_committed(
             self._flush_responses, commits_now=immediately
         )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED

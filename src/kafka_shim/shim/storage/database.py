@@ -94,7 +94,7 @@ class Database:
                 self._inode = self._file.stat().st_ino
                 self._journal = BatchJournal(directory)
                 opened.callback(self._journal.close_and_delete_if_empty)
-                self._move_journal_batches_to_database()
+                self._verify_and_commit_left_journal()
             except (sqlite3.Error, OSError, msgspec.DecodeError) as error:
                 raise (
                     self._disk_full_error()
@@ -133,13 +133,13 @@ class Database:
         if is_new:
             self._connection.executescript(f"BEGIN; {_SCHEMA} COMMIT;")
 
-    def _move_journal_batches_to_database(self) -> None:
+    def _verify_and_commit_left_journal(self) -> None:
         """Move the batches in the journal of a killed process into the database."""
         row = self._connection.execute(
             "SELECT value FROM kept WHERE part = ? AND key = ?", _COMMIT
         ).fetchone()
         self._commit = msgspec.json.decode(row[0], type=CommitSums) if row else CommitSums()
-        self._journal.keep_entries_after_commit(self._commit.number)
+        self._journal.adopt_entries_after_commit(self._commit.number)
         self._require_acknowledged_commits()
         self.commit_journal_batches()
 
@@ -231,7 +231,7 @@ class Database:
         """Return whether the journal contains batches."""
         return bool(self._journal.size)
 
-    def append_to_journal(self, rows: Sequence[JournalRow]) -> None:
+    def append_to_journal_and_commit_if_large(self, rows: Sequence[JournalRow]) -> None:
         """Write new batches to the journal. Raise sqlite3.Error or OSError if that fails."""
         self._journal.append_batches(rows)
         self._mark.write_mark(self._commit.number, self._journal.size)
@@ -268,10 +268,10 @@ class Database:
             if not clears_first:
                 sums.insert_new_batches(self._journal.rows)
             for number, first, end in deletions:
-                sums.delete_batches(number << OFFSET_BITS | first, (number << OFFSET_BITS) + end)
+                sums.delete_batches_in_id_range(number << OFFSET_BITS | first, (number << OFFSET_BITS) + end)
             for batch in batches:
                 row = _journal_row(*batch)
-                sums.delete_batches(row[0], row[0] + 1)
+                sums.delete_batches_in_id_range(row[0], row[0] + 1)
                 sums.insert_new_batches([row])
             for part, key, value in rows:
                 sums.put_row(part, key, value)
@@ -321,14 +321,14 @@ class _ChecksumTransaction:
             self._run(_INSERT, (*batch, checksum))
             self.batches += checksum
 
-    def delete_batches(self, first: int, end: int) -> None:
+    def delete_batches_in_id_range(self, first_id: int, end_id: int) -> None:
         """Delete batches by their ids."""
         found = self._run(
-            "SELECT sum(checksum) FROM batches WHERE id >= ? AND id < ?", (first, end)
+            "SELECT sum(checksum) FROM batches WHERE id >= ? AND id < ?", (first_id, end_id)
         ).fetchone()
         if found[0] is not None:
             self.batches -= found[0]
-            self._run("DELETE FROM batches WHERE id >= ? AND id < ?", (first, end))
+            self._run("DELETE FROM batches WHERE id >= ? AND id < ?", (first_id, end_id))
 
     def put_row(self, part: str, key: str, value: str | None) -> None:
         """Insert, replace or (None) delete a row."""
@@ -356,5 +356,5 @@ def _row_checksum(part: str, key: str, value: str) -> int:
     return zlib.crc32(f"{part}\0{key}\0{value}".encode())
 
 
-def _journal_row(number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
-    return number << OFFSET_BITS | offset, is_clean, payload
+def _journal_row(log_number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
+    return log_number << OFFSET_BITS | offset, is_clean, payload

@@ -60,7 +60,7 @@ class GroupRebalancingError(Exception):
     """The group is rebalancing; its last generation stays written, as on a real broker."""
 
 
-def group_row_json(group: Group | None) -> str | None:
+def settled_group_row_json(group: Group | None) -> str | None:
     """Return the row of a group; None if it does not exist. Raises UnsettledError."""
     if group is None:
         return None
@@ -70,13 +70,13 @@ def group_row_json(group: Group | None) -> str | None:
         return as_json_text(member_rows.share_group_row(cast("ShareGroup", group)))
     if group.type is GroupType.STREAMS:
         return as_json_text(member_rows.streams_group_row(cast("StreamsGroup", group)))
-    return _classic_group_json(cast("ClassicGroup", group))
+    return _settled_classic_group_json(cast("ClassicGroup", group))
 
 
-def _classic_group_json(found: ClassicGroup) -> str:
-    if found.state not in (ClassicState.STABLE, ClassicState.EMPTY):
+def _settled_classic_group_json(classic_group: ClassicGroup) -> str:
+    if classic_group.state not in (ClassicState.STABLE, ClassicState.EMPTY):
         raise GroupRebalancingError
-    cycle, roster = found.rebalance, found.roster
+    cycle, roster = classic_group.rebalance, classic_group.roster
     members = [
         ClassicMemberRow(
             member.member_id,
@@ -172,7 +172,7 @@ def pending_offsets_json(offsets: Offsets, group_id: str, producer_id: int) -> s
     return as_json_text(rows) if rows else None
 
 
-def restore_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
+def restore_committed_and_pending_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
     """Restore committed offsets, and pending ones of transactions."""
     found = list[tuple[str, bytes, int, CommittedOffset]]()
     for key, value in rows.get(part, {}).items():

@@ -84,7 +84,7 @@ class BatchJournal:
                 return
             yield number, (batch_id, is_clean, payload)
 
-    def keep_entries_after_commit(self, commit_number: int) -> None:
+    def adopt_entries_after_commit(self, commit_number: int) -> None:
         """Take over the whole entries that follow a commit, from the journal of another process.
 
         Others are deleted: the commit has them, or they were never acknowledged.

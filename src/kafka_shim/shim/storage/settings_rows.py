@@ -37,7 +37,7 @@ def user_rows(cluster: Cluster) -> Rows:
     return rows
 
 
-def _restore_users(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_users_unless_configured(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore users; passwords in the configuration take precedence."""
     for name, password in rows.get("user", {}).items():
         if name not in cluster.users.passwords:
@@ -100,7 +100,7 @@ def feature_rows(cluster: Cluster) -> Rows:
     return {("features", cluster.release): as_json_text(levels)}
 
 
-def _restore_features(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_features_of_release(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     value = rows.get("features", {}).get(cluster.release, "{}")
     for name, level in msgspec.json.decode(value, type=dict[str, int]).items():
         cluster.set_feature_level(name, level)
@@ -113,7 +113,7 @@ SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
     "configs": config_rows,
     "features": feature_rows,
 }
-PUT_BACK = (_restore_users, _restore_tokens, _restore_quotas, _restore_configs, _restore_features)
+PUT_BACK = (_restore_users_unless_configured, _restore_tokens, _restore_quotas, _restore_configs, _restore_features_of_release)
 
 SECTION_OF: Mapping[int, str] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",

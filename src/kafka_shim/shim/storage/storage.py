@@ -85,7 +85,7 @@ class Storage:
             raise ConfigError(f"{self._where}: no room for more than {LOGS_MAX} partitions")
         return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
-    def discard_written_state(self, cluster: Cluster) -> None:
+    def discard_state_and_observe_reset_cluster(self, cluster: Cluster) -> None:
         """Discard what was written, since the cluster was reset."""
         self._marks.clear_all()
         self._written.clear()
@@ -107,7 +107,7 @@ class Storage:
 
     # commits
 
-    def defer_response_until_commit(
+    def defer_response_unless_committed(
         self, send: Callable[[], None], *, commits_now: bool = False
     ) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
@@ -148,46 +148,46 @@ class Storage:
             try:
                 self._write_changes()
             except (sqlite3.Error, OSError) as error:
-                self._handle_commit_failure(error)
+                self._record_failure_and_drop_responses(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
-    def _handle_commit_failure(self, error: Exception) -> None:
+    def _record_failure_and_drop_responses(self, error: Exception) -> None:
         self.failure = f"{self._where}: cannot write: {error}"
         log.error(self.failure)  # for a full disk, a traceback does not help
         self._waiting.clear()
         self.when_failed()
 
-    def _schedule_journal_flush(self) -> None:
+    def _schedule_journal_commit(self) -> None:
         """Move batches into the database soon, for other programs that read it."""
         if self._flushing is None and self._database.has_batches_in_journal:
             with contextlib.suppress(RuntimeError):  # before the loop runs
                 loop = asyncio.get_running_loop()
-                self._flushing = loop.call_later(FLUSHED_S, self._flush_journal)
+                self._flushing = loop.call_later(FLUSHED_S, self._commit_journal_batches_or_fail)
 
-    def _flush_journal(self) -> None:
+    def _commit_journal_batches_or_fail(self) -> None:
         self._flushing = None
         if self.failure is None:
             try:
                 self._database.commit_journal_batches()
             except (sqlite3.Error, OSError) as error:
-                self._handle_commit_failure(error)
+                self._record_failure_and_drop_responses(error)
 
     def _write_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
         cluster.groups.records.write_all_partitions()
         if not marks.has_rows:
-            self._database.append_to_journal(
+            self._database.append_to_journal_and_commit_if_large(
                 [
                     (kept.number << OFFSET_BITS | batch.base_offset, batch.is_clean, batch.payload)
                     for kept, batch in marks.batches
                 ]
             )
-            marks.clear_if_only_batches()
-            self._schedule_journal_flush()
+            marks.clear_written_batches()
+            self._schedule_journal_commit()
             return
         rows = list(self._changed_rows(marks, cluster))
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
@@ -220,7 +220,7 @@ class Storage:
             yield "meta", PRODUCER_IDS, str(cluster.transactions.next_producer_id)
         yield from self._changed_acl_rows(marks, cluster)
         for name in marks.sections & SECTIONS.keys():
-            yield from self._changed_rows_of_section(name, SECTIONS[name](cluster))
+            yield from self._diff_and_remember_section_rows(name, SECTIONS[name](cluster))
 
     def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         names = {topic.name for topic in cluster.topics} if marks.all_topics else set()
@@ -237,7 +237,7 @@ class Storage:
         every = groups.all_group_ids() if marks.all_groups else set[str]()
         for group_id in every | marks.groups:
             try:
-                value = group_rows.group_row_json(groups.find_without_side_effects(group_id))
+                value = group_rows.settled_group_row_json(groups.find_without_side_effects(group_id))
             except group_rows.GroupRebalancingError:
                 continue
             if value != self._groups.get(group_id):
@@ -273,9 +273,9 @@ class Storage:
                 yield "acl", as_json_text(acl), "" if acl in authorizer.store else None
         elif authorizer is not None and "acls" in marks.sections:
             rows = {("acl", as_json_text(acl)): "" for acl in authorizer.acls(AclFilter())}
-            yield from self._changed_rows_of_section("acls", rows)
+            yield from self._diff_and_remember_section_rows("acls", rows)
 
-    def _changed_rows_of_section(
+    def _diff_and_remember_section_rows(
         self, section: str, rows: dict[tuple[str, str], str]
     ) -> Iterator[Row]:
         before = self._written.get(section, {})
@@ -288,7 +288,7 @@ class Storage:
 
     # the start and the end
 
-    def restore_cluster(self, cluster: Cluster) -> bool:
+    def restore_cluster_and_count_start(self, cluster: Cluster) -> bool:
         """Restore a new cluster; return whether there was anything to restore."""
         self.observe_cluster(cluster)
         rows: dict[str, dict[str, str]] = {}
@@ -296,7 +296,7 @@ class Storage:
             rows.setdefault(part, {})[key] = value
         meta = rows.get("meta", {})
         self._starts = int(meta.get(STARTS, "0")) + 1
-        self._set_stored_cluster_id(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
+        self._adopt_stored_cluster_id_or_raise(cluster, meta.get(CLUSTER_ID, cluster.cluster_id))
         if self._starts > 1 and cluster.config.seed is not None:
             cluster.random.seed(
                 f"{cluster.config.seed}/{self._starts}"
@@ -307,7 +307,7 @@ class Storage:
             raise self._database.damaged_content_error(error) from error
         self._marks.clear_all()
         self._remember_section_rows(cluster, rows)
-        topic_rows.begin_leader_epochs_after_restart(cluster.topics)
+        topic_rows.advance_leader_epochs_by_two_after_restart(cluster.topics)
         self._database.commit_changes(
             [],
             [],
@@ -316,7 +316,7 @@ class Storage:
         self.note_possible_change_of_all()
         return bool(meta)
 
-    def _set_stored_cluster_id(self, cluster: Cluster, kept: str) -> None:
+    def _adopt_stored_cluster_id_or_raise(self, cluster: Cluster, kept: str) -> None:
         """Keep the cluster id; ConfigError if the configuration has another one."""
         if cluster.cluster_id not in (kept, Config().cluster_id):
             raise ConfigError(
@@ -336,11 +336,11 @@ class Storage:
             if isinstance(partition.log, PersistedLog)
         ]
         self._logs = max(numbers, default=0)
-        topic_rows.restore_transactions(cluster, rows)
+        topic_rows.restore_transactions_and_producer_ids(cluster, rows)
         group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
-        group_rows.restore_offsets(groups.offsets, rows, group_rows.OFFSET)
-        group_rows.restore_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
+        group_rows.restore_committed_and_pending_offsets(groups.offsets, rows, group_rows.OFFSET)
+        group_rows.restore_committed_and_pending_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
         group_rows.restore_share_states(cluster, rows)
         authorizer = cluster.policy.authorizer
         acls = [msgspec.json.decode(key, type=Acl) for key in rows.get("acl", {})]
@@ -373,7 +373,7 @@ class Storage:
         try:
             self._database.commit_and_close()
         except (sqlite3.Error, OSError) as error:
-            self._handle_commit_failure(error)
+            self._record_failure_and_drop_responses(error)
 
 
 def _database_batch(kept: PersistedLog, batch: StoredBatch) -> Batch:

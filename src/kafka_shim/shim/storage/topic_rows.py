@@ -96,7 +96,7 @@ def restore_topics(
         logs[number].restore_batches(_decode_log_row(kept, number), [])
 
 
-def begin_leader_epochs_after_restart(topics: Topics) -> None:
+def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
     """Start a new leader epoch in every partition, since its broker was restarted.
 
     The epoch grows by two, as in 4.3.1 after each restart (in 3.9.1, a kill does not change it).
@@ -123,8 +123,8 @@ def _restore_topic(
         logs[kept.log] = partition.log
 
 
-def _decode_log_row(kept: Kept, number: int) -> LogRow | None:
-    value = kept.get(str(number))
+def _decode_log_row(log_rows: Kept, number: int) -> LogRow | None:
+    value = log_rows.get(str(number))
     return None if value is None else msgspec.json.decode(value, type=LogRow)
 
 
@@ -163,7 +163,7 @@ def transaction_row_json(cluster: Cluster, transactional_id: str) -> str | None:
     )
 
 
-def restore_transactions(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def restore_transactions_and_producer_ids(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     """Restore transactional ids; the next producer ids are from another block."""
     for transactional_id, value in rows.get("transaction", {}).items():
         row = msgspec.json.decode(value, type=TransactionRow)

@@ -37,7 +37,7 @@ class UncommittedChanges:
         """Whether there is more than batches."""
         self._clear_rows()
 
-    def clear_if_only_batches(self) -> None:
+    def clear_written_batches(self) -> None:
         """Clear the changes after they were written, if they were only batches."""
         assert not self.has_rows
         self.is_marked = False

@@ -374,7 +374,7 @@ class MemberRequests:
         if (
             may_be_asked
             and not response.has_stale_topology
-            and self.topology_descriptions.request_description_if_due(group)
+            and self.topology_descriptions.start_description_request_if_due(group)
         ):
             return msgspec.structs.replace(response, requests_description=True)
         return response

@@ -100,7 +100,7 @@ class TimeSlicedHeartbeats:
         """Handle a heartbeat of a joining or current member like the group's `heartbeat`; the group
         is new if it is not the stored one.
         """
-        response = self._change_in_draft(
+        response = self._change_in_draft_until_undisturbed(
             group,
             stored_group,
             slices,
@@ -111,12 +111,12 @@ class TimeSlicedHeartbeats:
         member = group.members[heartbeat.member_id]
         group.restart_session_and_update_rebalance_timeout(member)
         group.on_changed(member.member_id)
-        expressions = set() if member.topic_regex is None else group.due_expressions()
+        expressions = set() if member.topic_regex is None else group.all_expressions_if_due()
         if expressions:
             matching = group.subscriptions.resolve_expressions(
                 expressions, heartbeat.visible_topic_names, slices.offload
             )
-            self._change_in_draft(
+            self._change_in_draft_until_undisturbed(
                 group, group, slices, lambda draft: draft.apply_resolved_expressions_and_renew_target(matching)
             )
             group.on_changed(member.member_id)
@@ -131,7 +131,7 @@ class TimeSlicedHeartbeats:
         slices: TimeSlices,
     ) -> HeartbeatResult:
         """Handle a heartbeat of a joining or current member of a share group."""
-        response = self._change_in_draft(
+        response = self._change_in_draft_until_undisturbed(
             group,
             stored_group,
             slices,
@@ -154,7 +154,7 @@ class TimeSlicedHeartbeats:
         slices: TimeSlices,
     ) -> "StreamsHeartbeatResult":
         """Handle a heartbeat of a joining or current member of a streams group."""
-        response = self._change_in_draft(
+        response = self._change_in_draft_until_undisturbed(
             group,
             stored_group,
             slices,
@@ -169,11 +169,11 @@ class TimeSlicedHeartbeats:
     ) -> Result:
         """Return the result of work for a classic member of a consumer group."""
         with self.serialize_by_group(group.group_id, slices):
-            response = self._change_in_draft(group, group, slices, work)
+            response = self._change_in_draft_until_undisturbed(group, group, slices, work)
             group.on_changed(None)
             return response
 
-    def _change_in_draft(
+    def _change_in_draft_until_undisturbed(
         self,
         group: Drafted,
         stored_group: Group | None,

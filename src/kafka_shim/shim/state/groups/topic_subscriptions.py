@@ -101,7 +101,7 @@ class TopicSubscriptions:
         self._resolved_epoch = self._seen_epoch = self._topics.epoch
 
     @property
-    def has_noted_topic_changes(self) -> bool:
+    def no_topic_changed_since_noted(self) -> bool:
         """Whether no topic has changed since `notice`."""
         return self._seen_epoch == self._topics.epoch
 
@@ -143,7 +143,7 @@ class TopicSubscriptions:
     def is_expression_resolved(self, regex: str | None) -> bool:
         return regex in self._matching
 
-    def expressions_due(
+    def all_expressions_if_due(
         self, members: Iterable[SubscribingMember], now_ms: int, refresh_ms: int
     ) -> set[str]:
         """Return all expressions if they must be resolved, else none: if an expression or topics
@@ -174,7 +174,7 @@ class TopicSubscriptions:
         }
         return ResolvedExpressions(epoch, found)
 
-    def apply_resolved(
+    def set_resolved_and_return_if_changed(
         self, resolved: ResolvedExpressions, members: Iterable[SubscribingMember], now_ms: int
     ) -> bool:
         """Set the topics of expressions; return whether they differ from before."""

@@ -293,22 +293,22 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         """Resolve due expressions; as in Kafka, only the next heartbeat
         sees the matching topics.
         """
-        wanted = self.due_expressions()
+        wanted = self.all_expressions_if_due()
         if wanted:
             matching = self.subscriptions.resolve_expressions(wanted, heartbeat.visible_topic_names)
             self.apply_resolved_expressions_and_renew_target(matching)
 
-    def due_expressions(self) -> set[str]:
+    def all_expressions_if_due(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
-        return self.subscriptions.expressions_due(self.members.values(), now_ms, refresh_ms)
+        return self.subscriptions.all_expressions_if_due(self.members.values(), now_ms, refresh_ms)
 
     def apply_resolved_expressions_and_renew_target(self, resolved: ResolvedExpressions) -> None:
         """Apply resolved expressions; renew the target if their topics or those of the whole group
         changed, as a dropped expression may have matched others.
         """
         members = self.members.values()
-        is_other = self.subscriptions.apply_resolved(resolved, members, self._clock.now_ms())
+        is_other = self.subscriptions.set_resolved_and_return_if_changed(resolved, members, self._clock.now_ms())
         if is_other or self.target.have_assignable_partitions_changed(self.subscriptions, members):
             self.target.begin_epoch_for_changed_partitions(self.subscriptions, members)
 

@@ -43,7 +43,7 @@ from kafka_shim.shim.state.groups.streams.streams_tasks import (
     TasksOfProcess,
     TasksState,
     task_runner_of_member,
-    unowned_check_in_process,
+    unowned_check_also_in_process,
 )
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
 from kafka_shim.shim.state.groups.streams.task_kinds import (
@@ -191,7 +191,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
-        before = self._existing_member(heartbeat)
+        before = self._existing_or_replaced_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
             self.target.restart_initial_delay()
@@ -201,9 +201,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if (text := self.tasks.unknown_task_error(heartbeat.reported_tasks)) is not None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
-        member = self._validated_member(heartbeat, before)
+        member = self._add_or_replace_member(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
-        changed = self._update_member_from_heartbeat(member, heartbeat, is_known=before is not None)
+        changed = self._update_member_and_return_if_assignment_needed(member, heartbeat, is_known=before is not None)
         if heartbeat.shuts_down_application:
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
@@ -231,7 +231,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """
         is_other = (
             may_change_subscription
-            or not self.tasks.has_noted_topic_changes
+            or not self.tasks.no_topic_changed_since_noted
             or self._assigned_by != self._settings.streams_assignment_configs(self.group_id)
         )
         return (
@@ -239,7 +239,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             or self.target.may_be_computed_by_next_heartbeat(begins_epoch=is_other)
         )
 
-    def _existing_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
+    def _existing_or_replaced_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
@@ -263,7 +263,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
 
-    def _validated_member(
+    def _add_or_replace_member(
         self, heartbeat: StreamsHeartbeat, before: StreamsMember | None
     ) -> StreamsMember:
         """Return the member of the heartbeat, after adding it to the group."""
@@ -284,14 +284,14 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self.members[member.member_id] = member
         return member
 
-    def _update_member_from_heartbeat(
+    def _update_member_and_return_if_assignment_needed(
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_known: bool
     ) -> bool:
         """Update a member from its heartbeat; return whether a new assignment is needed."""
         assignment_inputs = (
-            member.assignment_inputs
+            member.assignment_inputs_of_dynamic_member
             if heartbeat.instance_id is None
-            else member.assignment_inputs_if_static
+            else member.assignment_inputs_of_static_member
         )
         before = assignment_inputs()
         forgets = (
@@ -354,7 +354,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def _unowned_check_for(self, member: StreamsMember) -> IsUnowned:
         is_free = super()._unowned_check_for(member)
         converts = self._facts.streams_assignor_uses_reported_offsets
-        return unowned_check_in_process(
+        return unowned_check_also_in_process(
             is_free, TasksOfProcess(self.members, member, converts_tasks=converts)
         )
 
@@ -405,10 +405,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         found = []
         for member in self.members.values():
             if member.endpoint is not None:
-                active = self.tasks.partitions_read_by_tasks(
+                active = self.tasks.partitions_read_by_tasks_if_topology_fits(
                     active_tasks_by_subtopology(member.assigned)
                 )
-                standby = self.tasks.partitions_read_by_tasks(
+                standby = self.tasks.partitions_read_by_tasks_if_topology_fits(
                     standby_tasks_by_subtopology(member.assigned)
                 )
                 if active is None or standby is None:  # Kafka has no error of its own for this

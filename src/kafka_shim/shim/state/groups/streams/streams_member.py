@@ -174,14 +174,14 @@ class StreamsMember(ReconcilingMember):
             promoted = subtract_assignment(promoted, active_tasks_as_standby(free))
         return ReconciliationStep(union_of_assignments(kept, promoted), revoking, free)
 
-    def assignment_inputs_if_static(self) -> tuple[object, ...]:
+    def assignment_inputs_of_static_member(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a static member."""
         return self.topology_epoch, self.rack_id, self.client_tags, self.process_id
 
-    def assignment_inputs(self) -> tuple[object, ...]:
+    def assignment_inputs_of_dynamic_member(self) -> tuple[object, ...]:
         """Return the fields whose change triggers a new assignment for a dynamic member."""
         return (
-            *self.assignment_inputs_if_static(),
+            *self.assignment_inputs_of_static_member(),
             self.instance_id,
             self.client_id,
             self.client_host,

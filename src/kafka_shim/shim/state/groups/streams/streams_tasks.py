@@ -64,7 +64,7 @@ class StreamsTasks:
         return self._topics.epoch
 
     @property
-    def has_noted_topic_changes(self) -> bool:
+    def no_topic_changed_since_noted(self) -> bool:
         """Whether no topic has changed since `configure`."""
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
@@ -127,7 +127,7 @@ class StreamsTasks:
         )
         return next((part.subtopology_id for part in readers), None)
 
-    def partitions_read_by_tasks(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
+    def partitions_read_by_tasks_if_topology_fits(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
         """Return the partitions that tasks read, by topic; None while topics of the topology are
         missing or do not match it, since brokers then do not answer.
         """
@@ -173,7 +173,7 @@ class TasksOfProcess:
         return found
 
 
-def unowned_check_in_process(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
+def unowned_check_also_in_process(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
     """Return whether no other member runs an active task (`is_free`), and no member of the process
     has the task.
     """

@@ -45,7 +45,7 @@ class StreamsTopology(msgspec.Struct, frozen=True):
             for topic in (*subtopology.repartition, *subtopology.changelogs):
                 yield topic.name
 
-    def validation_error(self, internal_topics: frozenset[str]) -> str | None:
+    def invalid_topic_name_error(self, internal_topics: frozenset[str]) -> str | None:
         """Return why the topology is invalid; None if it is valid."""
         for name in self.all_topic_names():
             error = name_error(name)
