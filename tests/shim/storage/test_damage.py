@@ -23,7 +23,9 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
         row = ("topic", f"orders-{number}", "{}")
         database.commit_changes([], [(number, 0, 0, BATCH)], [row])
     if journal:
-        database.append_to_journal_and_commit_if_large([(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")])
+        database.append_to_journal_and_commit_if_large(
+            [(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")]
+        )
     shutil.copytree(directory / "running", directory / "killed")
     database.close_without_commit()
     return directory / "killed"
@@ -158,6 +160,6 @@ def test_a_full_disk_is_not_called_damaged(tmp_path: Path, monkeypatch: pytest.M
     def full(_: Database) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(Database, "_move_journal_batches_to_database", full)
+    monkeypatch.setattr(Database, "_verify_and_commit_left_journal", full)
     with pytest.raises(ConfigError, match="the disk is full: make room"):
         Database(tmp_path)

@@ -150,7 +150,9 @@ class GroupControl:
         )
 
         for member in group.described_members():
-            assigned = consumer_protocol.decode_assignment_without_user_data(member.assignment, self._cluster.topics)
+            assigned = consumer_protocol.decode_assignment_without_user_data(
+                member.assignment, self._cluster.topics
+            )
             yield {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id,

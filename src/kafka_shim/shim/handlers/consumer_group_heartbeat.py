@@ -65,7 +65,10 @@ def _needs_long_target_computation(
     """Return whether the heartbeat takes long in its group; it names topics with `named`
     partitions.
     """
-    has_many = group.target.assignable_partition_count_at_last_refresh + subscribed_partition_count > long_requests.MANY_ROWS
+    has_many = (
+        group.target.assignable_partition_count_at_last_refresh + subscribed_partition_count
+        > long_requests.MANY_ROWS
+    )
     if not has_many and len(group.members) < long_requests.MANY_MEMBERS:
         return False
     subscription = (

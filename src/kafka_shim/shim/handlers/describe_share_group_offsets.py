@@ -46,7 +46,9 @@ def takes_long(request: DescribeShareGroupOffsetsRequest, cluster: Cluster) -> b
     """Return whether all offsets of groups are requested, and there are many."""
     count = 0
     for row in request.groups:
-        group = cluster.groups.find_without_side_effects(row.group_id) if row.topics is None else None
+        group = (
+            cluster.groups.find_without_side_effects(row.group_id) if row.topics is None else None
+        )
         if isinstance(group, ShareGroup):
             count += sum(map(len, group.initialized_partitions.values()))
     return count > long_requests.MANY_ROWS

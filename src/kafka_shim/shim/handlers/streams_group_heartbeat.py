@@ -102,7 +102,9 @@ def handle(
         else context.offload(_topology_of_request, request.topology)
     )
     if topology is not None:
-        message = context.offload(topology.invalid_topic_name_error, context.cluster.topics.internal_names)
+        message = context.offload(
+            topology.invalid_topic_name_error, context.cluster.topics.internal_names
+        )
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = context.offload(_distinct_topic_names, topology)

@@ -255,7 +255,7 @@ class Database:
         """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
 
         `deletions` are batches: number of the log, first offset, offset after the last.
-        `clears`: everything that was written before, also in the journal, is deleted first.
+        `clears_first`: everything that was written before, also in the journal, is deleted first.
         Raise sqlite3.Error or OSError if that fails; then nothing is written.
         """
         if self._file.stat().st_ino != self._inode:
@@ -268,7 +268,9 @@ class Database:
             if not clears_first:
                 sums.insert_new_batches(self._journal.rows)
             for number, first, end in deletions:
-                sums.delete_batches_in_id_range(number << OFFSET_BITS | first, (number << OFFSET_BITS) + end)
+                sums.delete_batches_in_id_range(
+                    number << OFFSET_BITS | first, (number << OFFSET_BITS) + end
+                )
             for batch in batches:
                 row = _journal_row(*batch)
                 sums.delete_batches_in_id_range(row[0], row[0] + 1)

@@ -61,7 +61,9 @@ class GroupRebalancingError(Exception):
 
 
 def settled_group_row_json(group: Group | None) -> str | None:
-    """Return the row of a group; None if it does not exist. Raises UnsettledError."""
+    """Return the row of a group; None if it does not exist. Raise GroupRebalancingError if it
+    is rebalancing.
+    """
     if group is None:
         return None
     if group.type is GroupType.CONSUMER:
@@ -172,7 +174,9 @@ def pending_offsets_json(offsets: Offsets, group_id: str, producer_id: int) -> s
     return as_json_text(rows) if rows else None
 
 
-def restore_committed_and_pending_offsets(offsets: Offsets, rows: Mapping[str, Kept], part: str) -> None:
+def restore_committed_and_pending_offsets(
+    offsets: Offsets, rows: Mapping[str, Kept], part: str
+) -> None:
     """Restore committed offsets, and pending ones of transactions."""
     found = list[tuple[str, bytes, int, CommittedOffset]]()
     for key, value in rows.get(part, {}).items():

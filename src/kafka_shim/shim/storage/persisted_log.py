@@ -186,7 +186,7 @@ class PersistedLog(PartitionLog):
     def _register_producer_of_batch(self, batch: StoredBatch, header: tuple[int, ...]) -> None:
         """Register the producer of a batch, as if it were appended."""
         attributes, delta, _, timestamp, producer_id, epoch, first = header[5:]
-        if producer_id < 0 or attributes & _CONTROL:  # control batches are handled by `ended`
+        if producer_id < 0 or attributes & _CONTROL:  # `note_transaction_marker` handles these
             return
         produced = ProducedBatch(first, (first + delta) % SEQUENCES, batch.base_offset, timestamp)
         self.producers.note_appended_batch(

@@ -113,7 +113,13 @@ SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
     "configs": config_rows,
     "features": feature_rows,
 }
-PUT_BACK = (_restore_users_unless_configured, _restore_tokens, _restore_quotas, _restore_configs, _restore_features_of_release)
+PUT_BACK = (
+    _restore_users_unless_configured,
+    _restore_tokens,
+    _restore_quotas,
+    _restore_configs,
+    _restore_features_of_release,
+)
 
 SECTION_OF: Mapping[int, str] = {
     ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",

@@ -86,7 +86,7 @@ class Storage:
         return PersistedLog(settings, clock, when_filled, self._marks, self._logs)
 
     def discard_state_and_observe_reset_cluster(self, cluster: Cluster) -> None:
-        """Discard what was written, since the cluster was reset."""
+        """Make the next commit replace what was written, since the cluster was reset."""
         self._marks.clear_all()
         self._written.clear()
         self._groups.clear()
@@ -112,7 +112,7 @@ class Storage:
     ) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
 
-        `at_once`: the response cannot wait, so commit now.
+        `commits_now`: the response cannot wait, so commit now.
         """
         self.is_asked = False
         if not self._marks.is_marked:
@@ -130,8 +130,8 @@ class Storage:
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
     def _schedule_commit(self) -> None:
-        """Commit after the turn of the loop, or when the response to the current request is sent.
-        Before the loop runs, `commit` is called in time.
+        """Commit after this iteration of the loop, or with the response to the current request.
+        Before the loop runs, `commit_and_send_responses` is called in time.
         """
         if self._is_planned or self.is_asked:
             return
@@ -162,7 +162,7 @@ class Storage:
         self.when_failed()
 
     def _schedule_journal_commit(self) -> None:
-        """Move batches into the database soon, for other programs that read it."""
+        """Commit the journal's batches soon, for other programs that read it."""
         if self._flushing is None and self._database.has_batches_in_journal:
             with contextlib.suppress(RuntimeError):  # before the loop runs
                 loop = asyncio.get_running_loop()
@@ -237,7 +237,9 @@ class Storage:
         every = groups.all_group_ids() if marks.all_groups else set[str]()
         for group_id in every | marks.groups:
             try:
-                value = group_rows.settled_group_row_json(groups.find_without_side_effects(group_id))
+                value = group_rows.settled_group_row_json(
+                    groups.find_without_side_effects(group_id)
+                )
             except group_rows.GroupRebalancingError:
                 continue
             if value != self._groups.get(group_id):
@@ -340,7 +342,9 @@ class Storage:
         group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
         group_rows.restore_committed_and_pending_offsets(groups.offsets, rows, group_rows.OFFSET)
-        group_rows.restore_committed_and_pending_offsets(groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER)
+        group_rows.restore_committed_and_pending_offsets(
+            groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER
+        )
         group_rows.restore_share_states(cluster, rows)
         authorizer = cluster.policy.authorizer
         acls = [msgspec.json.decode(key, type=Acl) for key in rows.get("acl", {})]

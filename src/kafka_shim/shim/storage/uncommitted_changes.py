@@ -22,7 +22,7 @@ class ChangeReportingAcls(set[Acl]):
 
 
 class UncommittedChanges:
-    """The changes of a turn, by part; `when_first` is called with the first one."""
+    """The changes since the last commit, by part; `on_first_change` is called at the first one."""
 
     def __init__(self, on_first_change: Callable[[], None]) -> None:
         self._when_first = on_first_change

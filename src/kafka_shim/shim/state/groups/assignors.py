@@ -125,11 +125,11 @@ class MemberPartitions:
         self._held, self._is_copy = found, True
 
     def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
-        """Add a partition; `room` is the capacity of a new set of a topic's partitions."""
+        """Add a partition; `set_capacity` is the capacity of a new set of a topic's partitions."""
         self.copy_before_change()
-        self._held.get_or_create(topic_id, lambda: JavaHashSet(_java_integer_hash, set_capacity)).add(
-            partition
-        )
+        self._held.get_or_create(
+            topic_id, lambda: JavaHashSet(_java_integer_hash, set_capacity)
+        ).add(partition)
 
     def remove_partition(
         self, topic_id: bytes, partition: int, *, keeps_empty_topic: bool = False

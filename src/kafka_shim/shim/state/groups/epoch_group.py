@@ -183,7 +183,9 @@ class EpochGroup(Group, Generic[Member]):
 
     def start_rebalance_timeout_if_stopped(self, member: Member) -> None:
         """Start the rebalance timeout, unless it is running."""
-        self.timers.start_rebalance_timeout_if_stopped(member.member_id, member.rebalance_timeout_ms)
+        self.timers.start_rebalance_timeout_if_stopped(
+            member.member_id, member.rebalance_timeout_ms
+        )
 
     def restart_session_timeout(self, member: Member) -> None:
         """Start or restart the session timeout of a member."""

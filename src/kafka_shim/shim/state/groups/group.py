@@ -82,7 +82,7 @@ class Group(ABC):
 
     @abstractmethod
     def stop_timers_and_drop_owned_state(self) -> None:
-        """Stop the timers of a deleted group."""
+        """Stop the timers of a deleted group, and drop what it owns elsewhere (share states)."""
 
 
 class CommitIdentity:

@@ -113,10 +113,14 @@ class GroupLog:
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
                 self._append_batch_and_compact_if_many(partition, rows)
             for base_offset, note in unwritten.changes:
-                self._append_batch_and_compact_if_many(partition, records_of_change(base_offset, note))
+                self._append_batch_and_compact_if_many(
+                    partition, records_of_change(base_offset, note)
+                )
             log.end_offset = max(log.end_offset, unwritten.end_offset)
 
-    def write_pending_offsets(self, change: GroupChange, producer_id_and_epoch: tuple[int, int]) -> None:
+    def write_pending_offsets(
+        self, change: GroupChange, producer_id_and_epoch: tuple[int, int]
+    ) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
         partition = self._coordinators.coordinator_partition(KeyType.GROUP, change.group_id)
         assert isinstance(partition, LazyPartition)
@@ -126,7 +130,9 @@ class GroupLog:
             producer_epoch=producer_id_and_epoch[1],
             is_transactional=True,
         )
-        self._append_batch_and_compact_if_many(partition, records_of_change(partition.log.end_offset, change), options)
+        self._append_batch_and_compact_if_many(
+            partition, records_of_change(partition.log.end_offset, change), options
+        )
 
     def _append_batch_and_compact_if_many(
         self,

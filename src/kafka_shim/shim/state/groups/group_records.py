@@ -59,8 +59,8 @@ _PLAIN = frozenset({DEFAULT_RETENTION, FOLLOWS})
 
 
 class GroupChange(msgspec.Struct, gc=False):
-    """The records of one batch: commits, or deleted offsets, or a group; `is_end` is the tombstone
-    of a group.
+    """The records of one batch: commits, or deleted offsets, or a group; with `deletes_group`, the
+    group's tombstone.
     """
 
     group_id: str
@@ -165,7 +165,9 @@ class GroupLogWriter(Protocol):
     def is_partition_watched(self, index: int) -> bool: ...
     def is_any_partition_watched(self) -> bool: ...
     def write_unwritten_records(self, index: int, unwritten: UnwrittenRecords) -> None: ...
-    def write_pending_offsets(self, change: GroupChange, producer_id_and_epoch: tuple[int, int]) -> None: ...
+    def write_pending_offsets(
+        self, change: GroupChange, producer_id_and_epoch: tuple[int, int]
+    ) -> None: ...
 
 
 class MemberLog(Protocol):
@@ -184,7 +186,7 @@ CreateMemberLog = Callable[["Group"], MemberLog]
 
 
 class GroupRecords:
-    """What a coordinator has written about groups."""
+    """The records of groups for their internal topic, written only if a client reads them."""
 
     def __init__(
         self, coordinators: "Coordinators", clock: Clock, make_log: Callable[[], GroupLogWriter]
@@ -212,7 +214,7 @@ class GroupRecords:
     # notes
 
     def note_offset_deletion_for_batch(self, topic_id: bytes, partition: int) -> None:
-        """Note that an offset is deleted; `end_deletion` follows."""
+        """Note that an offset is deleted; `note_deletions_as_batch` follows."""
         if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
 
@@ -263,7 +265,9 @@ class GroupRecords:
     def note_new_group(self, group_id: str) -> None:
         """Note a classic group that has no generation yet."""
         now_ms = self._clock.now_ms()
-        self._queue_change_and_compact_or_wake(GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, [])))
+        self._queue_change_and_compact_or_wake(
+            GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, []))
+        )
 
     def note_members(self, group: "Group", log: CreateMemberLog, member_id: str | None) -> None:
         """Note what has changed in a group of a newer kind; see `MemberLog.new_records`."""
@@ -314,7 +318,7 @@ class GroupRecords:
             )  # now, a change of a group may be half done
 
     def compact_and_wake_watchers(self) -> None:
-        """Compact too many notes; have records made if somebody waits for them."""
+        """Compact too many notes; write records that a client waits for."""
         self._compact_if_too_many()
         if not self.room:
             self._wake_watched_partitions()

@@ -87,7 +87,7 @@ class GroupTarget:
         self._in_order: dict[str, OrderedAssignment] = {}  # the same in Java's iteration order
         self._begun_ms: int | None = None  # when the first member joined
         self._assigned_ms: int | None = None  # when a target was last set
-        self._seen: int | None = None  # `changes` at the last refresh
+        self._seen: int | None = None  # `change_number` at the last refresh
         self._counts: Mapping[bytes, int] = {}  # assignable partitions at the last refresh
         self._has_more = False
 
@@ -207,8 +207,8 @@ class GroupTarget:
         subscription_changed: bool,
         keeps_target: bool = False,
     ) -> None:
-        """Begin a new epoch if anything changed (`changed`: a subscription), and compute its target
-        if that is due, unless it `is_kept`.
+        """Begin a new epoch if anything changed and compute its target
+        if that is due, unless `keeps_target`.
         """
         if subscription_changed or self._has_more or self._seen != assignable.change_number:
             self._seen = assignable.change_number
@@ -259,10 +259,10 @@ class GroupTarget:
         return now_ms - self._assigned_ms >= self._interval_ms()
 
     def may_be_computed_by_next_heartbeat(self, *, begins_epoch: bool) -> bool:
-        """Return whether the next heartbeat may compute a target;
-        `changed`: if it begins an epoch.
-        """
-        return (begins_epoch or self._has_more or self.awaits_computation) and self._may_be_computed()
+        """Return whether the next heartbeat may compute a target; `begins_epoch`: if it does."""
+        return (
+            begins_epoch or self._has_more or self.awaits_computation
+        ) and self._may_be_computed()
 
     def note_more_assignable_partitions(self) -> None:
         """Record that more partitions are assignable: begins a new epoch unless a target is

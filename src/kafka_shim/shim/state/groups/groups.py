@@ -181,7 +181,9 @@ class Groups:
         if group is not None:
             group.on_changed(None)
 
-    def note_changes_replacing_classic_group(self, group: Group, member_id: str | None = None) -> None:
+    def note_changes_replacing_classic_group(
+        self, group: Group, member_id: str | None = None
+    ) -> None:
         """Note for the log what has changed in a group of a newer kind, maybe of one member only;
         it replaces a classic group with its id.
         """
@@ -238,7 +240,7 @@ class Groups:
         return has_generation or self.facts.java_group_coordinator
 
     def write_records_of_partition(self, index: int) -> None:
-        """Write the records of a partition of the topic of groups: somebody looks at it."""
+        """Write the records of a partition of the topic of groups, since a client reads it."""
         self._apply_topic_deletions()
         self.records.write_partition(index)
 
@@ -305,7 +307,7 @@ class Groups:
                     self.delete_offset(group.group_id, topic_id, partition)
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        """Delete an offset; `offsets_deleted` follows."""
+        """Delete an offset; `note_offset_deletions_or_remove_group` follows."""
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
@@ -328,7 +330,7 @@ class Groups:
         append_error: Callable[[], ErrorCode] = lambda: NO_ERROR,
         retention_ms: Retention = DEFAULT_RETENTION,
     ) -> ErrorCode:
-        """Store offsets; those with a producer id count after its transaction (`end_transaction`).
+        """Store offsets; those with a producer id count after its transaction.
 
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.

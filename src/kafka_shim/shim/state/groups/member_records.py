@@ -132,7 +132,9 @@ class LoggedGroup(ABC):
         self._add_tombstones_of_group_records()
         return self._changes
 
-    def _add_record_unless_too_many(self, key_type: int, name: str, value: msgspec.Struct | None) -> None:
+    def _add_record_unless_too_many(
+        self, key_type: int, name: str, value: msgspec.Struct | None
+    ) -> None:
         if len(self._changes) < AT_ONCE_MAX:
             self._changes.append((key_type, name, value))
 
@@ -161,7 +163,9 @@ class LoggedGroup(ABC):
                 copied = msgspec.structs.replace(
                     member, epoch=0, previous_epoch=0, state=ReconciliationState.STABLE
                 )
-                self._add_record_unless_too_many(self.key_types.current, name, self.current_assignment_value(copied))
+                self._add_record_unless_too_many(
+                    self.key_types.current, name, self.current_assignment_value(copied)
+                )
 
     def _add_epochs_and_targets(self) -> None:
         target = self._group.target
@@ -183,7 +187,9 @@ class LoggedGroup(ABC):
     def _add_target_assignment(self, name: str) -> None:
         assignment = self._group.target.target_of_member(name)
         self._targets[name] = assignment
-        self._add_record_unless_too_many(self.key_types.target, name, self.target_assignment_value(assignment))
+        self._add_record_unless_too_many(
+            self.key_types.target, name, self.target_assignment_value(assignment)
+        )
 
     def _add_current_assignments(self, changed: Iterable[str]) -> None:
         for name in changed:
@@ -296,7 +302,9 @@ class LoggedConsumerGroup(LoggedGroup):
             member_epoch=member.epoch,
             previous_member_epoch=member.previous_epoch,
             state=STATES[member.state],
-            assigned_partitions=_topic_partitions_with_epochs(member.assigned, member.assigned_since_epoch),
+            assigned_partitions=_topic_partitions_with_epochs(
+                member.assigned, member.assigned_since_epoch
+            ),
             partitions_pending_revocation=_topic_partitions_with_epochs(
                 member.revoking, member.revoking_since_epoch
             ),
@@ -356,7 +364,8 @@ class LoggedShareGroup(LoggedGroup):
         self, new: Mapping[bytes, frozenset[int]], old: Mapping[bytes, frozenset[int]]
     ) -> None:
         value = share_states.ShareGroupStatePartitionMetadataValue(
-            initializing_topics=self._topic_infos_with_names(new), initialized_topics=self._topic_infos_with_names(old)
+            initializing_topics=self._topic_infos_with_names(new),
+            initialized_topics=self._topic_infos_with_names(old),
         )
         self._add_record_unless_too_many(STATE_PARTITIONS, "", value)
 
@@ -544,7 +553,7 @@ def _topic_infos(topics: Iterable[InternalTopic]) -> Iterator[streams_topology.T
 
 
 def create_logged_group(group: Group, topics: Topics) -> LoggedGroup:
-    """Return what the records of a new group show: nothing."""
+    """Return the log state of a group of which no record is written yet."""
     if isinstance(group, ConsumerGroup):
         return LoggedConsumerGroup(group, topics)
     if isinstance(group, ShareGroup):

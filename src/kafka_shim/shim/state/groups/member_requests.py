@@ -259,7 +259,7 @@ class MemberRequests:
         consumer_group: "ConsumerGroup",
         add_member: Callable[[], Response],
     ) -> Response:
-        """Upgrade a classic group for a member of the consumer protocol, if it may `enter`
+        """Upgrade a classic group for a member of the consumer protocol, if `add_member` accepts it
         (KIP-848).
         """
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
@@ -302,7 +302,7 @@ class MemberRequests:
     def handle_share_heartbeat(
         self, group_id: str, heartbeat: "ShareHeartbeat", slices: "TimeSlices | None" = None
     ) -> "HeartbeatResult":
-        """Handle a heartbeat like `consumer_heartbeat`."""
+        """Handle a heartbeat like `handle_consumer_heartbeat`."""
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
@@ -332,7 +332,9 @@ class MemberRequests:
         )
 
     def require_empty_or_create_share_group(self, group_id: str) -> "ShareGroup":
-        """Return a share group without members, or a new one, which `keep` stores."""
+        """Return a share group without members, or a new one, which is not stored yet. Raise
+        RequestRejected if the group has members.
+        """
         group = self.groups.find_share(group_id) or self._create_share_group(
             group_id, may_be_new=True
         )
@@ -357,7 +359,7 @@ class MemberRequests:
     def handle_streams_heartbeat(
         self, group_id: str, heartbeat: "StreamsHeartbeat", slices: "TimeSlices | None" = None
     ) -> "StreamsHeartbeatResult":
-        """Handle a heartbeat like `consumer_heartbeat`."""
+        """Handle a heartbeat like `handle_consumer_heartbeat`."""
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
@@ -429,9 +431,7 @@ class MemberRequests:
         """Check that a first member may replace an empty classic group,
         and take over its offsets.
         """
-        if not joins or (
-            group is not None and not (_is_classic_group(group) and group.is_empty)
-        ):
+        if not joins or (group is not None and not (_is_classic_group(group) and group.is_empty)):
             text = f"unknown group `{group_id}` of this protocol"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 

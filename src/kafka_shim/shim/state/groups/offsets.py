@@ -103,7 +103,7 @@ class Offsets:
     def drop_pending_offsets(
         self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
     ) -> None:
-        """Forget offsets that wait for the end of a transaction."""
+        """Drop pending offsets of a producer's transaction."""
         group = self._groups.get(group_id)
         if group is not None and producer_id in group.pending:
             for partition in partitions:
@@ -211,7 +211,7 @@ class Offsets:
         self._drop_empty_groups()
 
     def committed_or_pending_topic_ids(self) -> set[bytes]:
-        """Return the ids of all topics with a committed offset."""
+        """Return the ids of all topics with a committed or pending offset."""
         found: set[bytes] = set()
         for group in self._groups.values():
             found.update(group.committed)

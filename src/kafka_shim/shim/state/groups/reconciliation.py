@@ -59,7 +59,7 @@ class ReconcilingMember(msgspec.Struct):
     assigned: Assignment = {}
     assigned_since_epoch: dict[tuple[bytes, int], int] = {}  # epoch, by topic id and partition
     revoking: Assignment = {}
-    revoking_since_epoch: dict[tuple[bytes, int], int] = {}  # as `assigned_in`
+    revoking_since_epoch: dict[tuple[bytes, int], int] = {}  # as `assigned_since_epoch`
 
     @property
     def uses_classic_protocol(self) -> bool:

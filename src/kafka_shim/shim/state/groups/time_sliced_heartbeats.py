@@ -35,7 +35,7 @@ Result = TypeVar("Result")
 
 
 class TimeSlices(Protocol):
-    """How other requests are served meanwhile: `offload` is for work in another thread, `over`
+    """How other requests are served meanwhile: `offload` runs work in another thread, `time_sliced`
     interrupts between two items.
     """
 
@@ -117,7 +117,10 @@ class TimeSlicedHeartbeats:
                 expressions, heartbeat.visible_topic_names, slices.offload
             )
             self._change_in_draft_until_undisturbed(
-                group, group, slices, lambda draft: draft.apply_resolved_expressions_and_renew_target(matching)
+                group,
+                group,
+                slices,
+                lambda draft: draft.apply_resolved_expressions_and_renew_target(matching),
             )
             group.on_changed(member.member_id)
         group.subscriptions.drop_unused_expressions(group.members.values())

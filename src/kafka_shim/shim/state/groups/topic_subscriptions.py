@@ -61,7 +61,7 @@ class SubscriptionsState(msgspec.Struct, frozen=True):
 
 
 class TopicSubscriptions:
-    """The topics of a group's members; `changes` differs whenever they may differ."""
+    """The topics of a group's members; `change_number` grows when they may differ."""
 
     def __init__(self, topics: Topics) -> None:
         self._topics = topics
@@ -102,11 +102,11 @@ class TopicSubscriptions:
 
     @property
     def no_topic_changed_since_noted(self) -> bool:
-        """Whether no topic has changed since `notice`."""
+        """Whether no topic has changed since `note_topic_changes`."""
         return self._seen_epoch == self._topics.epoch
 
     def note_topic_changes(self, members: Iterable[SubscribingMember]) -> None:
-        """Update `changes` if topics that members subscribe to have changed; other topics do not
+        """Raise `change_number` if topics that members subscribe to have changed; others do not
         count, even while an expression is new (the oracle's seed 91042).
         """
         epoch = self._topics.epoch  # before the topics are read, so that later changes are noticed
@@ -164,7 +164,7 @@ class TopicSubscriptions:
     ) -> ResolvedExpressions:
         """Return the topics that match expressions, each among the topics that its caller may
         DESCRIBE, since the run time of the match would reveal others. The matching runs through
-        `beside`.
+        `offload`.
         """
         epoch = self._topics.epoch
         names = [topic.name for topic in self._topics]
@@ -177,7 +177,7 @@ class TopicSubscriptions:
     def set_resolved_and_return_if_changed(
         self, resolved: ResolvedExpressions, members: Iterable[SubscribingMember], now_ms: int
     ) -> bool:
-        """Set the topics of expressions; return whether they differ from before."""
+        """Set the topics of expressions, drop unused expressions, and return whether any differ."""
         old = self._matching
         kept = {pattern: old[pattern] for pattern in _distinct_expressions(members) & old.keys()}
         self._matching = {**kept, **resolved.topics_by_expression}

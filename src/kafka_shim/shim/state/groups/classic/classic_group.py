@@ -275,7 +275,9 @@ class ClassicGroup(Group):
         """Remove members; return one error for each."""
         return [self._remove_leaving_member_or_pending_id(*identity) for identity in identities]
 
-    def _remove_leaving_member_or_pending_id(self, member_id: str, instance_id: str | None) -> ErrorCode:
+    def _remove_leaving_member_or_pending_id(
+        self, member_id: str, instance_id: str | None
+    ) -> ErrorCode:
         """Remove a member, named by member id or by instance id alone (KIP-345)."""
         if instance_id is None and self.roster.drop_pending_member_id(member_id):
             self.rebalance.complete_join_if_all_joined()
@@ -292,7 +294,9 @@ class ClassicGroup(Group):
     def member_identity_error(self, member_id: str, instance_id: str | None) -> ErrorCode:
         """Return NONE for a current member, else the error for its request."""
         strict = self._facts.unknown_instance_is_unknown_member
-        return self.roster.member_identity_error(member_id, instance_id, unknown_instance_is_error=strict)
+        return self.roster.member_identity_error(
+            member_id, instance_id, unknown_instance_is_error=strict
+        )
 
     # offsets
 
@@ -359,7 +363,9 @@ def classic_commit_error_or_restart_session(
     return NO_ERROR
 
 
-def _lenient_transactional_commit_error(rebalance: ClassicRebalance, commit: CommitIdentity) -> ErrorCode:
+def _lenient_transactional_commit_error(
+    rebalance: ClassicRebalance, commit: CommitIdentity
+) -> ErrorCode:
     """Check only the fields set in a transactional commit, in any state of the group."""
     if commit.member_id or commit.instance_id in rebalance.roster.instances:
         error = rebalance.roster.member_identity_error(

@@ -184,7 +184,9 @@ class ClassicRebalance:
                 roster.remove_member(member)
         if roster.members and not roster.elect_joined_leader():
             # Only static members are left and none has rejoined: they still may.
-            self._restart_phase_timer(roster.rebalance_timeout_ms(), self._drop_unjoined_and_begin_generation)
+            self._restart_phase_timer(
+                roster.rebalance_timeout_ms(), self._drop_unjoined_and_begin_generation
+            )
             return
         self._stop_phase_timer()
         self._initial_delay_left_ms = None
@@ -279,7 +281,9 @@ class ClassicRebalance:
         """Answer pending requests with REBALANCE_IN_PROGRESS, as the group changes its protocol."""
         error = ErrorCode.REBALANCE_IN_PROGRESS
         for member in self.roster.members.values():
-            self.queue_response_if_join_pending(member, JoinResponse(error=error, member_id=member.member_id))
+            self.queue_response_if_join_pending(
+                member, JoinResponse(error=error, member_id=member.member_id)
+            )
             self.queue_response_if_sync_pending(member, SyncResponse(error=error))
 
     def _clear_assignments_and_abort_syncs(self) -> None:
@@ -321,7 +325,9 @@ class ClassicRebalance:
         self._flush_is_scheduled = False
         self.send_queued_responses_in_batches()
 
-    def _start_deadline_then_send_queued(self, delay_ms: float, then: Callable[[], None]) -> Deadline:
+    def _start_deadline_then_send_queued(
+        self, delay_ms: float, then: Callable[[], None]
+    ) -> Deadline:
         def fire() -> None:
             then()
             self.send_queued_responses_in_batches()

@@ -15,7 +15,7 @@ from kafka_shim.shim.state.groups.classic.classic_member import (
 
 
 class ClassicRoster:
-    """Members by id in joining order; `promised` are ids handed out but not yet used to join."""
+    """Members by id in joining order; `pending_member_ids` have not joined yet."""
 
     def __init__(self) -> None:
         self.members: dict[str, ClassicMember] = {}
@@ -114,8 +114,8 @@ class ClassicRoster:
     def accepts_protocols(
         self, protocol_type: str, protocols: Protocols, *, checks_first_member: bool
     ) -> bool:
-        """Return whether a client with these protocols can join; an empty group checks
-        `is_checked`.
+        """Return whether a client with these protocols can join; an empty group accepts any
+        unless `checks_first_member`, which requires a protocol and a protocol type.
         """
         if not self.members:
             return not checks_first_member or (bool(protocols) and bool(protocol_type))

@@ -8,6 +8,7 @@ There is no leader.
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from typing import NamedTuple
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
@@ -31,9 +32,15 @@ from kafka_shim.shim.state.groups.reconciliation import ReconciliationState
 from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
 from kafka_shim.shim.state.topics import Topics
 
-JoinDecision = tuple[JoinResponse, ConsumerMember | None, bool]
-"""The response, the replaced static member, and whether the target is older than the group epoch.
-"""
+
+class JoinDecision(NamedTuple):
+    """The result of a JoinGroup; `target_is_stale`: the target is older than the group epoch."""
+
+    response: JoinResponse
+    replaced_member: ConsumerMember | None
+    target_is_stale: bool
+
+
 JoinDecider = Callable[[ConsumerGroup], JoinDecision]
 ChangeGroup = Callable[[ConsumerGroup, JoinDecider], JoinDecision]
 """Runs work on the group, or on a draft that replaces its state."""
@@ -79,7 +86,7 @@ class ClassicProtocolRequests:
                 joining, new_id
             )
 
-        joined, replaced, is_stale = change(group, decide)
+        joined, replaced, target_is_stale = change(group, decide)
         if joined.error is not ErrorCode.NONE:
             return joined
         member = group.members[joined.member_id]
@@ -87,7 +94,7 @@ class ClassicProtocolRequests:
         group.restart_session_timeout(member)
         group.start_rebalance_timeout_if_stopped(member)
         if replaced is not None and replaced.classic_join is None:
-            group.downgrade_if_possible(rebalances=is_stale)
+            group.downgrade_if_possible(rebalances=target_is_stale)
         return joined
 
     def _add_or_update_member(self, joining: JoinRequest, new_id: str) -> JoinDecision:
@@ -98,11 +105,15 @@ class ClassicProtocolRequests:
         if not self._all_classic_members_support(joining.protocol_type, joining.protocols):
             text = "the member does not support a protocol that all classic members support"
             raise RequestRejected(ErrorCode.INCONSISTENT_GROUP_PROTOCOL, text)
-        if not joining.member_id and joining.requires_known_member_id and joining.instance_id is None:
-            return (
+        if (
+            not joining.member_id
+            and joining.requires_known_member_id
+            and joining.instance_id is None
+        ):
+            return JoinDecision(
                 JoinResponse(error=ErrorCode.MEMBER_ID_REQUIRED, member_id=member_id),
-                None,
-                False,
+                replaced_member=None,
+                target_is_stale=False,
             )
         metadata = consumer_protocol.decode_subscription(joining.protocols[0][1])
         if metadata is None:
@@ -123,8 +134,8 @@ class ClassicProtocolRequests:
         epoch = group.target.epoch
         owned = consumer_protocol.owned_partitions(metadata, self._topics)
         group.begin_epoch_and_reconcile(member, owned, before, keeps_target=keeps)
-        is_stale = keeps and group.target.awaits_computation
-        if is_stale:
+        target_is_stale = keeps and group.target.awaits_computation
+        if target_is_stale:
             group.target.epoch = epoch
         joined = JoinResponse(
             member_id=member.member_id,
@@ -132,7 +143,7 @@ class ClassicProtocolRequests:
             protocol_type=CONSUMER_PROTOCOL_TYPE,
             protocol_name=joining.protocols[0][0],
         )
-        return joined, replaced, is_stale
+        return JoinDecision(joined, replaced, target_is_stale)
 
     def _all_classic_members_support(self, protocol_type: str, protocols: Protocols) -> bool:
         """Return whether all classic members support one of these protocols."""

@@ -207,7 +207,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         keeps_target: bool = False,
     ) -> bool:
         """Begin a new epoch if the member's update needs one, and reconcile the member by one step;
-        return whether its assignment changed. `before` is its previous subscription. With
+        return whether its assignment changed. With
         `keeps_target` (the group is about to turn classic) the target stays, and nothing moves if
         the epoch is newer.
         """
@@ -281,7 +281,9 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         topic_ids = self.subscriptions.subscribed_topic_ids(member)
         return {topic_id: held for topic_id, held in target.items() if topic_id in topic_ids}
 
-    def _revoke_unsubscribed_if_immediate(self, member: ConsumerMember, owned: Assignment | None) -> None:
+    def _revoke_unsubscribed_if_immediate(
+        self, member: ConsumerMember, owned: Assignment | None
+    ) -> None:
         """Revoke partitions of topics that the member unsubscribed from, before a new target
         exists.
         """
@@ -308,7 +310,9 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         changed, as a dropped expression may have matched others.
         """
         members = self.members.values()
-        is_other = self.subscriptions.set_resolved_and_return_if_changed(resolved, members, self._clock.now_ms())
+        is_other = self.subscriptions.set_resolved_and_return_if_changed(
+            resolved, members, self._clock.now_ms()
+        )
         if is_other or self.target.have_assignable_partitions_changed(self.subscriptions, members):
             self.target.begin_epoch_for_changed_partitions(self.subscriptions, members)
 
@@ -347,7 +351,9 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _require_or_replace_static_member(self, heartbeat: ConsumerHeartbeat, *, joins: bool) -> ConsumerMember:
+    def _require_or_replace_static_member(
+        self, heartbeat: ConsumerHeartbeat, *, joins: bool
+    ) -> ConsumerMember:
         instance_id = heartbeat.instance_id
         assert instance_id is not None
         if joins:

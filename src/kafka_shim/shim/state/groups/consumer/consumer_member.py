@@ -17,7 +17,7 @@ Subscription = tuple[frozenset[str], str | None]
 class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
     """A ConsumerGroupHeartbeat request; fields that are None are unchanged.
 
-    `visible` filters topic names by the caller's DESCRIBE permission.
+    `visible_topic_names` filters topic names by the caller's DESCRIBE permission.
     """
 
     member_id: str

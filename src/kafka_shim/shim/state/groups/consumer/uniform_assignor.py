@@ -29,7 +29,7 @@ def assign_uniform(
 ) -> dict[str, OrderedAssignment]:
     """Assign every partition of a subscribed topic to one of its subscribers.
 
-    `alike`: all members subscribe to the same names.
+    `all_subscribe_alike`: all members subscribe to the same names.
     `uniform_keeps_surplus_with_owner`: see the release fact of this name.
     """
     if not any(member.topic_ids for member in members):
@@ -93,7 +93,7 @@ def _retain_and_return_remaining_quota(
     quota: int,
     free: list[tuple[bytes, int]],
 ) -> int:
-    """Leave a member as much as it has room for, and return the room that is left."""
+    """Let a member keep partitions up to its quota; return the quota that is left."""
     for topic_id, partitions in holding.partitions_by_topic():
         if topic_id not in wanted:
             holding.drop_topic(topic_id)
@@ -116,7 +116,7 @@ def _assign_with_different_subscriptions(
 
 
 class _BalancedAssignment:
-    """An assignment on the way; members are known by their places."""
+    """An assignment in progress; members are identified by their indexes."""
 
     def __init__(self, members: list[Subscriber], partition_counts: Mapping[bytes, int]) -> None:
         self.holdings = [MemberPartitions(member.current_assignment) for member in members]
@@ -154,7 +154,7 @@ class _BalancedAssignment:
                     self._owners[topic_id][at] = place
 
     def assign_remaining_partitions(self) -> None:
-        """Give the rest, topic by topic, to those who have the least."""
+        """Give the remaining partitions, topic by topic, to the members with the fewest."""
         for topic_id, owners in self._owners.items():
             free = [at for at, owner in enumerate(owners) if owner < 0]
             levels = _SubscribersByLoad(self._takers[topic_id], self._loads)

@@ -32,7 +32,7 @@ Assignable = Mapping[bytes, Sequence[int]]
 def assign_simple(
     members: list[Subscriber], assignable: Assignable, *, all_subscribe_alike: bool
 ) -> dict[str, OrderedAssignment]:
-    """Return the assignment of each member. `alike`: all subscribe to the same names."""
+    """Return each member's assignment. `all_subscribe_alike`: all have the same topic names."""
     if not any(member.topic_ids for member in members):
         return {member.member_id: NOTHING for member in members}
     holdings = [MemberPartitions(member.current_assignment) for member in members]
@@ -160,9 +160,11 @@ class _SharedAssignment(Generic[Key]):
                     unfilled.add(place)
 
     def assign_to_unfilled_members(self, unfilled: JavaHashSet[int], set_capacity: int) -> None:
-        """Assign partitions in turn to members with too few; `room` is the capacity of new sets."""
+        """Assign partitions in turn to members with too few; `set_capacity`: of new sets."""
         for key in self._targets:
-            self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash, set_capacity))
+            self._by_partition.get_or_create(
+                key, lambda: JavaHashSet(_java_integer_hash, set_capacity)
+            )
         slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
@@ -188,7 +190,7 @@ class _SharedAssignment(Generic[Key]):
 
 
 class _RoundRobinOfUnfilled:
-    """The members with too little in turn, round after round while anybody takes something."""
+    """The members below their quota, round after round while any takes a partition."""
 
     def __init__(self, unfilled: JavaHashSet[int]) -> None:
         self._unfilled = unfilled

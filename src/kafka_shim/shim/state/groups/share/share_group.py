@@ -230,9 +230,7 @@ class ShareGroup(Group):
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
         return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
 
-    def _require_member(
-        self, member: ShareMember | None, heartbeat: ShareHeartbeat
-    ) -> ShareMember:
+    def _require_member(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
         if member is None:
             text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
             raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)

@@ -51,7 +51,7 @@ class TopologyIndex:
         return _existing_topics_of(topics.existing_among(self.names))
 
     def existing_topics_cooperatively(self, topics: Topics, over: Over) -> ExistingTopics:
-        """Return the same, with interruptions: `over` iterates over the names."""
+        """Return the same, with interruptions: `over` iterates over the names in time slices."""
         return _existing_topics_of(
             topic for name in over(self.names) if (topic := topics.get(name)) is not None
         )

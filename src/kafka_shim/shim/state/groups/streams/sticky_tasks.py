@@ -49,9 +49,9 @@ class TasksToAssign(msgspec.Struct, frozen=True):
 class StickyAssignorRules(msgspec.Struct, frozen=True):
     """The assignor of a release.
 
-    `offsets_count`: members that reported offsets are preferred (4.4). `passes_over`: if the
-    process of the first member that had a standby task has the task, other members that had it
-    are preferred (not in 4.3).
+    `prefers_reported_offsets`: members that reported offsets are preferred (4.4).
+    `standby_prefers_other_owner`: if the process of the first member that had a standby task has
+    the task, other members that had it are preferred (not in 4.3).
     """
 
     prefers_reported_offsets: bool
@@ -125,7 +125,7 @@ class _Process:
 
 
 class _StickyAssignment:
-    """One assignment on the way; `active` and `standby` are the tasks by member."""
+    """One assignment in progress; `active` and `standby` are the tasks by member."""
 
     def __init__(
         self, runners: Sequence[TaskRunner], wanted: TasksToAssign, rules: StickyAssignorRules
@@ -174,7 +174,9 @@ class _StickyAssignment:
             process = by_load.poll()
             member_id = process.add_task_to_least_loaded_member(task)
             self.active[member_id].add(task)
-            self._update_quotas_if_member_filled(process, member_id, self._active_quota, self._quota)
+            self._update_quotas_if_member_filled(
+                process, member_id, self._active_quota, self._quota
+            )
             by_load.add(process)
 
     def assign_all_standby_tasks(self) -> None:

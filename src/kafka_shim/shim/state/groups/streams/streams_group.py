@@ -183,14 +183,16 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         if heartbeat.member_epoch in (LEAVING, LEAVING_FOR_A_WHILE):
             return self._handle_leaving_heartbeat(heartbeat)
-        response = self.handle_heartbeat_without_timers(heartbeat, self.restart_session_and_update_rebalance_timeout)
+        response = self.handle_heartbeat_without_timers(
+            heartbeat, self.restart_session_and_update_rebalance_timeout
+        )
         self.on_changed(heartbeat.member_id)
         return response
 
     def handle_heartbeat_without_timers(
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
-        """Handle a heartbeat that joins or stays; `watch` starts the timers of its member."""
+        """Handle a heartbeat that joins or stays; the callback starts its member's timers."""
         before = self._existing_or_replaced_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
@@ -203,7 +205,9 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
         member = self._add_or_replace_member(heartbeat, before)
         endpoint, assigned = member.endpoint, member.assigned
-        changed = self._update_member_and_return_if_assignment_needed(member, heartbeat, is_known=before is not None)
+        changed = self._update_member_and_return_if_assignment_needed(
+            member, heartbeat, is_known=before is not None
+        )
         if heartbeat.shuts_down_application:
             self._shut_down_by = member.process_id
         is_new = before is None or before.member_id != member.member_id
@@ -227,7 +231,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, *, may_change_subscription: bool, endpoint_epoch: int
     ) -> bool:
         """Return whether a heartbeat may have to go through all members: to compute a target
-        (`changes`: it may tell something new), or to return their endpoints.
+        (`may_change_subscription`: it may contain a change), or to return their endpoints.
         """
         is_other = (
             may_change_subscription

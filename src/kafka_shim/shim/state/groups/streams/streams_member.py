@@ -82,7 +82,7 @@ class StreamsHeartbeatResult(msgspec.Struct, frozen=True):
     """The response to a heartbeat.
 
     `tasks` is None if the member's tasks have not changed, `endpoints` if the member already has
-    the list of `endpoint_epoch`. `to_make` are internal topics that must be created. The default
+    the list of `endpoint_epoch`. `topics_to_create` are missing internal topics. The default
     `task_offset_interval_ms` and `recovery_lag` are those of the response to a leaving member.
     """
 

@@ -65,11 +65,11 @@ class StreamsTasks:
 
     @property
     def no_topic_changed_since_noted(self) -> bool:
-        """Whether no topic has changed since `configure`."""
+        """Whether no topic has changed since the topology was configured."""
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
     def configure_with_existing_topics(self, precomputed: ConfiguredTopology | None) -> None:
-        """Configure the topology with the present topics; `made` is a topology computed before,
+        """Configure the topology with the present topics; `precomputed` was computed before,
         whose topics may have changed since.
         """
         known, epoch = self.configured, self._topics.epoch
@@ -127,7 +127,9 @@ class StreamsTasks:
         )
         return next((part.subtopology_id for part in readers), None)
 
-    def partitions_read_by_tasks_if_topology_fits(self, assigned: Assignment) -> dict[str, frozenset[int]] | None:
+    def partitions_read_by_tasks_if_topology_fits(
+        self, assigned: Assignment
+    ) -> dict[str, frozenset[int]] | None:
         """Return the partitions that tasks read, by topic; None while topics of the topology are
         missing or do not match it, since brokers then do not answer.
         """
@@ -147,7 +149,7 @@ class StreamsTasks:
 
 class TasksOfProcess:
     """The tasks that members of the same process hold. A member's own tasks count if they do not
-    change their kind (`converts`), or if it has to revoke them.
+    change their kind (`converts_tasks`), or if it has to revoke them.
     """
 
     def __init__(
@@ -173,9 +175,11 @@ class TasksOfProcess:
         return found
 
 
-def unowned_check_also_in_process(is_unowned: IsUnowned, process_tasks: TasksOfProcess) -> IsUnowned:
-    """Return whether no other member runs an active task (`is_free`), and no member of the process
-    has the task.
+def unowned_check_also_in_process(
+    is_unowned: IsUnowned, process_tasks: TasksOfProcess
+) -> IsUnowned:
+    """Return a check for a task: an active task must be unowned and no standby task of the process;
+    a standby task must not run in the process.
     """
 
     def is_free_here(key: bytes, at: int) -> bool:

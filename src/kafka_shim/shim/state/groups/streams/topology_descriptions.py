@@ -21,7 +21,7 @@ JITTER = 0.2
 
 
 class _DescriptionRequest(msgspec.Struct, frozen=True):
-    """The last request for a description; no member gets another one before `until_ms`."""
+    """The last request for a description; no member gets another one before `retry_after_ms`."""
 
     epoch: int
     attempts: int
@@ -62,8 +62,8 @@ class TopologyDescriptions:
         return group.description is not None and group.description[0] == group.topology_epoch
 
     def start_description_request_if_due(self, group: StreamsGroup) -> bool:
-        """Return whether to request a description in this heartbeat's
-        answer, and start the delay.
+        """Return whether to request a description in this heartbeat's response; if so, start the
+        delay until the next request.
         """
         if not self.are_stored_by_plugin or self._was_description_sent(group):
             return False
