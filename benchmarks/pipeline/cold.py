@@ -9,7 +9,7 @@ from pathlib import Path
 
 from benchmarks.pipeline.data import make_trace, random_acls
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, processor_seconds, tell
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 
 ROOT = Path(__file__).parents[2]
 SCRIPT = """
@@ -48,7 +48,7 @@ def _runs(folder: Path) -> tuple[list[Run], list[Run]]:
     """Return runs with only the first compiler, and runs with both, in turns."""
     small, candidate = folder / "small", folder / "candidate.csv"
     make_trace(small, REQUESTS)
-    candidate.write_text(format_acls(random_acls(ACLS), "csv"))
+    candidate.write_text(format_acls_losslessly(random_acls(ACLS), "csv"))
     words = ["pipeline", "what-breaks", str(small), "--acls", str(candidate), "--json"]
     found: tuple[list[Run], list[Run]] = ([], [])
     for number in range(ROUNDS):

@@ -12,7 +12,7 @@ from benchmarks.pipeline.data import random_acls
 from benchmarks.pipeline.memory import Taken, run_job
 from benchmarks.pipeline.ratio import tell
 from benchmarks.pipeline.sized import NAMES_A_REQUEST, Workload
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.store import AclStore
@@ -88,7 +88,7 @@ def large_file(folder: Path, accesses: int, acls: int) -> Sized:
 @cache
 def acl_file(folder: Path, acls: int) -> Path:
     path = folder / "acls.csv"
-    path.write_text(format_acls(random_acls(acls), "csv"))
+    path.write_text(format_acls_losslessly(random_acls(acls), "csv"))
     return path
 
 

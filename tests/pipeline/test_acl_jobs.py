@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -155,7 +155,7 @@ def test_a_request_with_alternatives_fails_if_none_is_left(
     maker.close()
     for acls, requests in (([by_cluster], 0), ([by_topic], 0), ([], 3)):
         candidate = tmp_path / "candidate.csv"
-        candidate.write_text(format_acls(acls, "csv"))
+        candidate.write_text(format_acls_losslessly(acls, "csv"))
         assert cli.run(parsed("what-breaks", trace, "--acls", str(candidate), "--json")) == 0
         found = json.loads(capsys.readouterr().out)
         assert found["requests_newly_failing"] == requests

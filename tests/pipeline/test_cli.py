@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli, spark_requirements
@@ -115,7 +115,7 @@ def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     ]
     assert len(said) > 20
     for form in FORMATS:
-        path.write_text(format_acls(said, form))
+        path.write_text(format_acls_losslessly(said, form))
         assert set(read_acls(str(path))) == set(said), form
 
 

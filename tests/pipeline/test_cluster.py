@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.package import PACKAGES
@@ -27,7 +27,7 @@ def test_both_workers_work_with_the_packages_that_were_sent(tmp_path: Path) -> N
     for _ in range(4):
         random_trace(tmp_path / "trace", rng, authorizer, 500)
     candidate = tmp_path / "candidate.yaml"
-    candidate.write_text(format_acls(acls[4:], "yaml"))
+    candidate.write_text(format_acls_losslessly(acls[4:], "yaml"))
     words = ["what-breaks", str(tmp_path / "trace"), "--acls", str(candidate), "--json"]
     with cluster(tmp_path) as address:
         done = submit(address, tmp_path, words)

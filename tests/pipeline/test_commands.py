@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls, parse_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -38,7 +38,7 @@ def traced(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path, AclSet
     authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
     random_trace(folder / "trace", rng, authorizer, 200)
     candidate = folder / "candidate.yaml"
-    candidate.write_text(format_acls(acls[3:], "yaml"))
+    candidate.write_text(format_acls_losslessly(acls[3:], "yaml"))
     return folder / "trace", candidate, AclSet(tuple(acls[3:]), ("User:root",))
 
 
@@ -92,7 +92,9 @@ def test_least_acls_can_be_used_as_they_are_printed(
     path.write_text(printed.out)
     assert "the decisions on 200 accesses are the same" in printed.err
     again = read_acls(str(path))
-    assert all(set(parse_acls(format_acls(again, form))) == set(again) for form in FORMATS)
+    assert all(
+        set(parse_acls(format_acls_losslessly(again, form))) == set(again) for form in FORMATS
+    )
     assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
 
 
@@ -104,7 +106,9 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
         {"principal": "User:b", "allow": "Read", "topic": "orders"},
     ]
     made(trace, *rules)
-    present.write_text(format_acls([acl for rule in rules for acl in parse_rule(rule)], "list"))
+    present.write_text(
+        format_acls_losslessly([acl for rule in rules for acl in parse_rule(rule)], "list")
+    )
     assert cli.run(parsed("least-acls", str(trace), "--against", str(present))) == 0
     lines = capsys.readouterr().out.splitlines()
     at = lines.index("1 to add and 2 to remove")
@@ -114,7 +118,9 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
         f"kafka-acls --remove --force --allow-principal User:a --operation All {tail}",
         f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
     ]
-    present.write_text(format_acls(read_acls(str(trace.parent / "present.txt"))[1:], "yaml"))
+    present.write_text(
+        format_acls_losslessly(read_acls(str(trace.parent / "present.txt"))[1:], "yaml")
+    )
     assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
     assert "1 to add and 1 to remove" in capsys.readouterr().err
 

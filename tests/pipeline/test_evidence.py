@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
@@ -189,7 +189,7 @@ def test_no_acl_that_decided_anything_is_called_unused(
     assert len(deciding) > 10
     old = rule(OLD_RULE)
     present = tmp_path / "present.json"
-    present.write_text(format_acls([*deciding, old], "json"))
+    present.write_text(format_acls_losslessly([*deciding, old], "json"))
     words: list[str] = []
     for name in ("proxy", "audit log"):
         words += ["--then"] * bool(words)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
@@ -68,7 +68,7 @@ def test_jobs_return_the_same_on_a_server(tmp_path: Path) -> None:
     authorizer = StandardAuthorizer(super_users=["User:root"], store=AclStore(acls))
     trace, candidate = str(made(tmp_path / "trace")), str(tmp_path / "acls.yaml")
     random_trace(tmp_path / "trace", rng, authorizer, 300)
-    Path(candidate).write_text(format_acls(acls[4:], "yaml"))
+    Path(candidate).write_text(format_acls_losslessly(acls[4:], "yaml"))
     jobs = [
         ["denials", trace],
         ["what-breaks", trace, "--acls", candidate],

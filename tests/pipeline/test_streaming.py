@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
@@ -285,7 +285,7 @@ def test_following_continues_until_it_is_stopped(spark: Any, tmp_path: Path) -> 
 def test_future_denials_are_reported_while_they_happen(tmp_path: Path) -> None:
     trace, candidate = tmp_path / "trace", tmp_path / "candidate.yaml"
     random_trace(trace, random.Random(1), AUTHORIZER, 50)
-    candidate.write_text(format_acls(ACLS[5:], "yaml"))
+    candidate.write_text(format_acls_losslessly(ACLS[5:], "yaml"))
     words = ("--acls", str(candidate), "--from-start", "--every", "1 second", "--json")
     child = started("watch", str(trace), *words)
     assert child.stdout is not None

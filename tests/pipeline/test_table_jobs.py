@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
@@ -108,7 +108,7 @@ def test_readiness_decides_added_checks(
         assert cli.run(parsed(*words, "--fail")) == 0
         assert "the decisions of 1 checks that are new in 4.0" in capsys.readouterr().out
     present = tmp_path / "acls.csv"
-    present.write_text(format_acls(acls, "csv"))
+    present.write_text(format_acls_losslessly(acls, "csv"))
     code = cli.run(parsed(*words, "--acls", str(present), "--fail", "--json"))
     rows = json.loads(capsys.readouterr().out)["rows"]
     assert (code, len(rows)) == ((3, 1) if is_denied else (0, 0))

@@ -10,6 +10,7 @@ those accesses are decided again that the step can affect.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import chain, combinations, islice
+from typing import NamedTuple
 
 import msgspec
 
@@ -33,7 +34,17 @@ from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 _EXACT_SEARCH_MAX = 6
 """Of up to this many connected steps, every subset is tried; more are left out one by one."""
-_LEAST_COST = (0, 0, 1)
+
+
+class StepsCost(NamedTuple):
+    """What is compared of alternative steps, the most important first."""
+
+    removals: int
+    additions_on_cluster: int
+    additions: int
+
+
+_LEAST_COST = StepsCost(removals=0, additions_on_cluster=0, additions=1)
 """The cost of one addition on a named resource."""
 _INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
 """Operations that others include; an ACL for one of those makes one for these superfluous."""
@@ -92,7 +103,7 @@ def steps_to_allow(
     necessary = {
         step
         for group in _groups_of_steps_with_disjoint_accesses(trial, steps)
-        for step in _smallest_sufficient_subset(trial, group)
+        for step in _irreducible_sufficient_subset(trial, group)
     }
     return tuple(step for step in steps if step in necessary)
 
@@ -154,7 +165,7 @@ class _StepTrial:
                 name = None if check.any_name else check.action.resource_name
                 self._positions[check.action.resource_type][name].add(position)
 
-    def accesses_affected_by(self, steps: Iterable[Step]) -> set[int]:
+    def positions_of_affected_accesses(self, steps: Iterable[Step]) -> set[int]:
         """Return the positions of the accesses that can be decided differently after the steps."""
         affected: set[int] = set()
         for step in steps:
@@ -175,7 +186,7 @@ class _StepTrial:
     def suffices_without(self, steps: Sequence[Step]) -> bool:
         """Return whether all accesses are allowed if these of the applied steps are not taken."""
         self.undo_steps(steps)
-        is_sufficient = self.are_all_allowed(self.accesses_affected_by(steps))
+        is_sufficient = self.are_all_allowed(self.positions_of_affected_accesses(steps))
         self.apply_steps(steps)
         return is_sufficient
 
@@ -200,7 +211,7 @@ class _StepTrial:
                 return []
             steps += further
             unmet.discard(first)
-            affected = self.accesses_affected_by(further)
+            affected = self.positions_of_affected_accesses(further)
             for at in affected & unmet if self.is_monotone else affected:
                 (unmet.discard if self.are_all_allowed((at,)) else unmet.add)(at)
         return steps
@@ -228,7 +239,7 @@ class _StepTrial:
                 if decision.acl is not None:
                     step = Step(is_addition=False, acl=decision.acl)
                 else:
-                    step = Step(is_addition=True, acl=self._new_acl(actor, check))
+                    step = Step(is_addition=True, acl=self._acl_to_add_for_check(actor, check))
                 if step in steps:  # no ACL allows it
                     self.undo_steps(steps)
                     return []
@@ -236,7 +247,7 @@ class _StepTrial:
                 steps.append(step)
         return steps
 
-    def _new_acl(self, actor: Actor, check: CheckedAction) -> Acl:
+    def _acl_to_add_for_check(self, actor: Actor, check: CheckedAction) -> Acl:
         if check.acl_to_add is not None:
             return check.acl_to_add
         return narrowest_allow_acl(check.action, actor.principal, self._host)
@@ -288,10 +299,10 @@ def _principals_and_filters_of_affecting_acls(
     return filters
 
 
-def _cost_of_steps(steps: Sequence[Step]) -> tuple[int, int, int]:
+def _cost_of_steps(steps: Sequence[Step]) -> StepsCost:
     additions = [step for step in steps if step.is_addition]
     on_cluster = sum(step.acl.resource_type is ResourceType.CLUSTER for step in additions)
-    return len(steps) - len(additions), on_cluster, len(additions)
+    return StepsCost(len(steps) - len(additions), on_cluster, len(additions))
 
 
 def _groups_of_steps_with_disjoint_accesses(
@@ -300,7 +311,7 @@ def _groups_of_steps_with_disjoint_accesses(
     """Return the steps in groups that affect no common access."""
     groups: list[tuple[list[Step], set[int]]] = []
     for step in steps:
-        affected = trial.accesses_affected_by((step,))
+        affected = trial.positions_of_affected_accesses((step,))
         connected = [group for group in groups if not group[1].isdisjoint(affected)]
         if connected:
             groups = [group for group in groups if group[1].isdisjoint(affected)]
@@ -309,7 +320,7 @@ def _groups_of_steps_with_disjoint_accesses(
     return [group for group, _ in groups]
 
 
-def _smallest_sufficient_subset(trial: _StepTrial, steps: Sequence[Step]) -> Sequence[Step]:
+def _irreducible_sufficient_subset(trial: _StepTrial, steps: Sequence[Step]) -> Sequence[Step]:
     """Return a subset of a group of applied steps that suffices, and of which no subset does."""
     if len(steps) == 1:
         return steps

@@ -97,11 +97,11 @@ class AclStore:
             )
             index.add_pattern(pattern)
         else:
-            pattern.set_grant(subject, grant)
+            pattern.set_or_remove_grant(subject, grant)
         if not before:
             index.record_pattern_of_subject(subject, pattern)
         self._count += 1
-        self._begin_next_epoch()
+        self._begin_next_epoch_and_clear_caches()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
         return True
@@ -117,7 +117,7 @@ class AclStore:
         ):
             return False
         left = pattern.grant_bits_of(subject) & ~_grant_bit_of_acl(acl)
-        pattern.set_grant(subject, self._grants.setdefault(left, left))
+        pattern.set_or_remove_grant(subject, self._grants.setdefault(left, left))
         if not left:
             index = self._types[acl.resource_type]
             index.forget_pattern_of_subject(subject, pattern)
@@ -126,7 +126,7 @@ class AclStore:
             if not any(other.has_patterns_of_subject(subject) for other in self._types):
                 self._remove_subject(subject)
         self._count -= 1
-        self._begin_next_epoch()
+        self._begin_next_epoch_and_clear_caches()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
         return True
@@ -139,7 +139,7 @@ class AclStore:
         """Replace all ACLs; the epoch continues to increase."""
         kept = tuple(acls)
         self._clear_all_acls()
-        self._begin_next_epoch()
+        self._begin_next_epoch_and_clear_caches()
         for acl in kept:
             self.add(acl)
 
@@ -232,7 +232,7 @@ class AclStore:
     ) -> Pattern | None:
         return self._types[resource_type].pattern_with_name(name, pattern_type)
 
-    def _begin_next_epoch(self) -> None:
+    def _begin_next_epoch_and_clear_caches(self) -> None:
         self.epoch += 1
         if self._cached_patterns is not None and self._cached_subjects is not None:
             self._cached_patterns.clear()

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from kafka_shim.authorizer.acl_formats import (
-    detect_format,
+    detect_format_or_default_yaml,
     kinds_and_names_of_resources_without_acls,
     parse_acls,
 )
@@ -179,4 +179,4 @@ def test_tools_that_derive_acls_are_known(text: str, said: str) -> None:
 
 def test_the_other_provider_may_be_named_in_a_comment() -> None:
     text = '# resource "kafka_acl" was before\n' + ACL.replace("kafka_acl", "confluent_kafka_acl")
-    assert detect_format(text) == "terraform-confluent"
+    assert detect_format_or_default_yaml(text) == "terraform-confluent"

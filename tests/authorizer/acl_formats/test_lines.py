@@ -6,7 +6,7 @@ import re
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls, parse_acls_with_lines
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls_with_lines
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     MappingWithLines,
     line_of_key,
@@ -157,7 +157,7 @@ def _misspelt(text: str, line: int, operation: str) -> str | None:
 def test_each_written_line_names_its_operation(form: str) -> None:
     what = (ResourceType.TOPIC, "t", PatternType.LITERAL, "User:a", "*")
     acls = [Acl(*what, op, Permission.ALLOW) for op in (Operation.READ, Operation.WRITE)]
-    text = format_acls(acls, form)
+    text = format_acls_losslessly(acls, form)
     lines = text.split("\n")
     depth = {"terraform": 7, "terraform-confluent": 7, "json": 7, "zookeeper": 4}.get(form, 1)
     for acl, line in parse_acls_with_lines(text, form):

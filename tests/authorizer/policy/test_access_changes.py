@@ -4,14 +4,14 @@ import pytest
 from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats.documents import load_document
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import (
     InexactReleaseError,
-    checked_operations,
+    checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
@@ -24,7 +24,10 @@ TOPIC = ResourceType.TOPIC
 
 
 def changes(old: str, new: str, *, everyone: bool = False) -> tuple[AccessChange, ...]:
-    sides = [authorizer(parse_rules(load_document(text)), everyone=everyone) for text in (old, new)]
+    sides = [
+        authorizer(parse_rules_or_objects(load_document(text)), everyone=everyone)
+        for text in (old, new)
+    ]
     return access_changes(sides[0], sides[1], NEWEST)
 
 
@@ -114,7 +117,7 @@ def test_differences_are_the_changed_decisions(
         authorizer(old, everyone=everyone), authorizer(new, everyone=everyone), NEWEST
     )
     kind = data.draw(TYPES)
-    operations = checked_operations(NEWEST)[kind]
+    operations = checked_operations_by_resource_type(NEWEST)[kind]
     wanted = data.draw(st.sets(st.sampled_from(operations), min_size=1, max_size=2))
     sample = data.draw(st.lists(NAMES, max_size=3))
     differs = False

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
@@ -33,7 +33,7 @@ def findings(
 
 
 def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tuple[str, int]]:
-    all_found = findings(parse_rules(list(rules)), release, **more)
+    all_found = findings(parse_rules_or_objects(list(rules)), release, **more)
     return [(finding.kind, finding.located_acl.line) for finding in all_found]
 
 
@@ -95,7 +95,9 @@ def test_super_users_need_no_acls() -> None:
 
 
 def test_an_operation_that_the_type_does_not_support() -> None:
-    [finding] = findings(parse_rules([{"principal": "User:a", "allow": "Write", "group": "g"}]))
+    [finding] = findings(
+        parse_rules_or_objects([{"principal": "User:a", "allow": "Write", "group": "g"}])
+    )
     assert finding.kind == "operation"
     assert finding.message.startswith("Group has no such operation; it has Read, Delete, Desc")
     old = {"principal": "User:a", "allow": "DescribeConfigs", "group": "g"}
@@ -136,7 +138,7 @@ def test_acls_that_a_release_cannot_express_are_found() -> None:
 
 def test_duplicates_name_the_first() -> None:
     assert found(READ, READ, READ) == [("duplicate", 2), ("duplicate", 3)]
-    [second, _] = findings(parse_rules([READ, READ, READ]))
+    [second, _] = findings(parse_rules_or_objects([READ, READ, READ]))
     assert [written.line for written in second.causes] == [1]
 
 

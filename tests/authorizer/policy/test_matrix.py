@@ -5,9 +5,9 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.model import Acl, Action, Actor
-from kafka_shim.authorizer.policy.checked_accesses import checked_operations
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.authorizer.policy.matrix import (
     MatrixCell,
     access_matrix,
@@ -24,7 +24,7 @@ OPERATIONS = (Operation.READ, Operation.WRITE, Operation.DESCRIBE)
 
 
 def cells(*rules: dict[str, Any], everyone: bool = False) -> dict[str, list[MatrixCell]]:
-    acls = parse_rules(list(rules))
+    acls = parse_rules_or_objects(list(rules))
     engine = authorizer(acls, everyone=everyone)
     rows = access_matrix(
         engine, NEWEST, principals_in_acls_and_everyone(acls), resources_in_acls(acls), OPERATIONS
@@ -71,10 +71,12 @@ def test_cells_agree_with_the_naive_engine(acls: list[Acl], everyone: bool) -> N
     for row in rows:
         principal = "User:nobody" if row.principal == "User:*" else row.principal
         for resource, cell in zip(resources, row.cells, strict=True):
-            covered = [name for name in names if resource.names.contains_name(name)]
+            covered = [name for name in names if resource.names.contains_name_ignoring_glob(name)]
             if resource.names.text == "" and resource.names.is_prefix:
-                covered = [name for name in covered if not STARRED_NAMES.contains_name(name)]
-            asked = checked_operations(NEWEST)[resource.resource_type]
+                covered = [
+                    name for name in covered if not STARRED_NAMES.contains_name_ignoring_glob(name)
+                ]
+            asked = checked_operations_by_resource_type(NEWEST)[resource.resource_type]
             for operation in set(OPERATIONS).intersection(asked).difference(cell.allowed_somewhere):
                 responses = {
                     naive(

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, Action, Actor
 from kafka_shim.authorizer.policy.expectation import parse_expectation
@@ -21,13 +21,13 @@ DENY = {"principal": "User:a", "deny": "Write", "topic": "team-x-", "pattern": "
 
 def verdict(rules: list[dict[str, Any]], like: object, **more: Any) -> Verdict:
     entry = {"principal": "User:a", "may": "Write", "topic": {"like": like}} | more
-    return ExpectationChecker(authorizer(parse_rules(rules))).check_expectation(
+    return ExpectationChecker(authorizer(parse_rules_or_objects(rules))).check_expectation(
         parse_expectation(entry, "1", NEWEST)
     )
 
 
 def examples(found: Verdict) -> list[str]:
-    return [response.sample_name for response in found.accesses]
+    return [response.sample_name for response in found.violating_or_confirming_accesses]
 
 
 def test_an_example_of_each_kind() -> None:
@@ -88,11 +88,17 @@ def test_verdicts_about_globs_agree_with_the_naive_engine(
         action = Action(Operation.READ, ResourceType.TOPIC, name)
         return {naive(acls, Actor("User:a", host), action, False) for host in hosts}
 
-    assert all(pattern.fullmatch(response.sample_name) for response in found.accesses)
+    assert all(
+        pattern.fullmatch(response.sample_name)
+        for response in found.violating_or_confirming_accesses
+    )
     if found.holds:
         names = [name for name in boundary_names(acls) if name and pattern.fullmatch(name)]
         starred = wanted and glob.startswith("*")  # an ALLOW on literal `*` may not cover these
         for name in names:
             assert (starred and name.startswith("*")) or responses(name) <= {wanted}, name
     else:
-        assert any((not wanted) in responses(response.sample_name) for response in found.accesses)
+        assert any(
+            (not wanted) in responses(response.sample_name)
+            for response in found.violating_or_confirming_accesses
+        )

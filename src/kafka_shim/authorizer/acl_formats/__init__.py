@@ -65,7 +65,7 @@ def parse_acls(text: str, format_name: str | None = None) -> list[Acl]:
 
 def parse_acls_with_lines(text: str, format_name: str | None = None) -> list[AclWithLine]:
     """Return the ACLs of a text with their lines, including duplicates."""
-    known = format_name or detect_format(text)
+    known = format_name or detect_format_or_default_yaml(text)
     module = import_module(f"{__name__}.{_module_name_of_format(known)}")
     reader = cast("Callable[[str], list[AclWithLine]]", module.parse_acls)
     try:
@@ -83,7 +83,7 @@ def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> li
     return cast("list[str]", module.kinds_and_names_of_resources_without_acls(text, format_name))
 
 
-def format_acls(acls: Iterable[Acl], format_name: str) -> str:
+def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
     """Return ACLs as text. Raise AclTextError if the format cannot express one of them."""
     module = import_module(f"{__name__}.{_module_name_of_format(format_name)}")
     writer = cast("Callable[[list[Acl]], str]", module.format_acls)
@@ -97,7 +97,7 @@ def format_acls(acls: Iterable[Acl], format_name: str) -> str:
     return text
 
 
-def detect_format(text: str, file_name: str = "") -> str:
+def detect_format_or_default_yaml(text: str, file_name: str = "") -> str:
     """Return the format of a text, detected from its content, else from the name of its file."""
     for form, sign in _SIGNS.items():
         if re.search(sign, text, re.MULTILINE):

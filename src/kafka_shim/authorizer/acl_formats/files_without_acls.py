@@ -8,7 +8,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_formats import jikkou
 from kafka_shim.authorizer.acl_formats.documents import kubernetes_resources, load_documents
 from kafka_shim.authorizer.acl_formats.hcl import (
-    check_block_has_no_acls,
+    check_block_is_known_and_has_no_acls,
     is_acl_resource_type,
     is_local_module_used_once,
     module_source_or_empty,
@@ -50,7 +50,7 @@ def _describe_terraform_without_acls(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
         for block in parse_blocks(text):
-            check_block_has_no_acls(block)
+            check_block_is_known_and_has_no_acls(block)
             kinds[(block.labels or ("",))[0] if block.keyword == "resource" else block.keyword] = (
                 None
             )

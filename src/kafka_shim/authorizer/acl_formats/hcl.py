@@ -68,10 +68,10 @@ def parse_resources_collecting_errors(
                     attributes = _attributes_of_block(block, name, known_attributes, errors)
                     yield TerraformResource(name, attributes, block.line)
                 else:
-                    check_block_has_no_acls(block)
+                    check_block_is_known_and_has_no_acls(block)
 
 
-def check_block_has_no_acls(block: Block) -> None:
+def check_block_is_known_and_has_no_acls(block: Block) -> None:
     """Raise AclTextError for a block that may be about ACLs but is not supported."""
     name = " ".join((block.keyword, *block.labels))
     if block.keyword == "module" and not is_local_module_used_once(block):
@@ -132,7 +132,7 @@ def format_resource_block(resource_type: str, name: str, attributes: Mapping[str
     return f'resource "{resource_type}" "{name}" {{\n{"".join(lines)}}}\n'
 
 
-def resource_name_for_acl(acl: Acl) -> str:
+def terraform_resource_name_for_acl(acl: Acl) -> str:
     """Return a name for an ACL's resource that depends only on the ACL, so that it does not change.
 
     Examples are `allow_alice_read_topic_orders`, `topics_orders-` for a prefix, and `every-topic`
@@ -201,13 +201,13 @@ def _attributes_of_block(
                     raise AclTextError(
                         f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
                     )
-            attributes[key] = _text_value_at(tokens, at + 2)
+            attributes[key] = _text_if_whole_value_at(tokens, at + 2)
             at += 1
         at += 1
     return attributes
 
 
-def _text_value_at(tokens: Sequence[Token], position: int) -> str | None:
+def _text_if_whole_value_at(tokens: Sequence[Token], position: int) -> str | None:
     """Return the text that begins here if it is the whole value, else None."""
     if position >= len(tokens) or tokens[position].kind != "text":
         return None

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_formats.hcl import (
     format_resource_block,
     parse_resources_collecting_errors,
     require_text_attribute,
-    resource_name_for_acl,
+    terraform_resource_name_for_acl,
 )
 from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
@@ -60,7 +60,9 @@ def parse_acls(text: str) -> list[AclWithLine]:
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
-    return "\n".join(_format_acl_resource(resource_name_for_acl(acl), acl) for acl in acls)
+    return "\n".join(
+        _format_acl_resource(terraform_resource_name_for_acl(acl), acl) for acl in acls
+    )
 
 
 def _format_acl_resource(name: str, acl: Acl) -> str:

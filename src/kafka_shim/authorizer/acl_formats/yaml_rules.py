@@ -59,7 +59,7 @@ def format_acls(acls: Iterable[Acl]) -> str:
     return "acls:\n" + "".join(f"  - {line}\n" for line in lines) if lines else "acls: []\n"
 
 
-def parse_rules(content: Any) -> list[Acl]:
+def parse_rules_or_objects(content: Any) -> list[Acl]:
     """Read a list of rules or objects (as in `json`), or a mapping
     with such a list under `acls`.
     """
@@ -144,16 +144,16 @@ def _parse_rule_with_lines(rule: object, where: str) -> list[AclWithLine]:
     if "principal" not in fields or not (fields.keys() & _PERMISSION_KEYS):
         raise AclTextError(f"{where}: a rule needs `principal`, and `allow` or `deny`")
     try:
-        return _combine_rule_fields(fields, resources[0], rule)
+        return _acls_of_all_combinations(fields, resources[0], rule)
     except AclTextError as error:
         raise AclTextError(f"{where}: {error.message}", error.line, error.further_errors) from error
 
 
-def _combine_rule_fields(
+def _acls_of_all_combinations(
     fields: Mapping[str, object], resource: str, rule: Mapping[Any, Any]
 ) -> list[AclWithLine]:
     resource_type = _RESOURCE_KEYS[resource]
-    names = _texts_under_key(
+    names = _parse_string_or_strings(
         fields[resource], resource, CLUSTER_NAME if resource == "cluster" else None
     )
     pattern = fields.get("pattern")
@@ -172,9 +172,9 @@ def _combine_rule_fields(
     ]
     return [
         (Acl(resource_type, name, pattern_type, principal, host, operation, permission), line)
-        for principal in _texts_under_key(fields["principal"], "principal")
+        for principal in _parse_string_or_strings(fields["principal"], "principal")
         for name in names
-        for host in _texts_under_key(fields.get("host", WILDCARD), "host")
+        for host in _parse_string_or_strings(fields.get("host", WILDCARD), "host")
         for permission, operation, line in operations
     ]
 
@@ -183,7 +183,7 @@ def _parse_operations_with_lines(
     value: object, key: str, rule: Mapping[Any, Any]
 ) -> Iterator[tuple[Operation, int]]:
     """Return the operations under a key with their lines."""
-    texts = _texts_under_key(value, key)
+    texts = _parse_string_or_strings(value, key)
     for text, line in zip(
         texts, lines_of_items_or_single_value(rule, key, len(texts)), strict=True
     ):
@@ -191,12 +191,12 @@ def _parse_operations_with_lines(
             yield parse_operation(text), line
 
 
-def _texts_under_key(value: object, name: str, default: str | None = None) -> list[str]:
+def _parse_string_or_strings(value: object, key: str, default: str | None = None) -> list[str]:
     if value is None and default is not None:
         return [default]
     texts = value if isinstance(value, list | tuple) else [value]
     if not texts or not all(isinstance(item, str) for item in texts):
-        raise AclTextError(f"`{name}` must be a string or a list of strings, not `{value}`")
+        raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")
     return cast("list[str]", list(texts))
 
 

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
-    checked_operations,
+    checked_operations_by_resource_type,
     hosts_in_acls_of_principal_and_wildcard,
     operations_checked_for_any_resource,
     raise_if_prefixes_are_overlooked,
@@ -64,8 +64,11 @@ class AccessChange(msgspec.Struct, frozen=True):
             and self.resource_type is action.resource_type
             and action.operation in self.operations
             and self.applies_to_actor(actor)
-            and self.names.contains_name(action.resource_name)
-            and not any(names.contains_name(action.resource_name) for names in self.except_names)
+            and self.names.contains_name_ignoring_glob(action.resource_name)
+            and not any(
+                names.contains_name_ignoring_glob(action.resource_name)
+                for names in self.except_names
+            )
         )
 
     def applies_to_actor(self, actor: Actor) -> bool:
@@ -107,7 +110,7 @@ def access_changes(
 class _DecisionComparison:
     def __init__(self, old: StandardAuthorizer, new: StandardAuthorizer, release: str) -> None:
         self._old, self._new = old, new
-        self._operations = checked_operations(release)
+        self._operations = checked_operations_by_resource_type(release)
         self._by_type = operations_checked_for_any_resource(release)
 
     def changes_on_resource_type(

@@ -118,5 +118,5 @@ def _acl_is_within_access(acl: Acl, access: PolicyAccess) -> bool:
         acl.principal == access.principal
         and acl.operation is access.operation
         and acl.host == access.host
-        and access.names.includes_all_of(names_covered_by_acl(acl))
+        and access.names.includes_all_of_ignoring_glob(names_covered_by_acl(acl))
     )

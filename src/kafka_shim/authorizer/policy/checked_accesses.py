@@ -35,7 +35,7 @@ def raise_if_prefixes_are_overlooked(authorizer: StandardAuthorizer) -> None:
 
 
 @cache
-def checked_operations(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
+def checked_operations_by_resource_type(release: str) -> dict[ResourceType, tuple[Operation, ...]]:
     """Return the operations that brokers of a release check, by resource type."""
     rules = acl_rules_of_release(release)
     operations = {

@@ -35,7 +35,7 @@ class PrincipalBoundaries(msgspec.Struct):
             self.is_sorted = True
         at = bisect_left(self.names, region.text, key=_name_set_text)
         while at < len(self.names) and self.names[at].text.startswith(region.text):
-            if region.includes_all_of(self.names[at]):
+            if region.includes_all_of_ignoring_glob(self.names[at]):
                 yield self.names[at]
             at += 1
 

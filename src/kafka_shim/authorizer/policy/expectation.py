@@ -16,7 +16,7 @@ from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
 from kafka_shim.authorizer.model import WILDCARD, is_principal
 from kafka_shim.authorizer.networks import is_valid_acl_host
 from kafka_shim.authorizer.operations import supported_operations
-from kafka_shim.authorizer.policy.checked_accesses import checked_operations
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, NameSet
 from kafka_shim.authorizer.policy.profiles import (
     PROFILES,
@@ -75,7 +75,7 @@ class Expectation(msgspec.Struct, frozen=True):
     """
 
     kind: ExpectationKind
-    text: str
+    description: str
     release: str
     principals: tuple[str, ...] = ()
     clauses: tuple[AccessClause, ...] = ()
@@ -131,11 +131,11 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     kinds = {"nobody-but": ExpectationKind.NOBODY_BUT, "only": ExpectationKind.ONLY}
     kind = kinds.get(subject_keys[0], ExpectationKind.MAY_NOT if is_no else ExpectationKind.MAY)
     is_one_request = verb_keys[0] in ("can", "cannot")
-    words = parse_texts(fields[verb_keys[0]], verb_keys[0])
+    words = parse_string_or_strings(fields[verb_keys[0]], verb_keys[0])
     clauses = (_clauses_of_profiles if is_one_request else _clauses_of_operations)(
         words, fields, release
     )
-    principals = parse_texts(
+    principals = parse_string_or_strings(
         fields[subject_keys[0]], subject_keys[0], may_be_empty=subject_keys[0] == "nobody-but"
     )
     for principal in principals:
@@ -164,7 +164,7 @@ def _clauses_of_operations(
     clauses = []
     for word in words:
         operation = parse_operation(word)
-        known = checked_operations(release).get(resource_type, ())
+        known = checked_operations_by_resource_type(release).get(resource_type, ())
         operations = (
             supported_operations(resource_type) if operation is Operation.ALL else (operation,)
         )
@@ -225,7 +225,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     if len(resource_keys) > 1 or len(permission_keys) > 1:
         raise AclTextError("`no-acl` accepts one resource, and one of allow and deny")
     words = (
-        parse_texts(filters[permission_keys[0]], permission_keys[0])
+        parse_string_or_strings(filters[permission_keys[0]], permission_keys[0])
         if permission_keys and filters[permission_keys[0]] is not None
         else []
     )
@@ -236,7 +236,11 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         else ()
     )
     forbidden_acls = ForbiddenAcls(
-        tuple(parse_texts(filters["principal"], "principal") if "principal" in filters else ()),
+        tuple(
+            parse_string_or_strings(filters["principal"], "principal")
+            if "principal" in filters
+            else ()
+        ),
         {"allow": Permission.ALLOW, "deny": Permission.DENY}[permission_keys[0]]
         if permission_keys
         else None,
@@ -257,7 +261,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
 
 
 def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
-    hosts = parse_texts(fields["host"], "host") if "host" in fields else []
+    hosts = parse_string_or_strings(fields["host"], "host") if "host" in fields else []
     for host in hosts:
         if not is_valid_acl_host(host):
             raise AclTextError(f"host: invalid `{host}`; expected an address, a network or `*`")
@@ -277,13 +281,14 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
         if "like" in value:
             return [
                 parse_glob_with_asterisk(text, resource_key)
-                for text in parse_texts(value["like"], f"{resource_key}: like")
+                for text in parse_string_or_strings(value["like"], f"{resource_key}: like")
             ]
         return [
-            NameSet(name) for name in parse_texts(value.get("literal"), f"{resource_key}: literal")
+            NameSet(name)
+            for name in parse_string_or_strings(value.get("literal"), f"{resource_key}: literal")
         ]
     name_sets = []
-    for text in parse_texts(value, resource_key):
+    for text in parse_string_or_strings(value, resource_key):
         if text == WILDCARD:
             name_sets.append(ALL_NAMES)
         elif text.endswith(WILDCARD):
@@ -301,7 +306,7 @@ def parse_glob_with_asterisk(text: str, key: str) -> NameSet:
     return NameSet(stem, is_prefix=True, glob=text)
 
 
-def parse_texts(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
+def parse_string_or_strings(value: object, key: str, *, may_be_empty: bool = False) -> list[str]:
     values = value if isinstance(value, list | tuple) else [value]
     if (not values and not may_be_empty) or not all(isinstance(t, str) and t for t in values):
         raise AclTextError(f"`{key}` must be a string or a list of strings, not `{value}`")

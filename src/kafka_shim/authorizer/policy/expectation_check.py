@@ -53,17 +53,15 @@ class CheckedAccess(msgspec.Struct, frozen=True):
 
 
 class Verdict(msgspec.Struct, frozen=True):
-    """Whether an expectation holds; `accesses` are those that violate it, or else confirm
-    it.
+    """Whether an expectation holds; the accesses violate it, or confirm it if it holds.
 
-    The `steps` together make it hold; there are none if a super user prevents that. `acls` are ACLs
-    that must not exist.
+    The `steps` together make it hold; there are none if a super user prevents that.
     """
 
     expectation: Expectation
     holds: bool
-    accesses: tuple[CheckedAccess, ...] = ()
-    acls: tuple[Acl, ...] = ()
+    violating_or_confirming_accesses: tuple[CheckedAccess, ...] = ()
+    existing_forbidden_acls: tuple[Acl, ...] = ()
     steps: tuple[Step, ...] = ()
 
 
@@ -91,7 +89,9 @@ class ExpectationChecker:
         if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
             acls = tuple(self._existing_forbidden_acls(expectation.forbidden_acls))
             removals = tuple(Step(is_addition=False, acl=acl) for acl in acls)
-            return Verdict(expectation, holds=not acls, acls=acls, steps=removals)
+            return Verdict(
+                expectation, holds=not acls, existing_forbidden_acls=acls, steps=removals
+            )
         all_violations: list[tuple[CheckedAccess, bool]] = []
         confirmations: list[CheckedAccess] = []
         for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
@@ -102,7 +102,9 @@ class ExpectationChecker:
             all_violations += [(access, expect_allowed) for access in violations]
             confirmations += () if violations else accesses
         if not all_violations:
-            return Verdict(expectation, holds=True, accesses=tuple(confirmations))
+            return Verdict(
+                expectation, holds=True, violating_or_confirming_accesses=tuple(confirmations)
+            )
         # WRITE on a topic includes WRITE on any topic, so that needs no step
         named = [
             (access, expect_allowed)
@@ -115,7 +117,9 @@ class ExpectationChecker:
             for step in self._steps_to_correct(access, expectation, expect_allowed=expect_allowed)
         }
         responses = tuple(access for access, _ in all_violations)
-        return Verdict(expectation, holds=False, accesses=responses, steps=tuple(steps))
+        return Verdict(
+            expectation, holds=False, violating_or_confirming_accesses=responses, steps=tuple(steps)
+        )
 
     def _add_steps_made_necessary(self, verdict: Verdict) -> Verdict:
         """Add further steps that become necessary, such as a DENY in place of a removed broader
@@ -138,7 +142,7 @@ class ExpectationChecker:
     def _drop_unnecessary_steps(self, verdict: Verdict) -> Verdict:
         """Remove unnecessary steps, such as Describe beside Write."""
         steps = list(verdict.steps)
-        if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.acls:
+        if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.existing_forbidden_acls:
             return verdict
         for step in verdict.steps:
             rest = [other for other in steps if other != step]
@@ -240,7 +244,9 @@ class ExpectationChecker:
         )
         if expect_allowed and not clause.names.text:  # all names that literal `*` covers
             name_regions = [
-                region for region in name_regions if not STARRED_NAMES.includes_all_of(region.names)
+                region
+                for region in name_regions
+                if not STARRED_NAMES.includes_all_of_ignoring_glob(region.names)
             ]
         return (
             NameGlob(clause.names.glob).regions_resampled_to_match(name_regions)
@@ -283,7 +289,7 @@ class ExpectationChecker:
             names = NameSet(CLUSTER_NAME)
         elif need.any_name:
             names = ALL_NAMES
-        elif access.names is not None and STARRED_NAMES.includes_all_of(access.names):
+        elif access.names is not None and STARRED_NAMES.includes_all_of_ignoring_glob(access.names):
             names = access.names  # ACLs on `*` do not apply to it
         name = CLUSTER_NAME if resource_type is ResourceType.CLUSTER else access.sample_name
         wrong_access = PolicyAccess(

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
 from kafka_shim.authorizer.networks import canonical_address
-from kafka_shim.authorizer.policy.checked_accesses import checked_operations
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.authorizer.policy.redundant_acls import (
     AclRemovalEffects,
     find_covering_or_overruling_acl,
@@ -86,7 +86,7 @@ def find_probable_mistakes(
 def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[Finding]:
     """Yield findings that do not depend on other ACLs."""
     acl = located_acl.acl
-    checked = checked_operations(release).get(acl.resource_type, ())
+    checked = checked_operations_by_resource_type(release).get(acl.resource_type, ())
     if acl.operation is not Operation.ALL and acl.operation not in checked:
         names = ", ".join(camel_case(operation) for operation in checked)
         kind = camel_case(acl.resource_type)

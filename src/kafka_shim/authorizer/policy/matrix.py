@@ -7,7 +7,7 @@ import msgspec
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
 from kafka_shim.authorizer.policy.checked_accesses import (
-    checked_operations,
+    checked_operations_by_resource_type,
     raise_if_prefixes_are_overlooked,
     sample_host,
     sample_principal,
@@ -68,7 +68,7 @@ def access_matrix(
     """
     raise_if_prefixes_are_overlooked(authorizer)
     distinct = DecisionBoundaries(authorizer)
-    checked = checked_operations(release)
+    checked = checked_operations_by_resource_type(release)
     selected = set(operations) or set(Operation)
     return [
         MatrixRow(
@@ -137,5 +137,5 @@ def _sample_names(
     return [
         region.sample_name
         for region in name_regions
-        if not (is_all and STARRED_NAMES.includes_all_of(region.names))
+        if not (is_all and STARRED_NAMES.includes_all_of_ignoring_glob(region.names))
     ]

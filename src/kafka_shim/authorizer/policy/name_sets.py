@@ -25,11 +25,11 @@ class NameSet(msgspec.Struct, frozen=True, gc=False):
     is_prefix: bool = False
     glob: str = ""
 
-    def contains_name(self, name: str) -> bool:
+    def contains_name_ignoring_glob(self, name: str) -> bool:
         """Return whether a name is in the set, regardless of `glob`."""
         return name.startswith(self.text) if self.is_prefix else name == self.text
 
-    def includes_all_of(self, other: "NameSet") -> bool:
+    def includes_all_of_ignoring_glob(self, other: "NameSet") -> bool:
         """Return whether all names of the other set are in this one, regardless of `glob`."""
         if self.is_prefix:
             return other.text.startswith(self.text)
@@ -82,10 +82,14 @@ def divide_into_regions(
         return [NameRegion(NameSet(CLUSTER_NAME), CLUSTER_NAME, -1)]
     if not within.is_prefix:
         return [NameRegion(within, within.text, -1)]
-    dividing_names = {names for names in distinct_names if within.includes_all_of(names)}
+    dividing_names = {
+        names for names in distinct_names if within.includes_all_of_ignoring_glob(names)
+    }
     if not rules.wildcard_covers_starred_names:
         dividing_names |= {
-            names for names in (STARRED_NAMES, NameSet(WILDCARD)) if within.includes_all_of(names)
+            names
+            for names in (STARRED_NAMES, NameSet(WILDCARD))
+            if within.includes_all_of_ignoring_glob(names)
         }
     dividing_names.add(within)
     ordered = sorted(dividing_names, key=lambda names: (names.text, not names.is_prefix))
@@ -105,7 +109,7 @@ def _enclosing_prefix_positions(sorted_names: list[NameSet]) -> Iterator[int]:
     """Yield the position of the closest prefix around each, in lexical order."""
     enclosing: list[int] = []
     for at, names in enumerate(sorted_names):
-        while enclosing and not sorted_names[enclosing[-1]].includes_all_of(names):
+        while enclosing and not sorted_names[enclosing[-1]].includes_all_of_ignoring_glob(names):
             enclosing.pop()
         yield enclosing[-1] if enclosing else -1
         if names.is_prefix:
@@ -170,7 +174,7 @@ class NameGlob:
             if (
                 name
                 and self.matches(name)
-                and not any(other.contains_name(name) for other in inner_names)
+                and not any(other.contains_name_ignoring_glob(name) for other in inner_names)
             ):
                 return name
         return None

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_deny_includes,
 )
 from kafka_shim.authorizer.policy.checked_accesses import (
-    checked_operations,
+    checked_operations_by_resource_type,
     operations_checked_for_any_resource,
     raise_if_prefixes_are_overlooked,
     sample_host,
@@ -42,7 +42,7 @@ class AclRemovalEffects:
             store=AclStore(authorizer.store),
         )
         self._distinct = DecisionBoundaries(authorizer)
-        self._operations = checked_operations(release)
+        self._operations = checked_operations_by_resource_type(release)
         self._by_type = operations_checked_for_any_resource(release)
 
     def decisions_if_unchanged_without(self, acl: Acl) -> list[Decision] | None:

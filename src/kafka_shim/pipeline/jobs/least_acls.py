@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -210,7 +210,7 @@ def _prefix_notes(acls: list[Acl]) -> list[str]:
 
 def _format_acls(acls: list[Acl], form: str) -> str:
     try:
-        return format_acls(acls, form)
+        return format_acls_losslessly(acls, form)
     except AclTextError as error:
         raise PipelineError(f"--format {form}: {error}") from error
 

@@ -11,7 +11,7 @@ from typing import TextIO
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.command_options import (
     add_action_options,
     add_operation_principal_and_shorthand_options,
@@ -141,7 +141,10 @@ def _convert_acl_file(args: argparse.Namespace) -> int:
     if form is None:
         raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
     try:
-        print(format_acls(read_acl_file(args.acls, "--acls", args.input_format), form), end="")
+        print(
+            format_acls_losslessly(read_acl_file(args.acls, "--acls", args.input_format), form),
+            end="",
+        )
     except AclTextError as error:
         raise ConfigError(f"--format {form}: {error}") from error
     return 0
@@ -198,7 +201,7 @@ def _list_acls(client: Client, args: argparse.Namespace) -> None:
     acls = _matching_acls_of_broker(client, resource_filters_of_options(args))
     if args.json or args.format:
         wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        print(format_acls(_sorted_acls(wanted), args.format or "json"), end="")
+        print(format_acls_losslessly(_sorted_acls(wanted), args.format or "json"), end="")
         return
     if not principals:
         print(

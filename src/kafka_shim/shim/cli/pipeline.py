@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import format_acls
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly
 from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
 from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.usage import UsageError, run_reporting_errors
@@ -44,7 +44,7 @@ def _replace_broker_by_acl_file(args: argparse.Namespace, acl_file: Path) -> Non
     with connect_with_options(args) as client:
         acls = [acl for acl in describe_acls(client) if has_known_concrete_fields(acl)]
         args.kafka_version = args.kafka_version or most_similar_release(client.versions)
-    acl_file.write_text(format_acls(acls, _FORM), encoding="utf-8")
+    acl_file.write_text(format_acls_losslessly(acls, _FORM), encoding="utf-8")
     args.acls = str(acl_file)
     args.bootstrap_server = None
 

@@ -6,9 +6,9 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls, parse_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
@@ -238,7 +238,10 @@ class BrokerControl:
         acls = list(authorizer_or_409(self._cluster).acls(AclFilter()))
         try:
             return await run_in_time_slices(
-                lambda slices: {"form": form, "text": slices.offload(format_acls, acls, form)}
+                lambda slices: {
+                    "form": form,
+                    "text": slices.offload(format_acls_losslessly, acls, form),
+                }
             )
         except AclTextError as error:
             raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
@@ -324,7 +327,7 @@ def _topic_row(topic: Topic) -> dict[str, Any]:
 
 def _parse_acl_rules(rules: AclRules) -> list[Acl]:
     try:
-        return parse_rules(rules.acls)
+        return parse_rules_or_objects(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
 

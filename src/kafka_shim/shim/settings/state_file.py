@@ -30,7 +30,7 @@ from kafka_shim.authorizer.acl_formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
 )
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.config import InitialGroup, InitialTopic
@@ -107,7 +107,7 @@ def _parse_acls(value: Any) -> tuple[Acl, ...]:
     if value is None:
         return ()
     try:
-        return tuple(dict.fromkeys(parse_rules({"acls": value})))
+        return tuple(dict.fromkeys(parse_rules_or_objects({"acls": value})))
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
 

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.authorizer import (
     Authorizer,
     StandardAuthorizer,
 )
-from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES, load_authorizer
+from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES, load_and_configure_authorizer
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind_to_release
 from kafka_shim.protocol.enums import ApiKey
@@ -106,7 +106,7 @@ def configured_policy(
             late.configure(settings)
             return AuthorizationPolicy(release, late, rules)
         return AuthorizationPolicy(
-            release, load_authorizer(config.authorizer, settings, rules), rules
+            release, load_and_configure_authorizer(config.authorizer, settings, rules), rules
         )
     except ValueError as error:
         raise ConfigError(str(error)) from error

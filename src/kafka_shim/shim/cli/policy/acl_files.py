@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from kafka_shim.authorizer.acl_formats import (
-    detect_format,
+    detect_format_or_default_yaml,
     kinds_and_names_of_resources_without_acls,
     parse_acls_with_lines,
 )
@@ -73,7 +73,7 @@ def _located_acls_of_file(file: TextFile) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")
-    form = detect_format(text, path)
+    form = detect_format_or_default_yaml(text, path)
     try:
         acls_with_lines = parse_acls_with_lines(text, form)
     except AclTextError as error:

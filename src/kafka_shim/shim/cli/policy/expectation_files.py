@@ -13,7 +13,11 @@ from kafka_shim.authorizer.acl_formats.fields import ErrorCollector
 from kafka_shim.authorizer.acl_formats.values_with_lines import ListWithLines
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
-from kafka_shim.authorizer.policy.expectation import Expectation, parse_expectation, parse_texts
+from kafka_shim.authorizer.policy.expectation import (
+    Expectation,
+    parse_expectation,
+    parse_string_or_strings,
+)
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
@@ -53,11 +57,13 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
             raise AclTextError("expected a list of expectations, at the top or below `expect`")
         if "release" in header:
             release = parse_minor_release(str(header["release"]))
-        super_users = parse_texts(header.get("super-users", []), "super-users", may_be_empty=True)
+        super_users = parse_string_or_strings(
+            header.get("super-users", []), "super-users", may_be_empty=True
+        )
         for principal in super_users:
             if not is_principal(principal):
                 raise AclTextError(f"super-users: `{principal}`: expected Type:name")
-        acls = parse_texts(header.get("acls", []), "acls", may_be_empty=True)
+        acls = parse_string_or_strings(header.get("acls", []), "acls", may_be_empty=True)
     except ValueError as error:
         raise _input_error_with_lines(path, error) from error
     lines = content.lines if isinstance(content, ListWithLines) else lines

@@ -7,7 +7,7 @@ and the new ACLs both allow is allowed, and nothing that neither allows.
 from collections.abc import Iterable, Mapping, Sequence
 from types import MappingProxyType
 
-from kafka_shim.authorizer.acl_formats import format_acls, jikkou, strimzi
+from kafka_shim.authorizer.acl_formats import format_acls_losslessly, jikkou, strimzi
 from kafka_shim.authorizer.acl_formats.documents import dump_yaml_documents
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.remedy import Step
@@ -30,14 +30,14 @@ def format_two_stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) 
     removed = [step.acl for step in steps if not step.is_addition]
     gone = "\n".join(_commented_acl_resource(acl, form, old[acl]) for acl in removed)
     return (
-        format_acls(added, form) if added else "",
+        format_acls_losslessly(added, form) if added else "",
         f"# remove these resources:\n{gone}" if removed else "",
     )
 
 
 def _commented_acl_resource(acl: Acl, form: str, place: str) -> str:
     """Return the ACL's resource as comment lines, with its place first."""
-    lines = (place and f"# {place}", *format_acls([acl], form).splitlines())
+    lines = (place and f"# {place}", *format_acls_losslessly([acl], form).splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 

@@ -45,13 +45,13 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
     state = "ok  " if verdict.holds else "FAIL"
-    yield f"{state} {judged.file_and_line}: {verdict.expectation.text}"
+    yield f"{state} {judged.file_and_line}: {verdict.expectation.description}"
     yield from (f"     {line}" for line in _reason_lines(verdict))
 
 
 def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
-    message = "\n".join((judged.verdict.expectation.text, *_reason_lines(judged.verdict)))
+    message = "\n".join((judged.verdict.expectation.description, *_reason_lines(judged.verdict)))
     return github("error", judged.located.path, judged.located.line, message)
 
 
@@ -70,11 +70,13 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
     return {
         "file": judged.located.path,
         "line": judged.located.line,
-        "expectation": verdict.expectation.text,
+        "expectation": verdict.expectation.description,
         "release": verdict.expectation.release,
         "held": verdict.holds,
-        "responses": [_response_object(response) for response in verdict.accesses],
-        "acls": acls_to_objects(verdict.acls),
+        "responses": [
+            _response_object(response) for response in verdict.violating_or_confirming_accesses
+        ],
+        "acls": acls_to_objects(verdict.existing_forbidden_acls),
         "to_hold": [
             {
                 "action": "add" if step.is_addition else "remove",
@@ -94,16 +96,25 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
 def _reason_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
-            _deciding_rule_text(response.decision) for response in verdict.accesses
+            _deciding_rule_text(response.decision)
+            for response in verdict.violating_or_confirming_accesses
         )
         shown = list(rules)[:RULES_MAX]
         yield from (f"because: {rule}" for rule in shown)
         if len(rules) > len(shown):
             yield f"and {len(rules) - len(shown)} more"
         return
-    yield from (f"there is {acl_sentence(acl)}" for acl in verdict.acls[:SHOWN_MAX])
-    yield from (_response_text(response) for response in verdict.accesses[:SHOWN_MAX])
-    left = max(len(verdict.acls), len(verdict.accesses)) - SHOWN_MAX
+    yield from (
+        f"there is {acl_sentence(acl)}" for acl in verdict.existing_forbidden_acls[:SHOWN_MAX]
+    )
+    yield from (
+        _response_text(response)
+        for response in verdict.violating_or_confirming_accesses[:SHOWN_MAX]
+    )
+    left = (
+        max(len(verdict.existing_forbidden_acls), len(verdict.violating_or_confirming_accesses))
+        - SHOWN_MAX
+    )
     if left > 0:
         yield f"and {left} more"
     if not verdict.steps:
@@ -147,7 +158,7 @@ def _response_object(response: CheckedAccess) -> dict[str, Any]:
 
 
 def _junit_test_case(judged: JudgedExpectation) -> str:
-    text, verdict = judged.verdict.expectation.text, judged.verdict
+    text, verdict = judged.verdict.expectation.description, judged.verdict
     head = (
         f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
         f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_acls as write_commands
 from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
@@ -62,6 +62,6 @@ def print_acls_in_format(
     if format_name in _WITH_OPTIONAL:
         return _WITH_OPTIONAL[format_name](acls, optional, facts), 0
     try:
-        return format_acls(acls, format_name), len(optional)
+        return format_acls_losslessly(acls, format_name), len(optional)
     except AclTextError as error:
         raise ConfigError(f"--format {format_name}: {error}") from error
