@@ -448,7 +448,9 @@ class Cluster:
     def set_feature_level(self, name: str, level: int) -> None:
         """Set the finalised level of a feature, which ApiVersions returns."""
         self.features = tuple(
-            msgspec.structs.replace(feature, level=level) if feature.name == name else feature
+            msgspec.structs.replace(feature, finalized_level=level)
+            if feature.name == name
+            else feature
             for feature in self.features
         )
 
