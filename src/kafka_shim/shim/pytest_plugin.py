@@ -5,8 +5,9 @@ nothing.
 """
 
 import sys
+import warnings
 from collections.abc import Callable, Generator, Iterator, Mapping
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -63,9 +64,10 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     Its process is shared by the tests of the session. Parametrize it indirectly to choose the
     release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
-    broker = _shared_broker_after_reset(request.config, getattr(request, "param", None))
-    for marker in request.node.iter_markers("kafka_acls"):
-        broker.acls.add(*marker.args, **marker.kwargs)
+    with _warnings_at(request.node):
+        broker = _shared_broker_after_reset(request.config, getattr(request, "param", None))
+        for marker in request.node.iter_markers("kafka_acls"):
+            broker.acls.add(*marker.args, **marker.kwargs)
     _note_broker_of_test(request.node, broker)
     return broker
 
@@ -73,7 +75,8 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
 @pytest.fixture(scope="session")
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker for all tests of the session, which only tests themselves reset."""
-    broker = _start_broker(request.config, getattr(request, "param", None))
+    with _warnings_at(request.node):
+        broker = _start_broker(request.config, getattr(request, "param", None))
     yield broker
     broker.stop()
 
@@ -174,6 +177,16 @@ def _note_broker_of_test(
 ) -> None:
     entry = (broker, last_request, last_authentication)
     node.stash.setdefault(_IN_USE, []).append(entry)
+
+
+@contextmanager
+def _warnings_at(node: Any) -> Iterator[None]:
+    """Report warnings at the line of the test, which no frame of the stack has."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        yield
+    for each in caught:
+        node.warn(each.message)
 
 
 def _shared_broker_after_reset(config: pytest.Config, param: Any) -> "KafkaBroker":

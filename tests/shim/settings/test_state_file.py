@@ -36,6 +36,15 @@ def read(folder: Path, text: str) -> InitialState:
 
 
 def test_a_complete_file_is_read(tmp_path: Path) -> None:
+    acl = Acl(
+        ResourceType.TOPIC,
+        "orders",
+        PatternType.LITERAL,
+        "User:alice",
+        "*",
+        Operation.WRITE,
+        Permission.ALLOW,
+    )
     assert read(tmp_path, WHOLE) == InitialState(
         users={"alice": "alice-secret"},
         super_users=("User:admin",),
@@ -44,17 +53,7 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
             InitialTopic("payments"),
             InitialTopic("audit", 2),
         ),
-        acls=(
-            Acl(
-                ResourceType.TOPIC,
-                "orders",
-                PatternType.LITERAL,
-                "User:alice",
-                "*",
-                Operation.WRITE,
-                Permission.ALLOW,
-            ),
-        ),
+        acls_with_lines=((acl, 10), (acl, 11)),
         groups=(InitialGroup("billing", {"orders": {0: 42, 2: 0}}),),
         client_metrics={
             "latencies": {"metrics": "org.apache.kafka.producer.", "interval.ms": "5000"}

@@ -51,7 +51,7 @@ _DERIVING = {
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    return _parse_rules_with_lines(load_document(text, with_lines=True))
+    return parse_rules_with_lines(load_document(text, with_lines=True))
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
@@ -63,10 +63,10 @@ def parse_rules_or_objects(content: Any) -> list[Acl]:
     """Read a list of rules or objects (as in `json`), or a mapping
     with such a list under `acls`.
     """
-    return [acl for acl, _ in _parse_rules_with_lines(content)]
+    return [acl for acl, _ in parse_rules_with_lines(content)]
 
 
-def _parse_rules_with_lines(content: Any) -> list[AclWithLine]:
+def parse_rules_with_lines(content: Any) -> list[AclWithLine]:
     if isinstance(content, Mapping):
         if "acls" not in content:
             raise AclTextError(_message_about_file_of_other_tool(content) or _NO_KEY)

@@ -1,8 +1,10 @@
 """The accesses that brokers check, and samples that stand for unnamed principals and hosts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
+from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -46,6 +48,29 @@ def checked_operations_by_resource_type(release: str) -> dict[ResourceType, tupl
         for need in bound.needs:
             operations.setdefault(need.resource_type, set()).add(need.operation)
     return {kind: tuple(sorted(operations[kind])) for kind in sorted(operations)}
+
+
+def ineffective_operation_message(acl: Acl, release: str) -> str | None:
+    """Return why an ACL can neither allow nor deny anything: brokers never check its operation on
+    its resource type. Return None if they do.
+    """
+    checked = checked_operations_by_resource_type(release).get(acl.resource_type, ())
+    if acl.operation is Operation.ALL or acl.operation in checked:
+        return None
+    names = ", ".join(camel_case(operation) for operation in checked)
+    return f"{camel_case(acl.resource_type)} has no such operation; it has {names}"
+
+
+def ineffective_acl_messages(
+    acls_with_lines: Iterable[AclWithLine], release: str
+) -> Iterator[tuple[int | None, str]]:
+    """Yield the line and a message for each ACL that can neither allow nor deny anything."""
+    for acl, line in acls_with_lines:
+        message = ineffective_operation_message(acl, release)
+        if message is not None:
+            operation, kind = camel_case(acl.operation), camel_case(acl.resource_type)
+            about = f"`{acl.principal}` for {operation} on {kind} `{acl.resource_name}`"
+            yield line, f"the ACL of {about} has no effect: {message}"
 
 
 @cache

@@ -6,14 +6,13 @@ from typing import Final
 
 import msgspec
 
-from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Decision, DecisionReason
 from kafka_shim.authorizer.networks import canonical_address
-from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
+from kafka_shim.authorizer.policy.checked_accesses import ineffective_operation_message
 from kafka_shim.authorizer.policy.redundant_acls import (
     AclRemovalEffects,
     find_covering_or_overruling_acl,
@@ -86,11 +85,9 @@ def find_probable_mistakes(
 def _findings_in_acl_itself(located_acl: LocatedAcl, release: str) -> Iterator[Finding]:
     """Yield findings that do not depend on other ACLs."""
     acl = located_acl.acl
-    checked = checked_operations_by_resource_type(release).get(acl.resource_type, ())
-    if acl.operation is not Operation.ALL and acl.operation not in checked:
-        names = ", ".join(camel_case(operation) for operation in checked)
-        kind = camel_case(acl.resource_type)
-        yield Finding("operation", located_acl, f"{kind} has no such operation; it has {names}")
+    message = ineffective_operation_message(acl, release)
+    if message is not None:
+        yield Finding("operation", located_acl, message)
     for message in (
         _misleading_or_unmatchable_name_message(acl),
         _wildcard_in_principal_message(acl),

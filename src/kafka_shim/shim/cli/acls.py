@@ -36,6 +36,7 @@ from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_outp
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
+from kafka_shim.shim.cli.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.shim.cli.error_output import print_error, shortened_and_escaped
 from kafka_shim.shim.cli.usage import UsageError, parse_release_option
@@ -43,7 +44,7 @@ from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import escape_control_characters
-from kafka_shim.shim.settings.input_files import read_acl_file
+from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 
 DESCRIPTION = """\
 List, add and remove ACLs, with the options and the output of kafka-acls. The broker can be
@@ -141,13 +142,18 @@ def _convert_acl_file(args: argparse.Namespace) -> int:
     if form is None:
         raise UsageError(f"--format is missing: expected one of {', '.join(FORMATS)}")
     try:
-        print(
-            format_acls_losslessly(read_acl_file(args.acls, "--acls", args.input_format), form),
-            end="",
-        )
+        print(format_acls_losslessly(_read_acls_with_warnings(args), form), end="")
     except AclTextError as error:
         raise ConfigError(f"--format {form}: {error}") from error
     return 0
+
+
+def _read_acls_with_warnings(args: argparse.Namespace) -> list[Acl]:
+    """Return the distinct ACLs of the file; warn about those that can have no effect."""
+    acls_with_lines = read_acl_file_with_lines(args.acls, "--acls", args.input_format)
+    if not args.remove:
+        warn_about_ineffective_acls(acls_with_lines, args.acls, args.kafka_version)
+    return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
 
 
 def _run_on_broker(args: argparse.Namespace) -> int:
@@ -190,7 +196,7 @@ def _acls_of_file_by_resource(args: argparse.Namespace) -> AclsByResourceFilter:
             "--acls cannot be combined with options that describe an ACL, such as --topic"
         )
     acls_by_resource: AclsByResourceFilter = {}
-    for acl in read_acl_file(args.acls, "--acls", args.input_format):
+    for acl in _read_acls_with_warnings(args):
         resource = AclFilter(acl.resource_type, acl.resource_name, acl.pattern_type)
         acls_by_resource.setdefault(resource, []).append(acl)
     return acls_by_resource

@@ -6,9 +6,10 @@ the environment over the --config file. The contents of --state are added to all
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli.config_sources import (
     configured_listeners,
@@ -219,11 +220,13 @@ def config_from_arguments(
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
     fields["topics"] = tuple(_parse_topic(text) for text in args.topic or ())
-    fields["acls"] = _read_acls_if_given(args.acls)
+    fields["acls"] = _read_acls_if_given(args)
     if args.state is not None:
         from kafka_shim.shim.settings.state_file import read_state_file
 
-        _add_state_file_content(fields, read_state_file(args.state))
+        state = read_state_file(args.state)
+        _warn_about_ineffective_acls(state.acls_with_lines, args.state, args)
+        _add_state_file_content(fields, state)
     fields.setdefault("super_users", default_super_users(fields))
     fields["listeners"] = configured_listeners(args, merged)
     plain = {
@@ -252,12 +255,23 @@ def _add_state_file_content(config_fields: dict[str, Any], state: "InitialState"
     config_fields["faults"] = state.faults
 
 
-def _read_acls_if_given(path: str | None) -> tuple[Acl, ...]:
-    if path is None:
+def _read_acls_if_given(args: argparse.Namespace) -> tuple[Acl, ...]:
+    if args.acls is None:
         return ()
-    from kafka_shim.shim.settings.input_files import read_acl_file
+    from kafka_shim.shim.settings.input_files import read_acl_file_with_lines
 
-    return tuple(read_acl_file(path))
+    acls_with_lines = read_acl_file_with_lines(args.acls)
+    _warn_about_ineffective_acls(acls_with_lines, args.acls, args)
+    return tuple(dict.fromkeys(acl for acl, _ in acls_with_lines))
+
+
+def _warn_about_ineffective_acls(
+    acls_with_lines: Sequence[AclWithLine], file: str, args: argparse.Namespace
+) -> None:
+    if acls_with_lines:
+        from kafka_shim.shim.cli.acl_warnings import warn_about_ineffective_acls
+
+        warn_about_ineffective_acls(acls_with_lines, file, args.kafka_version)
 
 
 def _parse_topic(text: str) -> InitialTopic:

@@ -112,4 +112,4 @@ def _properties_of_body(body: NewBroker) -> dict[str, str]:
 
 def _state_of_body(body: NewBroker) -> dict[str, Any]:
     """Return the part of the body that a state file can have."""
-    return {name: getattr(body, name) for name in InitialState.__struct_fields__}
+    return {name: getattr(body, name) for name in InitialState.__struct_encode_fields__}

@@ -4,8 +4,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_acls_with_lines
 from kafka_shim.authorizer.acl_formats.documents import load_document
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
@@ -13,8 +14,19 @@ from kafka_shim.shim.errors import ConfigError
 
 def read_acl_file(path: str, option: str = "--acls", acl_format: str | None = None) -> list[Acl]:
     """Return the distinct ACLs of a file; ConfigError begins with `option`."""
+    acls_with_lines = read_acl_file_with_lines(path, option, acl_format)
+    return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
+
+
+def read_acl_file_with_lines(
+    path: str, option: str = "--acls", acl_format: str | None = None
+) -> list[AclWithLine]:
+    """Return the ACLs of a file with their lines, including duplicates.
+
+    Raise ConfigError, whose message begins with `option`, if the file is invalid.
+    """
     try:
-        return parse_acls(read_text_file(path, option), acl_format)
+        return parse_acls_with_lines(read_text_file(path, option), acl_format)
     except AclTextError as error:
         raise ConfigError(f"{option} {path}: {error}") from error
 

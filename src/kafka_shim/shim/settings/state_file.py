@@ -25,12 +25,13 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     ListWithLines,
     line_of_key,
     line_of_mapping,
 )
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_with_lines
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.config import InitialGroup, InitialTopic
@@ -46,10 +47,15 @@ class InitialState(msgspec.Struct, frozen=True):
     users: Mapping[str, str] = {}
     super_users: tuple[str, ...] | None = None  # None: the file has no such key
     topics: tuple[InitialTopic, ...] = ()
-    acls: tuple[Acl, ...] = ()
+    acls_with_lines: tuple[AclWithLine, ...] = msgspec.field(default=(), name="acls")
     groups: tuple[InitialGroup, ...] = ()
     client_metrics: Mapping[str, Mapping[str, str]] = {}
     faults: tuple[Mapping[str, Any], ...] = ()
+
+    @property
+    def acls(self) -> tuple[Acl, ...]:
+        """The distinct ACLs."""
+        return tuple(dict.fromkeys(acl for acl, _ in self.acls_with_lines))
 
 
 def read_state_file(path: str, option: str = "--state") -> InitialState:
@@ -91,23 +97,23 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
 
 def parse_state(content: Any) -> InitialState:
     """Return the state that a parsed file describes; raise StateFileError if it is invalid."""
-    fields = _parse_mapping(content, (), InitialState.__struct_fields__)
+    fields = _parse_mapping(content, (), InitialState.__struct_encode_fields__)
     return InitialState(
         users=_parse_users(fields.get("users"), ("users",)),
         super_users=_parse_super_users(fields.get("super_users"), ("super_users",)),
         topics=_parse_topics(fields.get("topics"), ("topics",)),
-        acls=_parse_acls(fields.get("acls")),
+        acls_with_lines=_parse_acls(fields.get("acls")),
         groups=_parse_groups(fields.get("groups"), ("groups",)),
         client_metrics=_parse_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
         faults=_parse_faults(fields.get("faults"), ("faults",)),
     )
 
 
-def _parse_acls(value: Any) -> tuple[Acl, ...]:
+def _parse_acls(value: Any) -> tuple[AclWithLine, ...]:
     if value is None:
         return ()
     try:
-        return tuple(dict.fromkeys(parse_rules_or_objects({"acls": value})))
+        return tuple(parse_rules_with_lines({"acls": value}))
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
 

@@ -21,6 +21,7 @@ def start(**options: Unpack[Options]) -> KafkaBroker:
     from kafka_shim.shim.testing.settings import Settings  # noqa: PLC0415 - only those who start one need it
 
     settings = Settings(**options)
+    settings.warn_about_ineffective_acls()
     if options.get("in_process"):
         from kafka_shim.shim.testing.in_process import InProcessBroker  # noqa: PLC0415 - imports the whole broker
 

@@ -46,7 +46,7 @@ class KafkaBroker:
         self._settings = settings
         self._passwords = settings.passwords()
         self._snapshot_passwords: dict[int, dict[str, str]] = {}
-        self.acls = Acls(self._call_control_api)
+        self.acls = Acls(self._call_control_api, settings.release)
         self.topics = Topics(self._call_control_api)
         self.users = Users(self._call_control_api, self._passwords)
         self.faults = Faults(self._call_control_api)

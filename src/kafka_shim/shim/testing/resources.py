@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
+from kafka_shim.shim.testing.ineffective_acls import warn_about_ineffective_rules
 from kafka_shim.shim.testing.rows import AclRow, CleanedPartitionRow, TopicRow
 from kafka_shim.shim.testing.settings import SECRET, principal_of, with_principal_types
 
@@ -29,12 +30,18 @@ class Rule(TypedDict, total=False):
 class Acls:
     """The ACLs: rules as in the state file, `{"principal": ..., "allow": ..., "topic": ...}`."""
 
-    def __init__(self, call_control_api: Any) -> None:
+    def __init__(self, call_control_api: Any, release: str | None = None) -> None:
         self._call_control_api = call_control_api
+        self._release = release
 
     def add(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> None:
-        """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`."""
-        self._call_control_api("POST", "/acls", {"acls": _rules_with_principal_types(rules, rule)})
+        """Add rules; one may be given by keywords: `add(principal="alice", allow="Write", ...)`.
+
+        A rule that can neither allow nor deny anything, such as Write on a group, is a warning.
+        """
+        added = _rules_with_principal_types(rules, rule)
+        self._call_control_api("POST", "/acls", {"acls": added})
+        warn_about_ineffective_rules(added, self._release)
 
     def remove(self, *rules: Mapping[str, Any], **rule: Unpack[Rule]) -> list[AclRow]:
         """Remove exactly these; return those that existed."""

@@ -14,6 +14,10 @@ from kafka_shim.shim.settings.defaults import (
     SASL_PLAINTEXT,
     SUPER_USERS,
 )
+from kafka_shim.shim.testing.ineffective_acls import (
+    warn_about_ineffective_acls_of_file,
+    warn_about_ineffective_rules,
+)
 from kafka_shim.shim.testing.options import Options, check_names
 from kafka_shim.shim.testing.transport import BrokerError
 
@@ -142,6 +146,19 @@ class Settings:
                 yield name, str(_absolute(self._options[name]))
         if self._acl_file is not None:
             yield "acls", str(_absolute(self._acl_file))
+
+    def warn_about_ineffective_acls(self) -> None:
+        """Warn at the caller's line about initial ACLs that can neither allow nor deny anything."""
+        if self._acl_file is not None:
+            warn_about_ineffective_acls_of_file(self._acl_file, self.release)
+            return
+        rules = [with_principal_types(rule) for rule in self._options.get("acls", ())]
+        warn_about_ineffective_rules(rules, self.release)
+
+    @property
+    def release(self) -> str | None:
+        """The Kafka release that the broker behaves as; None: the newest."""
+        return self._options.get("kafka_version")
 
     @property
     def _acl_file(self) -> str | os.PathLike[str] | None:
