@@ -18,7 +18,7 @@ from pathlib import Path
 
 import pyspark
 
-from kafka_shim.pipeline.package import write_package_archive
+from kafka_shim.pipeline.package import write_package_zip
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 ROOT = Path(__file__).parents[1]
@@ -95,7 +95,7 @@ def _wait_for(log: Path, pattern: str) -> str:
 def submit(address: str, folder: Path, words: list[str]) -> subprocess.CompletedProcess[str]:
     """Run a job of `kafka-shim pipeline` on the cluster."""
     archive = folder / "kafka-shim.zip"
-    write_package_archive(archive)
+    write_package_zip(archive)
     command = [str(SPARK / "bin" / "spark-submit"), "--master", address]
     command += ["--archives", f"{archive}#kafka-shim", "--driver-java-options", f"{_LOG} {_BRIEF}"]
     for name, value in (SETTINGS | {"spark.executorEnv.PYTHONPATH": "kafka-shim"}).items():

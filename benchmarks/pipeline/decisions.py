@@ -18,7 +18,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_deny_includes,
 )
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
-from kafka_shim.pipeline.acls.verdict import decide_observed_accesses
+from kafka_shim.pipeline.acls.verdict import allowed_and_rule_of_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.spark.decision_columns import with_decisions
 from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
@@ -93,8 +93,8 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
         return denied_on_spark(frame.coalesce(1))
 
     def in_one_process() -> int:
-        judge = pack_acl_set(acl_set).authorizer()
-        found = (decide_observed_accesses(judge, columns).field("allowed") for columns in plain)
+        judge = pack_acl_set(acl_set).cached_authorizer()
+        found = (allowed_and_rule_of_accesses(judge, columns).field("allowed") for columns in plain)
         return sum(pc.sum(pc.invert(allowed)).as_py() for allowed in found)
 
     return Decisions(on_spark, in_sql, on_two_cores, on_one_core, in_one_process)

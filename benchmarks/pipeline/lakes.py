@@ -4,7 +4,7 @@ import time
 
 from benchmarks.pipeline.ratio import ROUNDS, Bench, Ratio, faster, time_sliced, took
 from kafka_shim.pipeline.acls.acl_set import AclSet
-from kafka_shim.pipeline.jobs.ingest import ingest
+from kafka_shim.pipeline.jobs.ingest import ingest_new_data
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.spark.lake_tables import lake_table
 from kafka_shim.pipeline.trace_input import TraceInput
@@ -21,11 +21,11 @@ def s7_lake(bench: Bench) -> Ratio:
 
     def all_again() -> int:
         folder = bench.folder / f"lake-{time.monotonic_ns()}"
-        ingest(bench.spark, bench.paths, folder, RELEASES[-1])
+        ingest_new_data(bench.spark, bench.paths, folder, RELEASES[-1])
         found = TraceInput(bench.spark, [str(folder)], {}).distinct_accesses()
         return int(what_breaks(found, candidate).count())
 
-    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    ingest_new_data(bench.spark, bench.paths, lake, RELEASES[-1])
     assert ask() == all_again() > 0
     return faster("S7", "what-breaks of a lake", "with ingest", time_sliced(ask, all_again), 3)
 
@@ -33,10 +33,11 @@ def s7_lake(bench: Bench) -> Ratio:
 def s9_nothing_new(bench: Bench) -> Ratio:
     """Check that a second ingest adds no row and takes at most two seconds."""
     lake = bench.folder / "lake-9"
-    ingest(bench.spark, bench.paths, lake, RELEASES[-1])
+    ingest_new_data(bench.spark, bench.paths, lake, RELEASES[-1])
     before = lake_table(bench.spark, "accesses", lake).count()
     times = [
-        took(lambda: ingest(bench.spark, bench.paths, lake, RELEASES[-1])) for _ in range(ROUNDS)
+        took(lambda: ingest_new_data(bench.spark, bench.paths, lake, RELEASES[-1]))
+        for _ in range(ROUNDS)
     ]
     assert lake_table(bench.spark, "accesses", lake).count() == before
     return faster("S9", "ingest, nothing new", "two seconds", (min(times), 2.0), 1)

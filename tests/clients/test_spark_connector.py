@@ -118,7 +118,7 @@ def test_least_acls_finds_the_acls_of_the_run(
     found = {
         who: {
             (a.operation.name, a.resource_type.name, a.resource_name, a.pattern_type.name)
-            for grant in least_grants_for_principal(who, rows, known={}, over_grants=0)
+            for grant in least_grants_for_principal(who, rows, used_names={}, over_grants_max=0)
             for a in [grant.acl]
         }
         for who, rows in by_principal.items()

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
@@ -99,9 +99,13 @@ def logged(folder: Path) -> Counter[Decision]:
 def accesses(trace: Path) -> list[dict[str, Any]]:
     """Return the table `accesses` of a trace."""
     names = {bytes.fromhex(row["topic_id"]): row["name"] for row in _rows("topic_ids", trace)}
-    existence = ExistenceIndex(existence_records(_rows("sightings", trace)))
+    existence = ExistenceIndex(existence_records_from_rows(_rows("sightings", trace)))
     return list(
-        _rows("accesses", trace, Selection(release="4.3", names=names, existence=existence))
+        _rows(
+            "accesses",
+            trace,
+            Selection(release="4.3", topic_names_by_id=names, existence=existence),
+        )
     )
 
 

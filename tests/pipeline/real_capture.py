@@ -121,7 +121,7 @@ def _rows(table: str, folder: Path, ids: dict[bytes, str] | None = None) -> list
     found = (
         batch
         for split in splits
-        for batch in table_batches(table, split, Selection(names=ids or {}))
+        for batch in table_batches(table, split, Selection(topic_names_by_id=ids or {}))
     )
     return [row for batch in found for row in batch.to_pylist()]
 

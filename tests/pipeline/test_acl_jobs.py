@@ -42,8 +42,8 @@ class Case:
         from kafka_shim.pipeline.spark.data_source import trace_table
         from kafka_shim.pipeline.spark.observed_accesses import (
             accesses_of_requests,
-            authorizer_settings,
             distinct_accesses,
+            observed_super_users_and_allow_everyone,
         )
 
         rng = random.Random(seed)
@@ -67,7 +67,10 @@ class Case:
         self.rows = accesses_of_requests(
             trace_table(spark, "accesses", [str(folder)], options, COLUMNS)
         )
-        assert authorizer_settings(self.frame) == (SUPERS, self.everyone and self._has_open())
+        assert observed_super_users_and_allow_everyone(self.frame) == (
+            SUPERS,
+            self.everyone and self._has_open(),
+        )
 
     def _has_open(self) -> bool:
         return any(access["rule"] == "DefaultAllow" for access in self.seen)
@@ -106,16 +109,16 @@ def test_what_breaks_agrees_with_plain_loops(case: Case) -> None:
 @pytest.mark.parametrize("by_baseline", [False, True])
 def test_changed_requests_agree_with_plain_loops(case: Case, by_baseline: bool) -> None:
     from kafka_shim.pipeline.jobs.what_breaks import (
-        changed_decisions,
-        possibly_changed_accesses,
-        with_request_counts,
+        add_changed_request_counts,
+        decided_accesses_except_still_allowed,
+        sum_changed_decisions,
     )
 
     baseline = [*case.present[3:], *case.candidate[-2:]] if by_baseline else None
     before = None if baseline is None else case.acl_set(baseline)
-    judged = possibly_changed_accesses(case.frame, case.acl_set(case.candidate), before)
-    rows = with_request_counts(
-        changed_decisions(judged), judged, case.rows, by_baseline=by_baseline
+    judged = decided_accesses_except_still_allowed(case.frame, case.acl_set(case.candidate), before)
+    rows = add_changed_request_counts(
+        sum_changed_decisions(judged), judged, case.rows, by_baseline=by_baseline
     ).collect()
     expected = twin.changed_requests(
         case.seen, case.candidate, SUPERS, everyone=case.everyone, baseline=baseline
@@ -237,21 +240,21 @@ def covered(acl: Any, by: Any) -> bool:
 
 
 def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collect_acls, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collect_sorted_acls, least_acls
 
-    least = collect_acls(least_acls(case.frame))
+    least = collect_sorted_acls(least_acls(case.frame))
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
     assert all(acl.pattern_type is PatternType.LITERAL for acl in least)
     for acl in least:
         rest = [other for other in least if other != acl]
         assert twin.what_breaks(case.seen, rest, SUPERS) != {}, acl
-    without = collect_acls(least_acls(case.frame, super_users=["User:alice"]))
+    without = collect_sorted_acls(least_acls(case.frame, super_users=["User:alice"]))
     assert without == [acl for acl in least if acl.principal != "User:alice"]
     assert len(without) < len(least)
 
 
 def test_super_users_are_guessed_without_rules(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import likely_super_users
+    from kafka_shim.pipeline.jobs.least_acls import acl_changers_never_denied
 
     alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")
     rows = [
@@ -265,16 +268,16 @@ def test_super_users_are_guessed_without_rules(spark: Any) -> None:
     columns = (
         "principal string, operation string, resource_type string, allowed boolean, rule string"
     )
-    assert likely_super_users(spark.createDataFrame(rows, columns)) == ["User:ops"]
+    assert acl_changers_never_denied(spark.createDataFrame(rows, columns)) == ["User:ops"]
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import collect_acls, least_acls
+    from kafka_shim.pipeline.jobs.least_acls import collect_sorted_acls, least_acls
 
-    exact = collect_acls(least_acls(case.frame))
+    exact = collect_sorted_acls(least_acls(case.frame))
     for budget in (0, 3):
         frame = least_acls(case.frame, budget)
-        least = collect_acls(frame)
+        least = collect_sorted_acls(frame)
         assert twin.what_breaks(case.seen, least, SUPERS) == {}
         assert len(least) <= len(exact)
         over: dict[str, int] = {}

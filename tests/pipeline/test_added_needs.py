@@ -3,7 +3,7 @@
 import msgspec
 import pytest
 
-from kafka_shim.pipeline.rows.added_needs import newly_needed_accesses
+from kafka_shim.pipeline.rows.added_needs import new_needs_with_visible_denial
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
@@ -32,11 +32,11 @@ REQUESTS = {
 
 
 def told(message_frame: bytes, present: str, target: str) -> list[str]:
-    selection = Selection(release=target, present=present)
+    selection = Selection(release=target, present_release=present)
     return [
         f"{need.requirement_id}: {need.last_named_action_or_last.operation.name}"
         f" {need.last_named_action_or_last.resource_name}"
-        for _, need in newly_needed_accesses(message_frame, selection)
+        for _, need in new_needs_with_visible_denial(message_frame, selection)
     ]
 
 

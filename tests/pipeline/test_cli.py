@@ -17,7 +17,7 @@ from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli, spark_requirements
-from kafka_shim.pipeline.acls.acl_set import read_acls
+from kafka_shim.pipeline.acls.acl_set import read_acl_file_of_any_format
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.spark.progress import Progress, progress_bar
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -116,16 +116,16 @@ def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     assert len(said) > 20
     for form in FORMATS:
         path.write_text(format_acls_losslessly(said, form))
-        assert set(read_acls(str(path))) == set(said), form
+        assert set(read_acl_file_of_any_format(str(path))) == set(said), form
 
 
 def test_a_file_without_acls_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("- {principal: User:a, allow: Fly, topic: x}")
     with pytest.raises(PipelineError, match="Fly"):
-        read_acls(str(path))
+        read_acl_file_of_any_format(str(path))
     with pytest.raises(PipelineError, match="none: No such file"):
-        read_acls(str(tmp_path / "none"))
+        read_acl_file_of_any_format(str(tmp_path / "none"))
 
 
 def test_an_invalid_number_is_reported_before_spark_starts() -> None:

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import parsed, response
@@ -91,7 +91,7 @@ def test_least_acls_can_be_used_as_they_are_printed(
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
     assert "the decisions on 200 accesses are the same" in printed.err
-    again = read_acls(str(path))
+    again = read_acl_file_of_any_format(str(path))
     assert all(
         set(parse_acls(format_acls_losslessly(again, form))) == set(again) for form in FORMATS
     )
@@ -119,7 +119,9 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
         f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
     ]
     present.write_text(
-        format_acls_losslessly(read_acls(str(trace.parent / "present.txt"))[1:], "yaml")
+        format_acls_losslessly(
+            read_acl_file_of_any_format(str(trace.parent / "present.txt"))[1:], "yaml"
+        )
     )
     assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
     assert "1 to add and 1 to remove" in capsys.readouterr().err
@@ -163,14 +165,14 @@ def test_invalid_options_are_reported_before_spark_starts(
 def test_trends_clients_damage_and_a_page_of_all(
     spark: Any, traced: tuple[Path, Path, AclSet], capsys: Any, tmp_path: Path
 ) -> None:
-    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.jobs.ingest import ingest_new_data
 
     trace, candidate, _ = traced
     denied = [
         access["time_us"] // 50_000 for access in twin.accesses(trace) if not access["allowed"]
     ]
     lake, page = tmp_path / "lake", tmp_path / "page.html"
-    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for source in (trace, lake):
         found = response(capsys, "denials", str(source), "--interval", "1 second")
         assert sum(row["requests"] for row in found["rows"]) == len(denied)

@@ -10,7 +10,7 @@ import pytest
 from examples import pipeline_demo
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.pipeline.tables import TABLES
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.codec import codecs
@@ -87,15 +87,19 @@ def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_derived_accesses_equal_the_recorded_ones(recorded: Path, tmp_path: Path) -> None:
     without_accesses(recorded, tmp_path)
     exact = rows("accesses", recorded)
-    existence = ExistenceIndex(existence_records(rows("sightings", tmp_path)))
-    derived = rows("accesses", tmp_path, Selection(names=names_in(tmp_path), existence=existence))
+    existence = ExistenceIndex(existence_records_from_rows(rows("sightings", tmp_path)))
+    derived = rows(
+        "accesses", tmp_path, Selection(topic_names_by_id=names_in(tmp_path), existence=existence)
+    )
     assert {row["source"] for row in exact} == {"recorded"}
     assert {row["source"] for row in derived} == {"derived"}
     assert judged(derived) == judged(exact)
     assert {row["principal"] for row in derived} == {"User:alice", "User:bob", "User:carol"}
     assert any(row["allowed"] is False for row in derived)
     assert not [row for row in derived if row["role"] == "unnamed"]
-    observed = rows("observed", tmp_path, Selection(names=names_in(tmp_path), existence=existence))
+    observed = rows(
+        "observed", tmp_path, Selection(topic_names_by_id=names_in(tmp_path), existence=existence)
+    )
     assert judged(observed) == judged(exact)
 
 
@@ -138,14 +142,14 @@ def test_topic_ids_have_their_names_from_responses(tmp_path: Path) -> None:
     ]
     write(tmp_path, entries)
     assert names_in(tmp_path) == {ID: "orders"}
-    found = rows("accesses", tmp_path, Selection(names=names_in(tmp_path)))
+    found = rows("accesses", tmp_path, Selection(topic_names_by_id=names_in(tmp_path)))
     assert [(r["sequence"], r["resource_name"], r["role"], r["allowed"]) for r in found] == [
         (0, "orders", "required", False),
         (0, "", "unnamed", None),
         (2, "orders", "required", True),
         (3, "orders", "required", None),  # no response
     ]
-    counted = rows("observed", tmp_path, Selection(names=names_in(tmp_path)))
+    counted = rows("observed", tmp_path, Selection(topic_names_by_id=names_in(tmp_path)))
     assert [(r["allowed"], r["requests"]) for r in counted] == [(False, 1), (True, 1)]
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.create_topics_response import (
@@ -100,7 +100,7 @@ def test_names_missing_in_a_list_were_denied_if_they_existed(name: str, tmp_path
     exchanges, is_denied = CASES[name]
     entries: list[Entry] = [entry for exchange in exchanges for entry in exchange]
     write(tmp_path, entries)
-    existence = ExistenceIndex(existence_records(rows("sightings", tmp_path)))
-    found = rows("accesses", tmp_path, Selection(existence=existence, names={ID: "x"}))
+    existence = ExistenceIndex(existence_records_from_rows(rows("sightings", tmp_path)))
+    found = rows("accesses", tmp_path, Selection(existence=existence, topic_names_by_id={ID: "x"}))
     listed = [row["allowed"] for row in found if row["role"] == "listed" and row["resource_name"]]
     assert listed == ([False] if is_denied else [])

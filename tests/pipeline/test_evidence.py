@@ -15,7 +15,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.option_checks import reader_options
+from kafka_shim.pipeline.option_checks import validated_reader_options
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
 from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
@@ -87,7 +87,7 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
 
 
 def test_what_a_source_cannot_show_is_not_known() -> None:
-    from kafka_shim.pipeline.jobs.unused_acls import acls_without_evidence
+    from kafka_shim.pipeline.jobs.unused_acls import reasons_why_use_of_acls_is_unknown
 
     used = rule(GROUP_RULE)
     cluster = rule("CLUSTER|kafka-cluster|LITERAL|User:audit|*|DESCRIBE|ALLOW")
@@ -97,7 +97,11 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
     listing = {ResourceType.GROUP: frozenset({"User:alice"})}
 
     def unknown(sources: list[str], *, log_has_allowed: bool = True) -> set[Acl]:
-        return set(acls_without_evidence(acls, sources, listing, log_has_allowed=log_has_allowed))
+        return set(
+            reasons_why_use_of_acls_is_unknown(
+                acls, sources, listing, log_has_allowed=log_has_allowed
+            )
+        )
 
     assert unknown([]) == {*acls}
     assert unknown([RECORDED]) == set()
@@ -108,11 +112,18 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
 
 def test_an_acl_that_may_have_been_used_is_never_removable() -> None:
     from kafka_shim.pipeline.acls.acl_set import AclSet
-    from kafka_shim.pipeline.acls.removable import NEVER, NOT_KNOWN, find_removable_acls
+    from kafka_shim.pipeline.acls.removable import (
+        NEVER,
+        NOT_KNOWN,
+        usage_and_removability_of_each_acl,
+    )
 
     listed, old = rule(GROUP_RULE), rule(OLD_RULE)
-    uses = find_removable_acls(AclSet((listed, old)), [], [], frozenset({listed}))
-    assert [(use.state, use.can_go) for use in uses] == [(NOT_KNOWN, False), (NEVER, True)]
+    uses = usage_and_removability_of_each_acl(AclSet((listed, old)), [], [], frozenset({listed}))
+    assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
+        (NOT_KNOWN, False),
+        (NEVER, True),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -131,7 +142,9 @@ def test_an_unknown_option_of_the_data_source_is_an_error(option: str, advice: s
 
 def test_times_outside_of_the_trace_are_an_error(trace: Path) -> None:
     def options(*words: str) -> dict[str, str]:
-        return reader_options(parsed("denials", str(trace), *words), import_job("denials"))
+        return validated_reader_options(
+            parsed("denials", str(trace), *words), import_job("denials")
+        )
 
     with pytest.raises(PipelineError, match="--since 2030-01-01: nothing was recorded then; the"):
         options("--since", "2030-01-01")
@@ -157,7 +170,7 @@ def test_an_interrupt_is_no_traceback(
     monkeypatch.setattr(
         "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
     )
-    monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_jobs", interrupted)
+    monkeypatch.setattr("kafka_shim.pipeline.job_runner.run_chained_jobs", interrupted)
     assert cli.run(parsed("denials", str(trace))) == 130
     assert capsys.readouterr().err == "kafka-shim pipeline: interrupted\n"
 
@@ -170,9 +183,9 @@ def test_an_interrupt_is_no_traceback(
     ],
 )
 def test_an_old_java_says_which_one_is_needed(text: str) -> None:
-    from kafka_shim.pipeline.spark.failure_message import failure_line
+    from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice
 
-    assert failure_line(RuntimeError(text)).endswith(
+    assert failure_line_with_advice(RuntimeError(text)).endswith(
         "(Spark needs Java 17 or newer: install it, or set JAVA_HOME)"
     )
 

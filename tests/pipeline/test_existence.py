@@ -43,7 +43,7 @@ def ended(
 
 
 def there(*rows: ExistenceRecord, kind: str = GROUP, place: str = PLACE) -> list[str]:
-    return list(ExistenceIndex(rows).existing_names(place, kind, DURING))
+    return list(ExistenceIndex(rows).names_existing_throughout(place, kind, DURING))
 
 
 def test_things_seen_before_and_after_existed_in_between() -> None:

@@ -46,9 +46,9 @@ WORKERS = "the Python of Spark's workers, or set PYSPARK_PYTHON to one that has 
     ],
 )
 def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
-    from kafka_shim.pipeline.spark.failure_message import failure_line
+    from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice
 
-    assert failure_line(RuntimeError(text)) == line
+    assert failure_line_with_advice(RuntimeError(text)) == line
 
 
 @pytest.mark.parametrize(
@@ -64,7 +64,7 @@ def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -
 
     with SparkLog() as log:
         log.path.write_text(printed)
-        assert log.startup_error() == said
+        assert log.first_error_line() == said
     assert not log.path.exists()
 
 
@@ -90,7 +90,7 @@ LATE = "Job aborted: Python worker failed to connect back.\n\tat java.net.Server
 def words(monkeypatch: pytest.MonkeyPatch) -> tuple[str, ...]:
     from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(job_runner, "reader_options", lambda *_: {})
+    monkeypatch.setattr(job_runner, "validated_reader_options", lambda *_: {})
     monkeypatch.setattr(
         "kafka_shim.pipeline.spark_requirements.missing_requirement", lambda **_: None
     )
@@ -116,7 +116,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
 ) -> None:
     from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(job_runner, "_run_job", fails)
+    monkeypatch.setattr(job_runner, "_run_job_in_spark", fails)
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
@@ -138,7 +138,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
-    monkeypatch.setattr(job_runner, "_run_job", outcome)
+    monkeypatch.setattr(job_runner, "_run_job_in_spark", outcome)
     chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
     assert cli.run(chained) == 3
     printed = capsys.readouterr()
@@ -158,9 +158,9 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
             raise PipelineError("no")
         return {}
 
-    monkeypatch.setattr(job_runner, "reader_options", options)
+    monkeypatch.setattr(job_runner, "validated_reader_options", options)
     ran = Fails(0, "")
-    monkeypatch.setattr(job_runner, "_run_job", ran)
+    monkeypatch.setattr(job_runner, "_run_job_in_spark", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):

@@ -13,14 +13,14 @@ import pytest
 
 from kafka_shim.pipeline.cli import html_page_of_outcome
 from kafka_shim.pipeline.intervals import (
-    axis_steps,
+    axis_tick_values,
     parse_interval_seconds,
     round_interval_for_span,
 )
 from kafka_shim.pipeline.report.charts import (
-    bar_chart,
     chart_html,
-    line_chart,
+    largest_bars_chart,
+    largest_series_line_chart,
     stacked_column_chart,
 )
 from tests.pipeline.outcomes import AWKWARD, BEGIN, PEOPLE, denials, whole_report
@@ -94,24 +94,26 @@ def test_foreign_text_is_escaped() -> None:
 
 
 def test_bars_are_proportional_to_their_values() -> None:
-    chart = bar_chart("T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))])
+    chart = largest_bars_chart(
+        "T", "requests", [*PEOPLE.items(), *((f"n{n:02}", 1) for n in range(20))]
+    )
     widths = [float(w) for w in re.findall(r'<rect [^>]*width="([\d.]+)"', chart.svg)]
     assert len(widths) == 16
     assert widths[1] / widths[0] == pytest.approx(12 / 30, abs=0.01)
     assert "8 others 8" in chart.summary
-    assert len(chart.values) == 23
+    assert len(chart.table_rows) == 23
 
 
 def test_columns_are_stacked_and_lines_are_not() -> None:
     points = [(BEGIN, "a", 3.0), (BEGIN, "b", 1.0), *((BEGIN, f"x{n}", 0.5) for n in range(5))]
     chart = stacked_column_chart("T", "requests", points, 60)
-    assert chart.heads == ("time", "a", "b", "x0", "x1", "x2", "others")
-    assert chart.values == [("2026-01-31 22:00:00", "3.0", "1.0", "0.5", "0.5", "0.5", "1.0")]
+    assert chart.column_headings == ("time", "a", "b", "x0", "x1", "x2", "others")
+    assert chart.table_rows == [("2026-01-31 22:00:00", "3.0", "1.0", "0.5", "0.5", "0.5", "1.0")]
     heights = [
         float(h) for h in re.findall(r'<rect [^>]*height="([\d.]+)" class="s\d"><', chart.svg)
     ]
     assert heights[0] == pytest.approx(3 * heights[1], abs=0.2)
-    assert "others" not in line_chart("T", "ms", points, 60).heads
+    assert "others" not in largest_series_line_chart("T", "ms", points, 60).column_headings
     assert chart_html(chart) != chart_html(chart)  # ids are unique
 
 
@@ -123,7 +125,7 @@ def test_intervals() -> None:
     assert round_interval_for_span(timedelta(hours=1)) == "60 seconds"
     assert round_interval_for_span(timedelta(0)) == "1 seconds"
     for largest in (0, 1, 7, 99, 100, 101, 12345):
-        steps = axis_steps(largest)
+        steps = axis_tick_values(largest)
         assert steps[0] == 0
         assert steps[-1] >= largest > steps[-2] - (largest == 0)
         assert len(steps) <= 6

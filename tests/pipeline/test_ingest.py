@@ -12,8 +12,12 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.batches import Split, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
-from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_blocks
-from kafka_shim.pipeline.rows.stream_offsets import limit_bytes, splits_between, written_offsets
+from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
+from kafka_shim.pipeline.rows.stream_offsets import (
+    splits_between,
+    whole_segments_up_to_bytes,
+    written_offsets,
+)
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.segments import segment_paths
@@ -47,9 +51,9 @@ def test_an_interrupted_run_is_completed_or_discarded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, killed_at: int
 ) -> None:
     lake = Lake(tmp_path)
-    lake.recover()
+    lake.complete_or_discard_interrupted_run()
     staged(lake, 1)
-    lake.commit(0)
+    lake.move_staged_files_into_lake(0)
     lake.checkpoint.mkdir()
     whole = contents(lake)
     staged(lake, 2)
@@ -64,20 +68,20 @@ def test_an_interrupted_run_is_completed_or_discarded(
     monkeypatch.setattr(os, "replace", replace)
     died = True
     try:
-        lake.commit(1)
+        lake.move_staged_files_into_lake(1)
         died = False
     except Killed:
         pass
     monkeypatch.setattr(os, "replace", real)
     assert died == (killed_at < 6)  # six renames: the note, four files, the note again
     again = Lake(tmp_path)
-    again.recover()
+    again.complete_or_discard_interrupted_run()
     assert not again.staged.exists()
     assert again.has_run(1) == (killed_at > 0)
     if killed_at == 0:
         assert contents(again) == whole
         staged(again, 2)
-        again.commit(1)
+        again.move_staged_files_into_lake(1)
     assert again.has_run(0)
     assert again.has_run(1)
     expected = [f"{t} {n}{b}" for t in ("requests", "accesses") for n in (1, 2) for b in ("", "b")]
@@ -96,9 +100,9 @@ def test_only_one_process_writes_and_a_lake_without_its_checkpoint_is_rejected(
         pass
     with lake.exclusive_lock():  # the lock ends with its holder
         staged(lake, 1)
-        lake.commit(0)
+        lake.move_staged_files_into_lake(0)
     with pytest.raises(PipelineError, match="_checkpoint is missing"):
-        lake.recover()
+        lake.complete_or_discard_interrupted_run()
 
 
 def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
@@ -122,13 +126,13 @@ def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
 
 def test_a_limit_is_reached_in_steps(tmp_path: Path) -> None:
     end = {"a": 10, "b": 20, "c": 5}
-    assert limit_bytes({}, end, 1) == {"a": 10}
-    assert limit_bytes({"a": 10}, end, 1) == {"a": 10, "b": 20}
-    assert limit_bytes({"a": 4}, end, 100) == end
+    assert whole_segments_up_to_bytes({}, end, 1) == {"a": 10}
+    assert whole_segments_up_to_bytes({"a": 10}, end, 1) == {"a": 10, "b": 20}
+    assert whole_segments_up_to_bytes({"a": 4}, end, 100) == end
     at: dict[str, int] = {}
     for _ in range(3):
         assert at != end
-        at = limit_bytes(at, end, 1)
+        at = whole_segments_up_to_bytes(at, end, 1)
     assert at == end
 
 
@@ -144,15 +148,15 @@ def test_only_whole_blocks_count_as_written(tmp_path: Path) -> None:
     for cut in range(len(content) + 1):
         path.write_bytes(content[:cut])
         expected = max(end for end in ends if end <= cut)
-        assert end_of_complete_blocks(path, 0) == expected
+        assert end_of_complete_or_damaged_blocks(path, 0) == expected
     (tmp_path / "broker-1-00000001.ktrace").touch()  # the writer continued in a new segment
     path.write_bytes(content[: ends[1] + 20])
-    assert end_of_complete_blocks(path, 0) == ends[1] + 20
+    assert end_of_complete_or_damaged_blocks(path, 0) == ends[1] + 20
     split = Split(str(path), ends[1], ends[1] + 20, at_block=True)
     (batch,) = table_batches("damage", split, Selection())
     assert batch.to_pylist()[0]["at"] == ends[1]
     assert batch.to_pylist()[0]["length"] == 20
     assert not batch.to_pylist()[0]["is_tail"]
     path.write_bytes(content[: ends[1] + 50] + b"x" + content[ends[1] + 51 :])
-    assert end_of_complete_blocks(path, 0) == ends[3]
+    assert end_of_complete_or_damaged_blocks(path, 0) == ends[3]
     maker.close()

@@ -34,7 +34,7 @@ def derived(exchange: Exchange, folder: Path) -> list[dict[str, Any]]:
         ],
     )
     names = {bytes.fromhex(topic): name for topic, name in recorded(RELEASE).topics.items()}
-    return rows("accesses", folder, Selection(release=RELEASE[:3], names=names))
+    return rows("accesses", folder, Selection(release=RELEASE[:3], topic_names_by_id=names))
 
 
 @pytest.mark.parametrize("name", exchanges())

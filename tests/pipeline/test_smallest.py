@@ -10,7 +10,7 @@ import pytest
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.generalise import count_generated_name_prefixes
+from kafka_shim.pipeline.acls.generalise import count_literal_names_by_generated_prefix
 from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
@@ -149,5 +149,5 @@ def test_each_request_counts_for_one_acl() -> None:
 def test_generated_names_are_detected(name: str, prefix: str | None) -> None:
     acl = Acl(ResourceType.GROUP, name, PatternType.LITERAL, "User:a", "*",
               Operation.READ, Permission.ALLOW)  # fmt: skip
-    prefixes = count_generated_name_prefixes([acl])
+    prefixes = count_literal_names_by_generated_prefix([acl])
     assert list(prefixes) == ([] if prefix is None else [(ResourceType.GROUP, prefix)])

@@ -41,7 +41,7 @@ class KilledError(Exception):
 def test_the_lake_has_every_row_once(
     spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.observed_accesses import distinct_accesses
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -49,8 +49,8 @@ def test_the_lake_has_every_row_once(
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
     random_trace(trace, rng, AUTHORIZER, 200)
-    assert ingest(spark, [str(trace)], lake, RELEASE).segments == 1
-    assert ingest(spark, [str(trace)], lake, RELEASE).files == 0
+    assert ingest_new_data(spark, [str(trace)], lake, RELEASE).segments == 1
+    assert ingest_new_data(spark, [str(trace)], lake, RELEASE).files == 0
     random_trace(trace, rng, AUTHORIZER, 300)
 
     def die(*_: Any) -> None:
@@ -60,7 +60,7 @@ def test_the_lake_has_every_row_once(
     with monkeypatch.context() as patched:  # all rows are staged, the run is not noted yet
         patched.setattr(os, "replace", die)
         with pytest.raises(PipelineError, match="the stream failed"):
-            ingest(spark, [str(trace)], lake, RELEASE)
+            ingest_new_data(spark, [str(trace)], lake, RELEASE)
     assert lake_table(spark, "accesses", lake).count() == 200
     calls = iter(range(100))
 
@@ -72,8 +72,8 @@ def test_the_lake_has_every_row_once(
     with monkeypatch.context() as patched:  # the run is noted, one file is moved
         patched.setattr(os, "replace", die_later)
         with pytest.raises(PipelineError, match="the stream failed"):
-            ingest(spark, [str(trace)], lake, RELEASE)
-    done = ingest(spark, [str(trace)], lake, RELEASE)
+            ingest_new_data(spark, [str(trace)], lake, RELEASE)
+    done = ingest_new_data(spark, [str(trace)], lake, RELEASE)
     assert (done.recovered, done.segments) == (True, 0)
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
     straight = sorted(map(str, distinct_accesses(spark, [str(trace)]).drop("example").collect()))
@@ -109,14 +109,14 @@ def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
     told: list[dict[str, Any]] = []
-    watcher = NewDenialFinder(None, RELEASE, [], lists=False)
+    watcher = NewDenialFinder(None, RELEASE, [], with_lists=False)
     for _ in range(2):
         report_new_denials(spark, [str(tmp_path)], {}, watcher, told.extend, None)
     denied = {twin.key(access) for access in twin.accesses(tmp_path) if not access["allowed"]}
     names = ("principal", "operation", "resource_type", "resource_name")
     assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
     news: list[dict[str, Any]] = []
-    watcher = NewDenialFinder(ACLS[5:], RELEASE, None, lists=False)
+    watcher = NewDenialFinder(ACLS[5:], RELEASE, None, with_lists=False)
     report_new_denials(spark, [str(tmp_path)], {}, watcher, news.extend, None)
     expected = twin.what_breaks(twin.accesses(tmp_path), ACLS[5:], ())
     lost = {key[1:]: n for key, n in expected.items() if key[0] == "newly denied"}
@@ -127,7 +127,7 @@ def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
 @pytest.mark.heavy
 def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) -> None:
     """The response with the name comes after the request with the id, in another segment."""
-    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.trace_input import TraceInput
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
@@ -145,7 +145,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
     (row,) = TraceInput(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
-    ingest(spark, [str(trace)], lake, RELEASE)
+    ingest_new_data(spark, [str(trace)], lake, RELEASE)
     write(
         trace,
         [
@@ -154,7 +154,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
             Request(0, 3, START_US + 5, fetch(ID)),  # no response: unknown
         ],
     )
-    ingest(spark, [str(trace)], lake, RELEASE)
+    ingest_new_data(spark, [str(trace)], lake, RELEASE)
     rows = lake_table(spark, "accesses", lake).orderBy("sequence").collect()
     assert [(r["resource_name"], r["allowed"]) for r in rows] == [
         ("orders", False),

@@ -39,14 +39,14 @@ def test_a_package_for_another_spark_is_reported(monkeypatch: pytest.MonkeyPatch
 
     monkeypatch.setattr(table_formats, "distribution", distribution)
     for table_format, remote in (("parquet", None), ("delta", "sc://h:1")):
-        table_formats.check_format(table_format, remote)
+        table_formats.check_format_package(table_format, remote)
     with pytest.raises(PipelineError, match=r"requires the package delta-spark, which is not"):
-        table_formats.check_format("delta", None)
+        table_formats.check_format_package("delta", None)
     versions["delta-spark"] = "4.4.0"
     with pytest.raises(PipelineError, match=r"requires PySpark 4\.2\.0 at most, and this is 4\.3"):
-        table_formats.check_format("delta", None)
+        table_formats.check_format_package("delta", None)
     versions["pyspark"] = "4.2.0"
-    table_formats.check_format("delta", None)
+    table_formats.check_format_package("delta", None)
     settings = table_formats.delta_settings()
     assert settings["spark.jars.packages"] == "io.delta:delta-spark_4.2_2.13:4.4.0"
 
@@ -63,10 +63,10 @@ def test_iceberg_is_rejected_with_an_alternative(capsys: pytest.CaptureFixture[s
 
 def unusable() -> str | None:
     """Return why Delta cannot be written here, e.g. because Spark is too new for it."""
-    from kafka_shim.pipeline.spark.table_formats import check_format
+    from kafka_shim.pipeline.spark.table_formats import check_format_package
 
     try:
-        check_format("delta", None)
+        check_format_package("delta", None)
     except PipelineError as error:
         return str(error)
     return missing_requirement()

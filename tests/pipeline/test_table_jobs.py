@@ -56,7 +56,7 @@ def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
 
 
 def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.readiness import readiness, unknown_versions
+    from kafka_shim.pipeline.jobs.readiness import readiness, rows_with_dropped_latest_versions
     from kafka_shim.pipeline.tables import CLIENTS, spark_ddl
 
     rng = random.Random(7)
@@ -86,7 +86,7 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         }
         assert found == expected, (present, target)
         assert expected
-        assert unknown_versions(table, present, target).count() == unknown
+        assert rows_with_dropped_latest_versions(table, present, target).count() == unknown
 
 
 @pytest.mark.parametrize(("acl", "is_denied"), [("READ", False), ("", True)])
@@ -171,14 +171,14 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
 
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.clients import clients
-    from kafka_shim.pipeline.jobs.ingest import ingest
+    from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.tables import TABLES
     from kafka_shim.pipeline.trace_input import TraceInput
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
-    ingest(spark, [str(trace)], lake, RELEASES[-1])
+    ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
         (row,) = clients(TraceInput(spark, [str(path)], {}).table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)

@@ -21,11 +21,14 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import (
     DecisionSignature,
     SignatureFinder,
-    decision_signature_mapper,
+    signature_mapper_without_super_users,
 )
-from kafka_shim.pipeline.acls.removable import AclUsage, find_removable_acls
+from kafka_shim.pipeline.acls.removable import AclUsage, usage_and_removability_of_each_acl
 from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
-from kafka_shim.pipeline.acls.verdict import decide_observed_access, decide_observed_accesses
+from kafka_shim.pipeline.acls.verdict import (
+    allowed_and_rule_of_accesses,
+    decide_access_or_alternatives,
+)
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
@@ -80,13 +83,13 @@ class Case:
     def changes(self, acls: list[Acl]) -> dict[tuple[str, ...], int]:
         """Return the number of requests of each change that `what-breaks` finds."""
         found: dict[tuple[str, ...], int] = defaultdict(int)
-        authorizer = self.acl_set(acls).authorizer()
+        authorizer = self.acl_set(acls).build_authorizer()
         for batch in self.batches:
-            would = decide_observed_accesses(
+            would = allowed_and_rule_of_accesses(
                 authorizer, batch.select(DECISION_COLUMNS).columns
             ).to_pylist()
             for row, after in zip(batch.to_pylist(), would, strict=True):
-                decision = decide_observed_access(authorizer, row)
+                decision = decide_access_or_alternatives(authorizer, row)
                 assert after == {
                     "allowed": decision.allowed,
                     "rule": format_decision_rule(decision),
@@ -127,12 +130,17 @@ def test_what_breaks(case: Case) -> None:
 def uses_of(case: Case) -> list[AclUsage]:
     spoken = [
         b.to_pylist()
-        for b in decision_signature_mapper(case.acl_set(case.present))(iter(case.batches))
+        for b in signature_mapper_without_super_users(case.acl_set(case.present))(
+            iter(case.batches)
+        )
     ]
     seen = [
         (
             DecisionSignature(
-                r["is_simple"], tuple(r["allows"]), tuple(r["denies"]), tuple(r["others"])
+                r["determines_decision"],
+                tuple(r["allows"]),
+                tuple(r["denies"]),
+                tuple(r["inapplicable"]),
             ),
             r["requests"],
             r["last_seen"],
@@ -140,7 +148,7 @@ def uses_of(case: Case) -> list[AclUsage]:
         for rows in spoken
         for r in rows
     ]
-    return find_removable_acls(case.acl_set(case.present), seen, [])
+    return usage_and_removability_of_each_acl(case.acl_set(case.present), seen, [])
 
 
 def test_unused_acls(case: Case) -> None:
@@ -153,7 +161,7 @@ def test_unused_acls(case: Case) -> None:
         assert (use.state == "never used") == (not mine)
         if use.state in ("needed", "redundant"):
             assert (use.state == "redundant") == (use.acl in alone)
-    rest = [use.acl for use in uses if not use.can_go]
+    rest = [use.acl for use in uses if not use.can_be_removed_with_others]
     assert len(rest) < len(uses)
     assert case.expected(rest) == {}
 
@@ -185,20 +193,20 @@ def checked_by_asking(case: Case, rows: list[dict[str, Any]]) -> None:
 
     def decisions(acls: list[Acl]) -> list[bool]:
         authorizer = case.authorizer(acls)
-        return [decide_observed_access(authorizer, row).allowed for row in rows]
+        return [decide_access_or_alternatives(authorizer, row).allowed for row in rows]
 
     before = decisions(case.present)
     present = case.acl_set(case.present)
-    matcher = SignatureFinder(present, present.authorizer().store)
+    matcher = SignatureFinder(present, present.build_authorizer().store)
     seen = [
         (matcher.find_signature(row), 1, BEGIN) for row in rows if row["principal"] not in SUPERS
     ]
-    uses = find_removable_acls(present, seen, rows)
+    uses = usage_and_removability_of_each_acl(present, seen, rows)
     for use in uses:
         if use.state in ("needed", "redundant"):
             fewer = [acl for acl in case.present if acl != use.acl]
             assert (decisions(fewer) == before) == (use.state == "redundant"), use
-    rest = [use.acl for use in uses if not use.can_go]
+    rest = [use.acl for use in uses if not use.can_be_removed_with_others]
     assert decisions(rest) == before
     assert len(rest) < len(uses)
     for acl in rest:  # no further ACL can be removed
@@ -240,7 +248,12 @@ def test_an_acl_that_nobody_uses_may_hide_another(early: Case) -> None:
     asked = {"principal": "User:alice", "host": HOSTS[0], "api_key": 1, "instead": []}
     row = {**asked, "operation": "READ", "resource_type": "TOPIC", "resource_name": "ab"}
     present = early.acl_set(early.present)
-    assert not decide_observed_access(present.authorizer(), row).allowed
-    matcher = SignatureFinder(present, present.authorizer().store)
-    uses = find_removable_acls(present, [(matcher.find_signature(row), 1, BEGIN)], [row])
-    assert [(use.state, use.can_go) for use in uses] == [("redundant", True), ("never used", False)]
+    assert not decide_access_or_alternatives(present.build_authorizer(), row).allowed
+    matcher = SignatureFinder(present, present.build_authorizer().store)
+    uses = usage_and_removability_of_each_acl(
+        present, [(matcher.find_signature(row), 1, BEGIN)], [row]
+    )
+    assert [(use.state, use.can_be_removed_with_others) for use in uses] == [
+        ("redundant", True),
+        ("never used", False),
+    ]

@@ -5,7 +5,10 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kafka_shim.pipeline.jobs import JOBS, import_job
-from kafka_shim.pipeline.options import add_common_options, add_output_formats
+from kafka_shim.pipeline.options import (
+    add_common_options_and_return_spark_group,
+    add_output_options,
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -14,14 +17,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in JOBS:
         job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
-        spark_options = add_common_options(command, is_stream=job.is_stream)
+        spark_options = add_common_options_and_return_spark_group(command, is_stream=job.is_stream)
         spark_options.add_argument(
             "--then",
             action=_ThenJobAction,
             help="another job with its options, run after this one in the same Spark session",
         )
         if not job.is_stream:
-            add_output_formats(command)
+            add_output_options(command)
         job.add_options(command)
 
 
@@ -43,7 +46,7 @@ class _ThenJobAction(argparse.Action):
         namespace.then = next_parser.parse_args(list(values or ()))
 
 
-def chained_jobs(args: argparse.Namespace) -> Iterator[argparse.Namespace]:
+def args_of_chained_jobs(args: argparse.Namespace) -> Iterator[argparse.Namespace]:
     """Yield the arguments of each job in a command, in their order."""
     job: argparse.Namespace | None = args
     while job is not None:

@@ -6,15 +6,15 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
-from kafka_shim.pipeline.arguments import add_arguments, chained_jobs
-from kafka_shim.pipeline.errors import InputError, PipelineError
+from kafka_shim.pipeline.arguments import add_arguments, args_of_chained_jobs
+from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
     from kafka_shim.pipeline.report.outcome import Outcome
 
-__all__ = ["add_arguments", "chained_jobs", "print_outcome", "run"]
+__all__ = ["add_arguments", "args_of_chained_jobs", "print_outcome", "run"]
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -34,16 +34,16 @@ def run(args: argparse.Namespace) -> int:
     code, problem = EXIT_USAGE, missing_requirement(is_remote=args.remote is not None)
     if problem is None:
         code = 0
-        from kafka_shim.pipeline.job_runner import run_jobs
+        from kafka_shim.pipeline.job_runner import run_chained_jobs
 
         try:
-            for number, (job, outcome) in enumerate(run_jobs(args)):
+            for number, (job, outcome) in enumerate(run_chained_jobs(args)):
                 if number:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
                 code = max(code, print_outcome(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
-            code = EXIT_USAGE if isinstance(error, InputError) else EXIT_FAILURE
+            code = EXIT_USAGE if isinstance(error, InvalidOptionOrFileError) else EXIT_FAILURE
         except KeyboardInterrupt:
             print("kafka-shim pipeline: interrupted", file=sys.stderr)
             return EXIT_INTERRUPTED
@@ -76,28 +76,34 @@ def _stream_for_notes(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
 
 
 def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
-    from kafka_shim.pipeline.report.output import json_rows, print_csv, print_json, print_table
+    from kafka_shim.pipeline.report.output import (
+        print_csv,
+        print_json,
+        print_table,
+        rows_with_iso_times,
+    )
 
     rows = outcome.rows
     if outcome.text is not None:
         print(outcome.text, end="")
     elif args.json and outcome.parts:
         parts = [
-            {"job": part.job, **part.head, "rows": json_rows(part.rows)} for part in outcome.parts
+            {"job": part.job, **part.totals, "rows": rows_with_iso_times(part.rows)}
+            for part in outcome.parts
         ]
-        print_json({"job": outcome.job, **outcome.head, "parts": parts}, sys.stdout)
+        print_json({"job": outcome.job, **outcome.totals, "parts": parts}, sys.stdout)
     elif args.json:
-        head = {"job": outcome.job, **outcome.head}
-        print_json(head | {"rows": json_rows(rows)}, sys.stdout)
+        head = {"job": outcome.job, **outcome.totals}
+        print_json(head | {"rows": rows_with_iso_times(rows)}, sys.stdout)
     elif args.csv:
         print_csv(outcome.columns, rows, sys.stdout)
     elif outcome.parts and not args.html:
         for part in outcome.parts:
             print(f"\n{part.job}", *part.notes, sep="\n")
-            print_table(part.shown_columns, part.rows, sys.stdout)
+            print_table(part.printed_columns, part.rows, sys.stdout)
     elif rows:
         print()
-        print_table(outcome.shown_columns, rows, sys.stdout)
+        print_table(outcome.printed_columns, rows, sys.stdout)
 
 
 def _write_page(outcome: "Outcome", args: argparse.Namespace) -> None:
@@ -113,9 +119,9 @@ def html_page_of_outcome(outcome: "Outcome", traces: list[str]) -> str:
     from kafka_shim.pipeline.report.output import cell_text
 
     heading = f"Traces: {', '.join(traces)}. Times are UTC."
-    if outcome.head.get("first_seen"):
+    if outcome.totals.get("first_seen"):
         first, last = (
-            cell_text(datetime.fromisoformat(outcome.head[name]))
+            cell_text(datetime.fromisoformat(outcome.totals[name]))
             for name in ("first_seen", "last_seen")
         )
         heading += f" Accesses from {first} to {last}."
@@ -132,6 +138,6 @@ def _html_section(outcome: "Outcome") -> "Section":
         f"{job.summary[0].upper()}{job.summary[1:]}.",
         outcome.notes,
         job.charts(outcome) if outcome.rows else [],
-        outcome.shown_columns,
+        outcome.printed_columns,
         outcome.rows,
     )

@@ -5,5 +5,5 @@ class PipelineError(Exception):
     """An error with one line of text: what is wrong and what to do."""
 
 
-class InputError(PipelineError):
+class InvalidOptionOrFileError(PipelineError):
     """An invalid option, trace or file; found before Spark starts."""

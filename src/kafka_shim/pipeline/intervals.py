@@ -29,11 +29,11 @@ def round_interval_for_span(span: timedelta) -> str:
     return f"{next_round_step_seconds(wanted)} seconds"
 
 
-def interval_for_observation(head: dict[str, Any]) -> str:
+def interval_for_observation(totals: dict[str, Any]) -> str:
     """Return an interval for the observed time span."""
-    if not head["accesses"]:
+    if not totals["accesses"]:
         return round_interval_for_span(timedelta())
-    first, last = (datetime.fromisoformat(head[name]) for name in ("first_seen", "last_seen"))
+    first, last = (datetime.fromisoformat(totals[name]) for name in ("first_seen", "last_seen"))
     return round_interval_for_span(last - first)
 
 
@@ -45,7 +45,7 @@ def next_round_step_seconds(seconds: float) -> int:
     return _STEPS[-1] * -int(-seconds // _STEPS[-1])
 
 
-def axis_steps(largest: float) -> list[int]:
+def axis_tick_values(largest: float) -> list[int]:
     """Return about four round values from 0 to at least `largest`, such as 0, 20, 40, 60."""
     scale = 10 ** max(0, math.floor(math.log10(max(largest, 1) / 4)))
     step = next(scale * n for n in (1, 2, 5, 10) if scale * n * 4 >= largest)

@@ -9,17 +9,17 @@ import msgspec
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
-from kafka_shim.pipeline.arguments import chained_jobs
-from kafka_shim.pipeline.errors import InputError, PipelineError
+from kafka_shim.pipeline.arguments import args_of_chained_jobs
+from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs import import_job
-from kafka_shim.pipeline.option_checks import check_spark_connect_server, reader_options
+from kafka_shim.pipeline.option_checks import check_spark_connect_server, validated_reader_options
 from kafka_shim.pipeline.report.outcome import Outcome
-from kafka_shim.pipeline.spark.failure_message import failure_line, worker_started_late
+from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
-from kafka_shim.pipeline.spark.session import remote_session, spark_session
+from kafka_shim.pipeline.spark.session import connect_session_with_packages, spark_session
 from kafka_shim.pipeline.spark.spark_log import SparkLog
-from kafka_shim.pipeline.spark.table_formats import delta_settings, needs_package
+from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
 from kafka_shim.pipeline.trace_input import TraceInput
 
 ATTEMPTS = 3
@@ -30,62 +30,64 @@ class CheckedJob(msgspec.Struct):
 
     args: argparse.Namespace
     job: Job
-    options: dict[str, str]
+    reader_options: dict[str, str]
 
 
-def run_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
+def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
     """Run the jobs of a command in one Spark session. Raise PipelineError if one fails.
 
     All options are checked before Spark starts, except those of jobs after `ingest`, which may read
     the lake that it writes.
     """
     ready: list[CheckedJob] = []
-    for job in chained_jobs(args):
+    for job in args_of_chained_jobs(args):
         ready.append(_check_job(job))
         if job.job == "ingest":
             break
-    is_delta = any(needs_package(job.args.table_format, job.args.remote) for job in ready)
+    is_delta = any(must_load_delta_package(job.args.table_format, job.args.remote) for job in ready)
     settings = delta_settings() if is_delta else {}
     with SparkLog() as log:
-        for number, job in enumerate(chained_jobs(args)):
+        for number, job in enumerate(args_of_chained_jobs(args)):
             if number == len(ready):
                 ready.append(_check_job(job))
-            yield job, _run_with_retries(ready[number], log, settings)
+            yield job, _run_retrying_late_workers(ready[number], log, settings)
 
 
 def _check_job(args: argparse.Namespace) -> CheckedJob:
     job = import_job(args.job)
     try:
-        options = reader_options(args, job)
+        options = validated_reader_options(args, job)
     except PipelineError as error:
-        raise InputError(str(error)) from error
+        raise InvalidOptionOrFileError(str(error)) from error
     check_spark_connect_server(args)
     return CheckedJob(args, job, options)
 
 
-def _run_with_retries(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+def _run_retrying_late_workers(
+    checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]
+) -> Outcome:
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run_job(checked, log, settings)
+            return _run_job_in_spark(checked, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
-            problem = f"{failure_line(error)}; more in {log.path}"
+            problem = f"{failure_line_with_advice(error)}; more in {log.path}"
             log.keep_with_failure(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run_job(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+def _run_job_in_spark(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
     args = checked.args
     with Progress("starting Spark"):
         if args.remote:
-            spark = remote_session(args.remote)
+            spark = connect_session_with_packages(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    trace_input = TraceInput(spark, args.trace, checked.options)
+    trace_input = TraceInput(spark, args.trace, checked.reader_options)
     try:
         with (
             nullcontext()
@@ -94,4 +96,4 @@ def _run_job(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) ->
         ):
             return checked.job.run(args, trace_input)
     finally:
-        trace_input.unpersist()
+        trace_input.unpersist_observation()

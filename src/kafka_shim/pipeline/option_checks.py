@@ -7,14 +7,14 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kafka_shim.pipeline.acls.acl_set import read_acls
+from kafka_shim.pipeline.acls.acl_set import read_acl_file_of_any_format
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark.data_source import selection_from_options
-from kafka_shim.pipeline.spark.table_formats import check_format
+from kafka_shim.pipeline.spark.table_formats import check_format_package
 from kafka_shim.pipeline.trace_input import lake_at_paths
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.trace.blocks import BlockHeader
@@ -26,7 +26,7 @@ CONNECT_PORT = 15002
 PATIENCE_S = 10
 
 
-def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
+def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     """Return the options for reading traces. Raise PipelineError for an invalid one."""
     release = _validated_release(args.kafka_version or RELEASES[-1])
     given = {"since": args.since, "until": args.until, "apis": args.apis, "release": release}
@@ -35,12 +35,12 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
     since, until = limits.since_us, limits.until_us
     if since is not None and until is not None and since >= until:
         raise PipelineError(f"--until {args.until} is not after --since {args.since}")
-    _check_remote(args, is_stream=job.is_stream)
+    _check_remote_option(args, is_stream=job.is_stream)
     for user in args.super_user or ():
         if not all(user.partition(":")[:2]):
             raise PipelineError(f"--super-user `{user}`: expected Type:name, as in User:alice")
-    _check_traces(args, is_stream=job.is_stream)
-    _check_period(args, limits, is_stream=job.is_stream)
+    _check_traces_or_lake(args, is_stream=job.is_stream)
+    _check_period_has_entries(args, limits, is_stream=job.is_stream)
     for name in ("present", "target"):
         if getattr(args, name, None):
             _validated_release(getattr(args, name))
@@ -49,9 +49,9 @@ def reader_options(args: argparse.Namespace, job: Job) -> dict[str, str]:
             parse_interval_seconds(getattr(args, name))
     for name in ("acls", "baseline", "against"):
         if getattr(args, name, None):
-            read_acls(getattr(args, name))
+            read_acl_file_of_any_format(getattr(args, name))
     job.check(args)
-    _check_output(args)
+    _check_output_options(args)
     return options
 
 
@@ -64,7 +64,7 @@ def _validated_release(release: str) -> str:
     return release
 
 
-def _check_remote(args: argparse.Namespace, *, is_stream: bool) -> None:
+def _check_remote_option(args: argparse.Namespace, *, is_stream: bool) -> None:
     if args.remote is None:
         return
     if is_stream:
@@ -86,7 +86,7 @@ def check_spark_connect_server(args: argparse.Namespace) -> None:
         raise PipelineError(f"--remote {args.remote}: cannot connect: {problem}") from error
 
 
-def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
+def _check_traces_or_lake(args: argparse.Namespace, *, is_stream: bool) -> None:
     lake = lake_at_paths(args.trace)
     if lake is not None and is_stream:
         raise PipelineError(f"`{lake}` is a lake; {args.job} needs the folder of a trace")
@@ -98,10 +98,10 @@ def _check_traces(args: argparse.Namespace, *, is_stream: bool) -> None:
         return
     for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
         if paths and lake_at_paths(paths) is None:
-            _check_segments(paths, even_damaged=args.job == "damage")
+            _check_any_complete_block(paths, may_be_damaged=args.job == "damage")
 
 
-def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
+def _check_any_complete_block(paths: list[str], *, may_be_damaged: bool) -> None:
     """Raise PipelineError for paths without a readable trace."""
     found = list(dict.fromkeys(split.path for split in plan_splits(paths)))
     if not found:
@@ -109,7 +109,7 @@ def _check_segments(paths: list[str], *, even_damaged: bool) -> None:
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
             f"{_import_command_hint_for_any(paths)}"
         )
-    if not even_damaged and not any(contains_block(Path(path)) for path in found):
+    if not may_be_damaged and not any(contains_block(Path(path)) for path in found):
         if hint := _import_command_hint_for_any(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         raise PipelineError(
@@ -122,9 +122,11 @@ def _import_command_hint_for_any(paths: list[str]) -> str:
     return next((hint for path in paths if (hint := import_hint_if_foreign_file(Path(path)))), "")
 
 
-def _check_period(args: argparse.Namespace, limits: Selection, *, is_stream: bool) -> None:
+def _check_period_has_entries(
+    args: argparse.Namespace, limits: Selection, *, is_stream: bool
+) -> None:
     """Raise PipelineError if --since and --until select nothing of the traces."""
-    if is_stream or not limits.is_limited or lake_at_paths(args.trace) is not None:
+    if is_stream or not limits.has_time_limit or lake_at_paths(args.trace) is not None:
         return
     periods: list[tuple[int, int]] = []
 
@@ -157,20 +159,20 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
     return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
 
 
-def _check_output(args: argparse.Namespace) -> None:
-    check_format(args.table_format, args.remote)
+def _check_output_options(args: argparse.Namespace) -> None:
+    check_format_package(args.table_format, args.remote)
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     for option, folder in (("--output", "output"), ("--parquet", "parquet")):
         if getattr(args, folder, None):
-            _check_output_folder(option, getattr(args, folder))
+            _create_writable_output_folder(option, getattr(args, folder))
 
 
-def _check_output_folder(option: str, place: str) -> None:
+def _create_writable_output_folder(option: str, path_or_url: str) -> None:
     """Raise PipelineError for a folder that contains a trace or cannot be written."""
-    if "://" in place:  # only Spark can access it
+    if "://" in path_or_url:  # only Spark can access it
         return
-    folder = Path(place)
+    folder = Path(path_or_url)
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

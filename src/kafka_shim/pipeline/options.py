@@ -10,12 +10,14 @@ TABLE_FORMATS = ("parquet", "delta")
 ACL_FORMATS = f"formats: {', '.join(FORMATS)}"
 
 
-def absolute_path(text: str) -> str:
+def absolute_path_or_url(text: str) -> str:
     """Return an absolute path, since the processes of a cluster run in other folders."""
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_common_options(job: argparse.ArgumentParser, *, is_stream: bool) -> argparse._ArgumentGroup:
+def add_common_options_and_return_spark_group(
+    job: argparse.ArgumentParser, *, is_stream: bool
+) -> argparse._ArgumentGroup:
     """Add the options that select what to read, the rules, and Spark; return Spark's group."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
@@ -23,7 +25,7 @@ def add_common_options(job: argparse.ArgumentParser, *, is_stream: bool) -> argp
     job.add_argument(
         "trace",
         nargs="+",
-        type=absolute_path,
+        type=absolute_path_or_url,
         help=f"folder of a trace{kinds}",
     )
     selection = job.add_argument_group("selection")
@@ -68,7 +70,7 @@ def add_common_options(job: argparse.ArgumentParser, *, is_stream: bool) -> argp
     return group
 
 
-def _parse_table_format(text: str) -> str:
+def _parse_table_format_except_iceberg(text: str) -> str:
     """Return the format; reject iceberg with the reason, since users look for it."""
     if text.lower() == "iceberg":
         raise argparse.ArgumentTypeError(
@@ -78,7 +80,7 @@ def _parse_table_format(text: str) -> str:
     return text
 
 
-def add_output_formats(job: argparse.ArgumentParser) -> None:
+def add_output_options(job: argparse.ArgumentParser) -> None:
     """Add the output formats of all jobs that are not streams."""
     output = job.add_argument_group("output")
     form = output.add_mutually_exclusive_group()
@@ -88,12 +90,12 @@ def add_output_formats(job: argparse.ArgumentParser) -> None:
         *("--table", "--parquet"),
         dest="parquet",
         metavar="FOLDER",
-        type=absolute_path,
+        type=absolute_path_or_url,
         help="write the rows as a table to this folder",
     )
     output.add_argument(
         "--table-format",
-        type=_parse_table_format,
+        type=_parse_table_format_except_iceberg,
         choices=TABLE_FORMATS,
         default=TABLE_FORMATS[0],
         metavar="FORMAT",
@@ -102,7 +104,7 @@ def add_output_formats(job: argparse.ArgumentParser) -> None:
     output.add_argument("--html", metavar="FILE", help="write an HTML page with charts")
 
 
-def add_every_option(job: argparse.ArgumentParser, default: str) -> None:
+def add_every_option_and_output_defaults(job: argparse.ArgumentParser, default: str) -> None:
     """Add --every, the interval at which a stream reads."""
     text = f"interval between two reads of the traces (default: {default})"
     job.add_argument("--every", default=default, metavar="TIME", help=text)
@@ -127,7 +129,7 @@ def add_present_acl_options(job: argparse.ArgumentParser, purpose: str) -> None:
     job.add_argument("--command-config", metavar="FILE", help="client properties for that broker")
 
 
-def check_present_acls(args: argparse.Namespace) -> None:
+def check_no_bootstrap_server(args: argparse.Namespace) -> None:
     """Raise PipelineError for --bootstrap-server if this program cannot read a broker's ACLs."""
     if args.bootstrap_server:
         raise PipelineError("--bootstrap-server works with `kafka-shim pipeline` only; use --acls")

@@ -14,7 +14,7 @@ PACKAGES = ("schemas", "protocol", "authorizer", "pipeline")
 _KEPT = {".py", ".json", ".css", ".properties"}
 
 
-def write_package_archive(target: Path) -> int:
+def write_package_zip(target: Path) -> int:
     """Write the archive; return the number of files in it."""
     house = Path(__file__).parents[1]
     files = [*house.glob("*.py")]
@@ -30,4 +30,4 @@ def write_package_archive(target: Path) -> int:
 if __name__ == "__main__":
     if len(sys.argv) != 2:
         sys.exit("usage: python -m kafka_shim.pipeline.package FILE.zip")
-    write_package_archive(Path(sys.argv[1]))
+    write_package_zip(Path(sys.argv[1]))

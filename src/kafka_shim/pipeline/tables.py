@@ -118,11 +118,11 @@ TOPIC_IDS: Final = pa.schema(
 """Names that responses gave to topic ids (hexadecimal), of traces whose accesses are derived."""
 SIGHTINGS: Final = pa.schema(
     [
-        ("place", pa.string()),
+        ("broker", pa.string()),
         ("kind", pa.string()),
         ("name", pa.string()),
         ("owner", pa.string()),
-        ("life", pa.string()),
+        ("topic_id", pa.string()),
         ("is_end", pa.bool_()),
         ("requests", pa.int64()),
         ("first_seen", _TIME),

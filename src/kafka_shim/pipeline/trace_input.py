@@ -9,25 +9,25 @@ import msgspec
 from pyspark.sql import functions as f
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNKNOWN_DECISION
 from kafka_shim.pipeline.rows.batches import plan_splits
-from kafka_shim.pipeline.rows.trace_facts import has_derived_accesses
+from kafka_shim.pipeline.rows.trace_facts import may_have_derived_accesses
 from kafka_shim.pipeline.spark.data_source import selection_from_options, trace_table
 from kafka_shim.pipeline.spark.lake import Lake
 from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
 from kafka_shim.pipeline.spark.observed_accesses import (
     accesses_of_requests,
-    authorizer_settings,
-    count_distinct_accesses,
+    decided_accesses_as_observed_rows,
     distinct_accesses,
+    observed_super_users_and_allow_everyone,
     roles_of_requests,
     sum_equal_accesses,
 )
 from kafka_shim.pipeline.spark.trace_facts_options import (
-    existence_option,
-    topic_id_table,
+    existence_option_if_derived,
+    topic_id_table_if_derived,
     topic_names_option,
 )
 
@@ -39,29 +39,29 @@ class Observation(msgspec.Struct):
     """The accesses that requests needed, and the settings of the authorizer that decided them."""
 
     accesses: "DataFrame"
-    head: dict[str, Any]
+    totals: dict[str, Any]
     all_accesses: "DataFrame"
     """All accesses, which Spark keeps."""
 
-    def with_lists(self) -> "Observation":
+    def with_listed_accesses(self) -> "Observation":
         """Return the observation with the accesses that decide what a list shows."""
-        head = self.head | {
+        head = self.totals | {
             "left_out": [
-                total for total in self.head["left_out"] if total["reason"] != LEFT_OUT[LISTED]
+                total for total in self.totals["left_out"] if total["reason"] != LEFT_OUT[LISTED]
             ],
-            "considered": self.head["considered"] + self.head["left_out_lists"],
+            "considered": self.totals["considered"] + self.totals["left_out_lists"],
             "left_out_lists": 0,
         }
         accesses = accesses_of_requests(self.all_accesses, with_lists=True)
         return Observation(accesses, head, self.all_accesses)
 
-    def read_acl_set(self, path: str) -> AclSet:
+    def read_acl_set_with_observed_settings(self, path: str) -> AclSet:
         """Return a file's ACLs with the observed settings of the authorizer."""
-        return self.acl_set(read_acls(path))
+        return self.acl_set_with_observed_settings(read_acl_file_of_any_format(path))
 
-    def acl_set(self, acls: list[Acl]) -> AclSet:
+    def acl_set_with_observed_settings(self, acls: list[Acl]) -> AclSet:
         """Return these ACLs with the observed settings of the authorizer."""
-        head = self.head
+        head = self.totals
         users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]
         return AclSet(tuple(acls), tuple(users), everyone, head["release"])
 
@@ -74,12 +74,12 @@ class TraceInput(msgspec.Struct):
     options: dict[str, str]
     _observation: Observation | None = None
 
-    def lake(self) -> Path | None:
+    def lake_folder(self) -> Path | None:
         return lake_at_paths(self.paths)
 
     def table(self, name: str, *columns: str) -> "DataFrame":
         """Return a table; for a trace, only the named columns are computed."""
-        lake = self.lake()
+        lake = self.lake_folder()
         if lake is None:
             options = self._options_with_facts() if name == "accesses" else self.options
             return trace_table(self.spark, name, self.paths, options, columns)
@@ -88,19 +88,22 @@ class TraceInput(msgspec.Struct):
         rows = self._within_selection(lake_table(self.spark, name, lake))
         return rows.select(*columns) if columns else rows
 
-    def added_needs(self, present: str, target: str) -> "DataFrame | None":
+    def added_needs(self, present_release: str, target_release: str) -> "DataFrame | None":
         """Return what requests need only in the target release; None for a lake, which has no
         requests.
         """
-        if self.lake() is not None:
+        if self.lake_folder() is not None:
             return None
-        options = self._options_with_facts() | {"release": target, "present": present}
+        options = self._options_with_facts() | {
+            "release": target_release,
+            "present": present_release,
+        }
         return trace_table(self.spark, "added_needs", self.paths, options)
 
     def distinct_accesses(self) -> "DataFrame":
         """Return the distinct accesses."""
-        if self.lake() is not None:
-            return sum_equal_accesses(count_distinct_accesses(self.table("accesses")))
+        if self.lake_folder() is not None:
+            return sum_equal_accesses(decided_accesses_as_observed_rows(self.table("accesses")))
         return distinct_accesses(self.spark, self.paths, self._options_with_facts())
 
     def _options_with_facts(self) -> dict[str, str]:
@@ -108,8 +111,8 @@ class TraceInput(msgspec.Struct):
         splits = plan_splits(self.paths)
         return (
             self.options
-            | topic_names_option(topic_id_table(self.spark, splits))
-            | existence_option(self.spark, splits)
+            | topic_names_option(topic_id_table_if_derived(self.spark, splits))
+            | existence_option_if_derived(self.spark, splits)
         )
 
     def _within_selection(self, rows: "DataFrame") -> "DataFrame":
@@ -131,7 +134,7 @@ class TraceInput(msgspec.Struct):
         size = sum(row["length"] for row in found)
         return {"damaged_blocks": len(found), "damaged_bytes": size}
 
-    def observation(self, args: argparse.Namespace) -> Observation:
+    def observation_read_once(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
             self._observation = self._read_observation(args)
@@ -139,17 +142,19 @@ class TraceInput(msgspec.Struct):
 
     def _read_observation(self, args: argparse.Namespace) -> Observation:
         all_accesses = self.distinct_accesses().persist()
-        users, everyone = authorizer_settings(all_accesses)
+        users, everyone = observed_super_users_and_allow_everyone(all_accesses)
         head = _access_totals(all_accesses) | self.damage_totals()
         head["super_users"] = list(users if args.super_user is None else args.super_user)
         head["allow_everyone_if_no_acl_found"] = everyone
         head["release"] = self.options["release"]
-        head |= self._role_totals(all_accesses, with_lists=args.lists)
+        head |= self._considered_and_left_out_totals(all_accesses, with_lists=args.lists)
         return Observation(
             accesses_of_requests(all_accesses, with_lists=args.lists), head, all_accesses
         )
 
-    def _role_totals(self, accesses: "DataFrame", *, with_lists: bool) -> dict[str, Any]:
+    def _considered_and_left_out_totals(
+        self, accesses: "DataFrame", *, with_lists: bool
+    ) -> dict[str, Any]:
         """Return the sources, and how many accesses are considered or left out, whose and why."""
         keys = ("source", "role", "principal")
         rows = [
@@ -162,24 +167,25 @@ class TraceInput(msgspec.Struct):
             for _, role, principal, requests in rows
             if role not in roles
         ]
-        left_out += self._accesses_without_decision()
+        left_out += self._count_undecided_by_principal_and_reason()
         return {
             "sources": sorted({source for source, *_ in rows}),
             "considered": sum(row[-1] for row in rows if row[1] in roles),
-            "left_out": _reason_totals(left_out),
+            "left_out": _sum_by_reason(left_out),
             "left_out_lists": sum(
                 row[-1] for row in rows if row[1] == LISTED and LISTED not in roles
             ),
-            "unattributed": _reason_totals(
+            "unattributed": _sum_by_reason(
                 [(row[2], UNATTRIBUTED, row[3]) for row in rows if row[1] == UNATTRIBUTED]
             ),
         }
 
-    def _accesses_without_decision(self) -> list[tuple[str, str, int]]:
+    def _count_undecided_by_principal_and_reason(self) -> list[tuple[str, str, int]]:
         """Return principal, reason and number of derived accesses without a known decision."""
-        is_lake = self.lake() is not None
+        is_lake = self.lake_folder() is not None
         if not (
-            is_lake or any(has_derived_accesses(split.path) for split in plan_splits(self.paths))
+            is_lake
+            or any(may_have_derived_accesses(split.path) for split in plan_splits(self.paths))
         ):
             return []
         accesses = self.table("accesses", "time", "api_key", "principal", "role", "allowed")
@@ -189,14 +195,14 @@ class TraceInput(msgspec.Struct):
             for row in counts.collect()
         ]
 
-    def unpersist(self) -> None:
+    def unpersist_observation(self) -> None:
         """Release the cached observation."""
         if self._observation is not None:
             self._observation.all_accesses.unpersist()
             self._observation = None
 
 
-def _reason_totals(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
+def _sum_by_reason(rows: list[tuple[str, str, int]]) -> list[dict[str, Any]]:
     """Sum accesses (principal, reason, number) by reason, with the principals of each."""
     totals: dict[str, dict[str, int]] = {}
     for principal, reason, number in rows:

@@ -23,14 +23,14 @@ class AclSet(msgspec.Struct, frozen=True):
 
     acls: tuple[Acl, ...]
     super_users: tuple[str, ...] = ()
-    allow_everyone: bool = False
+    allow_everyone_if_no_acl: bool = False
     release: str = RELEASES[-1]
 
-    def authorizer(self) -> StandardAuthorizer:
+    def build_authorizer(self) -> StandardAuthorizer:
         """Return the broker's authorizer with this set; keep it, since creating it takes time."""
         return StandardAuthorizer(
             super_users=self.super_users,
-            allow_everyone=self.allow_everyone,
+            allow_everyone=self.allow_everyone_if_no_acl,
             rules=acl_rules_of_release(self.release),
             store=AclStore(self.acls, caches_lookups=True),
         )
@@ -39,19 +39,19 @@ class AclSet(msgspec.Struct, frozen=True):
 class PackedAclSet(msgspec.Struct, frozen=True):
     """An ACL set as bytes for workers; as objects, 100,000 ACLs would take seconds to send."""
 
-    content: bytes
-    digest: str
+    msgpack_bytes: bytes
+    sha256_hex: str
 
     def unpack(self) -> AclSet:
-        return msgspec.msgpack.decode(self.content, type=AclSet)
+        return msgspec.msgpack.decode(self.msgpack_bytes, type=AclSet)
 
-    def authorizer(self) -> StandardAuthorizer:
+    def cached_authorizer(self) -> StandardAuthorizer:
         """Return this process's authorizer with this set, which all its tasks share."""
-        found = _AUTHORIZERS.get(self.digest)
+        found = _AUTHORIZERS.get(self.sha256_hex)
         if found is None:
             if len(_AUTHORIZERS) >= _AUTHORIZERS_MAX:
                 _AUTHORIZERS.clear()
-            found = _AUTHORIZERS[self.digest] = self.unpack().authorizer()
+            found = _AUTHORIZERS[self.sha256_hex] = self.unpack().build_authorizer()
         return found
 
 
@@ -61,7 +61,7 @@ def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
     return PackedAclSet(content, hashlib.sha256(content).hexdigest())
 
 
-def read_acls(path: str) -> list[Acl]:
+def read_acl_file_of_any_format(path: str) -> list[Acl]:
     """Return a file's ACLs, in any format, without duplicates; PipelineError if it has none."""
     try:
         return parse_acls(Path(path).read_text(encoding="utf-8"))

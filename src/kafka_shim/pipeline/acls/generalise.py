@@ -21,15 +21,15 @@ _GENERATED = re.compile(
     r"|(?<![0-9a-z])(?=[a-f]*\d)[0-9a-f]{6,}.*|\d{2,}.*",
     re.IGNORECASE,
 )
-_Key = tuple[ResourceType, str, Operation]
+_TypeHostOperation = tuple[ResourceType, str, Operation]
 """What stays the same when names are joined: the type, the host and the operation."""
 
 
 def join_names_into_prefixes(
     grants: list[Grant],
-    known: NamesByResourceType,
-    budget: int,
-    denied: Iterable[OperationOnResource],
+    used_names: NamesByResourceType,
+    over_grants_max: int,
+    denied_accesses: Iterable[OperationOnResource],
 ) -> list[Grant]:
     """Return the grants with as many literal names as possible joined into prefixes.
 
@@ -37,19 +37,23 @@ def join_names_into_prefixes(
     characters. It is used if all prefixes together allow at most `budget` further known names, and
     if it allows nothing that was denied.
     """
-    by_key: dict[_Key, list[Grant]] = defaultdict(list)
+    by_key: dict[_TypeHostOperation, list[Grant]] = defaultdict(list)
     for grant in grants:
         acl = grant.acl
         by_key[acl.resource_type, acl.host, acl.operation].append(grant)
-    refused = list(denied)
+    refused = list(denied_accesses)
     found: list[Grant] = []
     for key, group in by_key.items():
-        joined, budget = _join_within_budget(key, group, known, budget, refused)
+        joined, over_grants_max = _join_group_and_return_budget_left(
+            key, group, used_names, over_grants_max, refused
+        )
         found += joined
     return found
 
 
-def count_generated_name_prefixes(acls: Iterable[Acl]) -> dict[tuple[ResourceType, str], int]:
+def count_literal_names_by_generated_prefix(
+    acls: Iterable[Acl],
+) -> dict[tuple[ResourceType, str], int]:
     """Return prefixes of literal names that look generated for one run, with their numbers of
     names.
     """
@@ -68,18 +72,20 @@ def _prefix_before_generated_part(name: str) -> str | None:
     return name[: generated.start()]
 
 
-def _join_within_budget(
-    key: _Key,
-    group: list[Grant],
-    known: NamesByResourceType,
+def _join_group_and_return_budget_left(
+    key: _TypeHostOperation,
+    literal_grants: list[Grant],
+    used_names: NamesByResourceType,
     budget: int,
-    denied: list[OperationOnResource],
+    denied_accesses: list[OperationOnResource],
 ) -> tuple[list[Grant], int]:
     kind, _, operation = key
-    rest = {grant.acl.resource_name: grant for grant in group}
-    names = known.get(kind, frozenset())
+    rest = {grant.acl.resource_name: grant for grant in literal_grants}
+    names = used_names.get(kind, frozenset())
     taken: list[Grant] = []
-    for prefix in sorted(_candidate_prefixes(rest), key=lambda prefix: (len(prefix), prefix)):
+    for prefix in sorted(
+        _prefixes_at_separators_or_generated_parts(rest), key=lambda prefix: (len(prefix), prefix)
+    ):
         covered = [name for name in rest if name.startswith(prefix)]
         if len(covered) < 2 and not any(
             _is_generated_after_prefix(name, prefix) for name in covered
@@ -89,15 +95,17 @@ def _join_within_budget(
         if (
             not covered
             or len(over) > budget
-            or _would_allow_denied_access(kind, operation, prefix, denied)
+            or _would_allow_denied_access(kind, operation, prefix, denied_accesses)
         ):
             continue
         budget -= len(over)
-        taken.append(_prefix_grant([rest.pop(name) for name in covered], prefix, tuple(over)))
+        taken.append(
+            _merge_into_prefixed_grant([rest.pop(name) for name in covered], prefix, tuple(over))
+        )
     return [*taken, *rest.values()], budget
 
 
-def _candidate_prefixes(names: Iterable[str]) -> set[str]:
+def _prefixes_at_separators_or_generated_parts(names: Iterable[str]) -> set[str]:
     found = set()
     for name in names:
         ends = [match.end() for match in _BOUNDARY.finditer(name)]
@@ -113,20 +121,27 @@ def _is_generated_after_prefix(name: str, prefix: str) -> bool:
 
 
 def _would_allow_denied_access(
-    kind: ResourceType, operation: Operation, prefix: str, denied: list[OperationOnResource]
+    resource_type: ResourceType,
+    operation: Operation,
+    prefix: str,
+    denied_accesses: list[OperationOnResource],
 ) -> bool:
     return any(
-        of is kind
+        of is resource_type
         and name.startswith(prefix)
         and operation in operations_whose_allow_includes(refused)
-        for refused, of, name in denied
+        for refused, of, name in denied_accesses
     )
 
 
-def _prefix_grant(covered: list[Grant], prefix: str, over: tuple[str, ...]) -> Grant:
-    first = covered[0]
+def _merge_into_prefixed_grant(
+    literal_grants: list[Grant], prefix: str, over_granted_names: tuple[str, ...]
+) -> Grant:
+    first = literal_grants[0]
     acl: Acl = msgspec.structs.replace(
         first.acl, resource_name=prefix, pattern_type=PatternType.PREFIXED
     )
-    requests = sum(grant.requests for grant in covered)
-    return msgspec.structs.replace(first, acl=acl, requests=requests, over_grants=over)
+    requests = sum(grant.requests for grant in literal_grants)
+    return msgspec.structs.replace(
+        first, acl=acl, requests=requests, over_granted_names=over_granted_names
+    )

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.rows.access_roles import split_access_text
+from kafka_shim.pipeline.rows.access_roles import split_alternative
 from kafka_shim.protocol.enums import Operation, ResourceType
 
 OperationOnResource = tuple[Operation, ResourceType, str]
@@ -18,7 +18,7 @@ class Grant(msgspec.Struct, frozen=True):
 
     acl: Acl
     requests: int
-    over_grants: tuple[str, ...] = ()
+    over_granted_names: tuple[str, ...] = ()
 
 
 def operation_on_resource(row: Mapping[str, Any]) -> OperationOnResource:
@@ -28,5 +28,5 @@ def operation_on_resource(row: Mapping[str, Any]) -> OperationOnResource:
 
 def parse_alternative(text: str) -> OperationOnResource:
     """Parse an entry of the column `instead`."""
-    operation, kind, name = split_access_text(text)
+    operation, kind, name = split_alternative(text)
     return Operation[operation], ResourceType[kind], name

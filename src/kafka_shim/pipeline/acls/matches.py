@@ -23,18 +23,18 @@ from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _POSITIONS = pa.list_(pa.int32())
-SPOKEN = pa.schema(
+SIGNATURE_SCHEMA = pa.schema(
     [
-        ("is_simple", pa.bool_()),
+        ("determines_decision", pa.bool_()),
         ("allows", _POSITIONS),
         ("denies", _POSITIONS),
-        ("others", _POSITIONS),
+        ("inapplicable", _POSITIONS),
         ("requests", pa.int64()),
         ("last_seen", OBSERVED.field("last_seen").type),
     ]
 )
-SPOKEN_DDL = (
-    "is_simple boolean, allows array<int>, denies array<int>, others array<int>,"
+SIGNATURE_DDL = (
+    "determines_decision boolean, allows array<int>, denies array<int>, inapplicable array<int>,"
     " requests long, last_seen timestamp"
 )
 
@@ -42,28 +42,28 @@ SPOKEN_DDL = (
 class DecisionSignature(msgspec.Struct, frozen=True):
     """The ACLs that a decision depends on, by their positions in the set.
 
-    `others` are ACLs on the same resource that do not apply to the access; they matter if resources
-    without ACLs are open to everyone. `is_simple` is False if these ACLs do not determine the
-    decision: there was another way to meet the requirement, the access was about a whole resource
-    type, or the release overlooks ACLs (`search_stops_early`).
+    `inapplicable` are ACLs on the same resource that do not apply to the access; they matter if
+    resources without ACLs are open to everyone. `determines_decision` is False if these ACLs alone
+    do not: there was another way to meet the requirement, the access was about a whole resource
+    type, or the release overlooks ACLs (`prefix_search_stops_early`).
     """
 
-    is_simple: bool
+    determines_decision: bool
     allows: tuple[int, ...]
     denies: tuple[int, ...]
-    others: tuple[int, ...]
+    inapplicable: tuple[int, ...]
 
-    def is_allowed_without(self, gone: set[int], *, allow_everyone: bool) -> bool:
+    def is_allowed_without(self, removed: set[int], *, allow_everyone: bool) -> bool:
         """Return the decision without the ACLs in `gone`; only for a simple signature."""
-        if any(at not in gone for at in self.denies):
+        if any(at not in removed for at in self.denies):
             return False
-        if any(at not in gone for at in self.allows):
+        if any(at not in removed for at in self.allows):
             return True
-        rest = (*self.allows, *self.denies, *self.others)
-        return allow_everyone and all(at in gone for at in rest)
+        rest = (*self.allows, *self.denies, *self.inapplicable)
+        return allow_everyone and all(at in removed for at in rest)
 
 
-def decision_signature_mapper(
+def signature_mapper_without_super_users(
     acl_set: AclSet,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for mapInArrow from batches of `observed` to
@@ -73,14 +73,14 @@ def decision_signature_mapper(
 
     def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         acl_set = present.unpack()
-        matcher = SignatureFinder(acl_set, present.authorizer().store)
+        matcher = SignatureFinder(acl_set, present.cached_authorizer().store)
         for batch in batches:
             rows = []
             for row in batch.to_pylist():
                 if row["principal"] not in acl_set.super_users:
                     found = msgspec.structs.asdict(matcher.find_signature(row))
                     rows.append({**found, **{k: row[k] for k in ("requests", "last_seen")}})
-            yield pa.RecordBatch.from_pylist(rows, SPOKEN)
+            yield pa.RecordBatch.from_pylist(rows, SIGNATURE_SCHEMA)
 
     return spoken
 
@@ -91,7 +91,7 @@ class SignatureFinder:
     def __init__(self, acl_set: AclSet, store: AclStore) -> None:
         self._store = store
         self._positions = {acl: at for at, acl in enumerate(acl_set.acls)}
-        self._with_others = acl_set.allow_everyone
+        self._with_others = acl_set.allow_everyone_if_no_acl
         rules = acl_rules_of_release(acl_set.release)
         self._starred = rules.wildcard_covers_starred_names
         self._is_plain = not rules.prefix_search_stops_early
@@ -100,33 +100,37 @@ class SignatureFinder:
         """Return the signature of a row of `observed`."""
         actor = Actor(row["principal"], row["host"])
         is_any = row_is_about_any_resource(row)
-        found: dict[str, set[int]] = {"allows": set(), "denies": set(), "others": set()}
+        found: dict[str, set[int]] = {"allows": set(), "denies": set(), "inapplicable": set()}
         for operation, kind, name in (
             operation_on_resource(row),
             *map(parse_alternative, row["instead"]),
         ):
             action = Action(operation, kind, name)
-            for acl in self._applicable_acls(actor, action, whole_type=is_any or name == WILDCARD):
+            for acl in self._relevant_acls(actor, action, any_resource=is_any or name == WILDCARD):
                 found[self._effect_on_action(acl, actor, action)].add(self._positions[acl])
-        parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "others"))
+        parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "inapplicable"))
         return DecisionSignature(self._is_plain and not is_any and not row["instead"], *parts)
 
-    def _applicable_acls(self, actor: Actor, action: Action, *, whole_type: bool) -> Iterator[Acl]:
-        if not whole_type or action.resource_type is not ResourceType.TOPIC:
-            yield from self._acls_on_resource(action.resource_type, action.resource_name, actor)
+    def _relevant_acls(self, actor: Actor, action: Action, *, any_resource: bool) -> Iterator[Acl]:
+        if not any_resource or action.resource_type is not ResourceType.TOPIC:
+            yield from self._acls_on_resource_of_actor_or_all(
+                action.resource_type, action.resource_name, actor
+            )
             return
         for subject in self._store.subjects_including(actor):
             for pattern in self._store.patterns_of_subject(action.resource_type, subject):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._acls_on_resource(action.resource_type, PROBED_NAME, actor)
+            yield from self._acls_on_resource_of_actor_or_all(
+                action.resource_type, PROBED_NAME, actor
+            )
 
-    def _acls_on_resource(
+    def _acls_on_resource_of_actor_or_all(
         self, resource_type: ResourceType, name: str, actor: Actor
     ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""
         for pattern in self._store.patterns_matching_name(resource_type, name):
-            if not self._starred and _is_overlooked_wildcard(pattern, name):
+            if not self._starred and _is_wildcard_overlooking_starred_name(pattern, name):
                 continue
             if self._with_others:
                 for subject, grant in pattern.subject_grants():
@@ -145,11 +149,11 @@ class SignatureFinder:
             or not covers_host(acl.host, actor.host, host_networks=self._store.host_networks)
             or acl.operation not in operations
         ):
-            return "others"
+            return "inapplicable"
         return "allows" if allows else "denies"
 
 
-def _is_overlooked_wildcard(pattern: Pattern, name: str) -> bool:
+def _is_wildcard_overlooking_starred_name(pattern: Pattern, name: str) -> bool:
     """Return whether the pattern is `*` and does not cover the name, since that begins with `*`."""
     is_wildcard = pattern.pattern_type is PatternType.LITERAL and pattern.resource_name == WILDCARD
     return is_wildcard and name != WILDCARD and name[:1] == WILDCARD

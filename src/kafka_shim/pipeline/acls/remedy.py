@@ -39,10 +39,10 @@ class Remedy(msgspec.Struct, frozen=True):
 
 
 def remedy_texts(
-    authorizer: StandardAuthorizer | None, questions: Sequence[pa.Array]
+    authorizer: StandardAuthorizer | None, question_columns: Sequence[pa.Array]
 ) -> pa.StructArray:
     """Return texts for rows of `QUESTIONS`; complete if there is an authorizer with the ACLs."""
-    rows = zip(*(column.to_pylist() for column in questions), strict=True)
+    rows = zip(*(column.to_pylist() for column in question_columns), strict=True)
     texts: list[str] = []
     gaps: list[str] = []
     for row in rows:
@@ -51,27 +51,29 @@ def remedy_texts(
         found = (
             remedy_from_recorded_rules(denied)
             if authorizer is None
-            else missing_steps(authorizer, denied)
+            else complete_remedy(authorizer, denied)
         )
-        texts.append("; ".join(map(_step_text, found.steps)) or NOT_NEEDED)
+        texts.append("; ".join(map(_verb_and_rule, found.steps)) or NOT_NEEDED)
         gaps.append(found.not_known)
     return pa.StructArray.from_arrays([pa.array(texts), pa.array(gaps)], fields=list(REMEDY))
 
 
-def missing_steps(authorizer: StandardAuthorizer, denied: Iterable[Mapping[str, Any]]) -> Remedy:
+def complete_remedy(
+    authorizer: StandardAuthorizer, denied_rows: Iterable[Mapping[str, Any]]
+) -> Remedy:
     """Return the steps after which all ACLs together allow these rows; none if they already do.
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(steps_to_allow(authorizer, map(_required_access_of_row, denied)))
+    return Remedy(steps_to_allow(authorizer, map(_required_access_of_row, denied_rows)))
 
 
-def remedy_from_recorded_rules(denied: Sequence[dict[str, Any]]) -> Remedy:
+def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     """Return the steps that follow from the rules in the trace; complete only for `DefaultDeny`."""
-    rules = dict.fromkeys(row["rule"] for row in denied)
+    rules = dict.fromkeys(row["rule"] for row in denied_rows)
     named = [acl for rule in rules if (acl := parse_acl_rule(rule)) is not None]
     steps = [Step(is_addition=False, acl=acl) for acl in named]
-    without = next((row for row in denied if parse_acl_rule(row["rule"]) is None), None)
+    without = next((row for row in denied_rows if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
         access = _required_access_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
@@ -91,9 +93,9 @@ def _required_access_of_row(row: Mapping[str, Any]) -> RequiredAccess:
     )
 
 
-def _checked_action_of_row(row: Mapping[str, Any], what: OperationOnResource) -> CheckedAction:
-    return CheckedAction(Action(*what), any_name=may_mean_any_resource(row["api_key"], what))
+def _checked_action_of_row(row: Mapping[str, Any], access: OperationOnResource) -> CheckedAction:
+    return CheckedAction(Action(*access), any_name=may_mean_any_resource(row["api_key"], access))
 
 
-def _step_text(step: Step) -> str:
+def _verb_and_rule(step: Step) -> str:
     return f"{step.verb} {format_acl_rule(step.acl)}"

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.policy.redundant_acls import find_covering_or_overrul
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import DecisionSignature, SignatureFinder
-from kafka_shim.pipeline.acls.verdict import decide_observed_access
+from kafka_shim.pipeline.acls.verdict import decide_access_or_alternatives
 
 NEVER = "never used"
 SHADOWED = "shadowed"
@@ -36,18 +36,18 @@ class AclUsage(msgspec.Struct):
     requests: int = 0
     last_used: datetime | None = None
     shadowed_by: Acl | None = None
-    can_go: bool = False
+    can_be_removed_with_others: bool = False
 
 
 CountedSignature = tuple[DecisionSignature, int, datetime]
 """A signature, its requests, and when it was last seen."""
 
 
-def find_removable_acls(
+def usage_and_removability_of_each_acl(
     acl_set: AclSet,
-    seen: list[CountedSignature],
-    special: list[dict[str, Any]],
-    not_observable: frozenset[Acl] = frozenset(),
+    counted_signatures: list[CountedSignature],
+    authorizer_rows: list[dict[str, Any]],
+    without_evidence: frozenset[Acl] = frozenset(),
 ) -> list[AclUsage]:
     """Return a finding for each ACL, in the order of the set.
 
@@ -55,28 +55,30 @@ def find_removable_acls(
     signature; the authorizer decides them. ACLs that are `not_observable` cannot be
     removed unless another one covers everything that they do.
     """
-    uses = _acl_usages_before_removal(acl_set, seen)
-    signatures = [signature for signature, _, _ in seen]
-    alone = _RemovalTrial(acl_set, signatures, special)
+    uses = _usage_and_cover_of_each_acl(acl_set, counted_signatures)
+    signatures = [signature for signature, _, _ in counted_signatures]
+    alone = _RemovalTrial(acl_set, signatures, authorizer_rows)
     for at, use in enumerate(uses):
         if alone.remove_unless_decision_changes(at):
             alone.restore_acl(at)
             use.state = REDUNDANT if use.state == NEEDED else use.state
-            if use.acl in not_observable and use.shadowed_by is None:
+            if use.acl in without_evidence and use.shadowed_by is None:
                 use.state = NOT_KNOWN
-    together = _RemovalTrial(acl_set, signatures, special)
-    for at in _least_used_first(uses):
-        uses[at].can_go = uses[at].state != NOT_KNOWN and together.remove_unless_decision_changes(
+    together = _RemovalTrial(acl_set, signatures, authorizer_rows)
+    for at in _positions_least_used_first(uses):
+        uses[at].can_be_removed_with_others = uses[
             at
-        )
+        ].state != NOT_KNOWN and together.remove_unless_decision_changes(at)
     return uses
 
 
-def _acl_usages_before_removal(acl_set: AclSet, seen: list[CountedSignature]) -> list[AclUsage]:
+def _usage_and_cover_of_each_acl(
+    acl_set: AclSet, counted_signatures: list[CountedSignature]
+) -> list[AclUsage]:
     """Return the findings about each ACL before any is removed."""
     counts: dict[int, int] = defaultdict(int)
     last: dict[int, datetime] = {}
-    for signature, requests, when in seen:
+    for signature, requests, when in counted_signatures:
         for at in (*signature.allows, *signature.denies):
             counts[at] += requests
             last[at] = max(when, last.get(at, when))
@@ -90,7 +92,7 @@ def _acl_usages_before_removal(acl_set: AclSet, seen: list[CountedSignature]) ->
     return uses
 
 
-def _least_used_first(uses: list[AclUsage]) -> list[int]:
+def _positions_least_used_first(uses: list[AclUsage]) -> list[int]:
     """Return positions of ACLs, unused ones first; among equally used ones, shadowed ones first."""
     return sorted(
         range(len(uses)),
@@ -102,59 +104,65 @@ class _RemovalTrial:
     """A set of ACLs from which ACLs are removed one by one if no decision changes."""
 
     def __init__(
-        self, acl_set: AclSet, signatures: list[DecisionSignature], special: list[dict[str, Any]]
+        self,
+        acl_set: AclSet,
+        signatures: list[DecisionSignature],
+        authorizer_rows: list[dict[str, Any]],
     ) -> None:
         self._acl_set = acl_set
-        self._authorizer = acl_set.authorizer()
+        self._authorizer = acl_set.build_authorizer()
         self._gone: set[int] = set()
         self._simple: dict[int, list[DecisionSignature]] = defaultdict(list)
         for signature in dict.fromkeys(signatures):
-            for at in _acl_positions(signature) if signature.is_simple else ():
+            for at in _acl_positions(signature) if signature.determines_decision else ():
                 self._simple[at].append(signature)
-        self._special = [
-            (row, decide_observed_access(self._authorizer, row).allowed) for row in special
+        self._authorizer_rows = [
+            (row, decide_access_or_alternatives(self._authorizer, row).allowed)
+            for row in authorizer_rows
         ]
-        self._touched = self._special_rows_by_acl()
+        self._touched = self._authorizer_row_numbers_by_acl()
 
-    def remove_unless_decision_changes(self, at: int) -> bool:
+    def remove_unless_decision_changes(self, position: int) -> bool:
         """Remove an ACL unless that changes a decision; return whether it was removed."""
-        self._gone.add(at)
-        self._authorizer.store.remove(self._acl_set.acls[at])
-        if self._removal_changes_decision(at):
-            self.restore_acl(at)
+        self._gone.add(position)
+        self._authorizer.store.remove(self._acl_set.acls[position])
+        if self._decision_changed_by_removal(position):
+            self.restore_acl(position)
             return False
         return True
 
-    def restore_acl(self, at: int) -> None:
-        self._gone.discard(at)
-        self._authorizer.store.add(self._acl_set.acls[at])
+    def restore_acl(self, position: int) -> None:
+        self._gone.discard(position)
+        self._authorizer.store.add(self._acl_set.acls[position])
 
-    def _removal_changes_decision(self, at: int) -> bool:
-        everyone = self._acl_set.allow_everyone
+    def _decision_changed_by_removal(self, removed_position: int) -> bool:
+        everyone = self._acl_set.allow_everyone_if_no_acl
         if any(
             signature.is_allowed_without(self._gone, allow_everyone=everyone)
             != signature.is_allowed_without(set(), allow_everyone=everyone)
-            for signature in self._simple.get(at, ())
+            for signature in self._simple.get(removed_position, ())
         ):
             return True
         return any(
-            decide_observed_access(self._authorizer, row).allowed != was
-            for row, was in (self._special[n] for n in self._touched.get(at, ()))
+            decide_access_or_alternatives(self._authorizer, row).allowed != was
+            for row, was in (
+                self._authorizer_rows[n] for n in self._touched.get(removed_position, ())
+            )
         )
 
-    def _special_rows_by_acl(self) -> Mapping[int, Sequence[int]]:
+    def _authorizer_row_numbers_by_acl(self) -> Mapping[int, Sequence[int]]:
         """Return the special rows that each ACL may affect: all rows if
         the release overlooks ACLs.
         """
         if acl_rules_of_release(self._acl_set.release).prefix_search_stops_early:
-            return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._special)))
+            return dict.fromkeys(range(len(self._acl_set.acls)), range(len(self._authorizer_rows)))
         matcher = SignatureFinder(self._acl_set, self._authorizer.store)
         found: dict[int, list[int]] = defaultdict(list)
-        for number, (row, _) in enumerate(self._special):
+        for number, (row, _) in enumerate(self._authorizer_rows):
             for at in _acl_positions(matcher.find_signature(row)):
                 found[at].append(number)
         return found
 
 
 def _acl_positions(signature: DecisionSignature) -> tuple[int, ...]:
-    return (*signature.allows, *signature.denies, *signature.others)
+    return (*signature.allows, *signature.denies, *signature.inapplicable)

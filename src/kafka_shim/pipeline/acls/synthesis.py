@@ -21,7 +21,7 @@ from kafka_shim.pipeline.acls.grants import (
 from kafka_shim.pipeline.acls.verdict import row_is_about_any_resource
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
-_Cells = dict[OperationOnResource, dict[str, int]]
+_CountsByAccessAndHost = dict[OperationOnResource, dict[str, int]]
 """The requests for each thing that was done, by host."""
 
 
@@ -29,8 +29,8 @@ def least_grants_for_principal(
     principal: str,
     rows: Iterable[dict[str, Any]],
     *,
-    known: NamesByResourceType | None = None,
-    over_grants: int = 0,
+    used_names: NamesByResourceType | None = None,
+    over_grants_max: int = 0,
 ) -> list[Grant]:
     """Return the grants for one principal's rows of `observed`.
 
@@ -38,19 +38,19 @@ def least_grants_for_principal(
     allow at most `over_grants` known names that this principal never used. Accesses of super users
     need no grants. If a decision changed over time, the latest counts.
     """
-    latest = _latest_decisions(rows)
-    needs = _needed_cells(latest)
-    denied = _denied_cells(latest, needs)
-    grants = list(_fewest_grants(principal, needs, denied))
-    if known is None:
+    latest = _latest_decisions_without_super_users(rows)
+    needs = _needed_counts(latest)
+    denied = _denied_counts_unless_needed(latest, needs)
+    grants = list(_fewest_grants_denies_last(principal, needs, denied))
+    if used_names is None:
         return grants
     allows = [grant for grant in grants if grant.acl.permission is Permission.ALLOW]
     refused = [operation_on_resource(row) for row in latest if not row["allowed"]]
     denies = grants[len(allows) :]
-    return [*join_names_into_prefixes(allows, known, over_grants, refused), *denies]
+    return [*join_names_into_prefixes(allows, used_names, over_grants_max, refused), *denies]
 
 
-def _latest_decisions(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+def _latest_decisions_without_super_users(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     """Return the rows with the latest decision about their access, without those of super users."""
     asked = [
         ((row["host"], *operation_on_resource(row), row_is_about_any_resource(row)), row)
@@ -64,8 +64,8 @@ def _latest_decisions(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
     return [row for question, row in asked if latest[question][1] == row["allowed"]]
 
 
-def _needed_cells(rows: list[dict[str, Any]]) -> _Cells:
-    needs: _Cells = defaultdict(lambda: defaultdict(int))
+def _needed_counts(rows: list[dict[str, Any]]) -> _CountsByAccessAndHost:
+    needs: _CountsByAccessAndHost = defaultdict(lambda: defaultdict(int))
     flexible = []
     for row in rows:
         if row["allowed"] and (
@@ -73,16 +73,18 @@ def _needed_cells(rows: list[dict[str, Any]]) -> _Cells:
         ):
             flexible.append(row)
         elif row["allowed"]:
-            for what in _accesses_to_grant(row):
+            for what in _own_access_or_topics_instead_of_cluster(row):
                 needs[what][row["host"]] += row["requests"]
     for row in flexible:  # last, since grants for other rows may be sufficient
-        _add_idempotent_write_need(needs, row)
+        _add_topic_write_or_idempotent_write(needs, row)
     return needs
 
 
-def _denied_cells(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
+def _denied_counts_unless_needed(
+    rows: list[dict[str, Any]], needs: _CountsByAccessAndHost
+) -> _CountsByAccessAndHost:
     """Return the accesses that were denied by name and are not needed."""
-    denied: _Cells = defaultdict(lambda: defaultdict(int))
+    denied: _CountsByAccessAndHost = defaultdict(lambda: defaultdict(int))
     for row in rows:
         what = operation_on_resource(row)
         is_needed = row["host"] in needs.get(what, ())
@@ -91,10 +93,12 @@ def _denied_cells(rows: list[dict[str, Any]], needs: _Cells) -> _Cells:
     return denied
 
 
-def _fewest_grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Grant]:
+def _fewest_grants_denies_last(
+    principal: str, needs: _CountsByAccessAndHost, denied: _CountsByAccessAndHost
+) -> Iterator[Grant]:
     """Yield the fewest ACLs for each resource, DENY ACLs last."""
     resources = sorted({(kind, name) for _, kind, name in needs})
-    allowed_on, denied_on = _cells_by_resource(needs), _cells_by_resource(denied)
+    allowed_on, denied_on = _counts_by_resource(needs), _counts_by_resource(denied)
     found = [
         (kind, name, entry)
         for kind, name in resources
@@ -105,11 +109,11 @@ def _fewest_grants(principal: str, needs: _Cells, denied: _Cells) -> Iterator[Gr
         yield Grant(Acl(*what, *who, entry.operation, entry.permission), entry.request_count)
 
 
-def _cells_by_resource(
-    cells: _Cells,
+def _counts_by_resource(
+    counts: _CountsByAccessAndHost,
 ) -> dict[tuple[ResourceType, str], dict[OperationFromHost, int]]:
     found: dict[tuple[ResourceType, str], dict[OperationFromHost, int]] = defaultdict(dict)
-    for (operation, kind, name), hosts in cells.items():
+    for (operation, kind, name), hosts in counts.items():
         for host, requests in hosts.items():
             found[kind, name][operation, host] = requests
     return found
@@ -119,7 +123,7 @@ def _has_any_resource_alternative(row: dict[str, Any]) -> bool:
     return any(text.endswith("|" + WILDCARD) for text in row["instead"])
 
 
-def _accesses_to_grant(row: dict[str, Any]) -> list[OperationOnResource]:
+def _own_access_or_topics_instead_of_cluster(row: dict[str, Any]) -> list[OperationOnResource]:
     """Return what to grant for an allowed access: named topics rather than the cluster."""
     others = [parse_alternative(text) for text in row["instead"]]
     if (
@@ -131,7 +135,9 @@ def _accesses_to_grant(row: dict[str, Any]) -> list[OperationOnResource]:
     return [operation_on_resource(row)]
 
 
-def _add_idempotent_write_need(needs: _Cells, row: dict[str, Any]) -> None:
+def _add_topic_write_or_idempotent_write(
+    needs: _CountsByAccessAndHost, row: dict[str, Any]
+) -> None:
     """Add WRITE on a topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing else."""
     ways = [operation_on_resource(row), *(parse_alternative(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_no_options
-from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
 
 
-def clients(counts: "DataFrame") -> "DataFrame":
+def clients(client_counts: "DataFrame") -> "DataFrame":
     """Return one row per client and API; `counts` is the table `clients`."""
-    rows = counts.groupBy(*_KEYS).agg(
+    rows = client_counts.groupBy(*_KEYS).agg(
         f.sort_array(f.collect_set("api_version")).alias("versions"),
         f.sort_array(f.collect_set("host")).alias("hosts"),
         f.sum("requests").alias("requests"),
@@ -36,17 +36,24 @@ _SHOWN = (
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    return table_outcome(args, trace_input, clients(trace_input.table("clients")), _SHOWN)
+    return table_outcome_with_fail_option(
+        args, trace_input, clients(trace_input.table("clients")), _SHOWN
+    )
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
-    software = sum_by_columns(outcome.rows, "software_name", "software_version")
+def _requests_by_software_and_principal_charts(outcome: Outcome) -> list[Chart]:
+    software = sum_or_count_by_columns(outcome.rows, "software_name", "software_version")
     return [
-        bar_chart("Requests by client software", "requests", software),
-        bar_chart("Requests by principal", "requests", sum_by_columns(outcome.rows, "principal")),
+        largest_bars_chart("Requests by client software", "requests", software),
+        largest_bars_chart(
+            "Requests by principal", "requests", sum_or_count_by_columns(outcome.rows, "principal")
+        ),
     ]
 
 
 JOB = Job(
-    "list client software and the versions of each API that it uses", add_no_options, _run, _charts
+    "list client software and the versions of each API that it uses",
+    add_no_options,
+    _run,
+    _requests_by_software_and_principal_charts,
 )

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.options import add_fail_option
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
@@ -14,7 +14,7 @@ _SHOWN = ("path", "at", "length", "reason", "is_tail")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    return table_outcome(
+    return table_outcome_with_fail_option(
         args, trace_input, trace_input.table("damage").orderBy("path", "at"), _SHOWN
     )
 

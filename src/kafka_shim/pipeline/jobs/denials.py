@@ -7,15 +7,19 @@ from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.intervals import interval_for_observation, parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
-from kafka_shim.pipeline.options import add_present_acl_options, check_present_acls
+from kafka_shim.pipeline.options import add_present_acl_options, check_no_bootstrap_server
 from kafka_shim.pipeline.report.charts import (
     RESOURCE,
     Chart,
-    bar_chart,
+    largest_bars_chart,
     stacked_column_chart,
-    sum_by_columns,
+    sum_or_count_by_columns,
 )
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    access_outcome_with_observation_notes,
+    cached_in_spark,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
@@ -26,7 +30,7 @@ _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _CHECK = ("host", "api_key", "instead", "rule")
 
 
-def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame":
+def denials(accesses: "DataFrame", present_acls: AclSet | None = None) -> "DataFrame":
     """Return denied accesses by principal, operation and resource, the most frequent first.
 
     `accesses` is `accesses_of_requests(...)`: accesses that were only tried or listed are not
@@ -47,7 +51,7 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
         f.min_by("example", "first_seen").alias("example"),
         f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("asked"),
     )
-    with_remedy = rows.withColumn("suggestion", _remedy_column(present))
+    with_remedy = rows.withColumn("suggestion", _remedy_column(present_acls))
     selected = with_remedy.select(
         *(name for name in rows.columns if name != "asked"),
         "suggestion.remedy",
@@ -56,15 +60,15 @@ def denials(accesses: "DataFrame", present: AclSet | None = None) -> "DataFrame"
     return selected.orderBy(f.desc("requests"), *_KEYS)
 
 
-def _remedy_column(present: AclSet | None) -> "Column":
+def _remedy_column(present_acls: AclSet | None) -> "Column":
     from pyspark.sql.pandas.functions import arrow_udf
 
     from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedy_texts
 
-    known = None if present is None else pack_acl_set(present)
+    known = None if present_acls is None else pack_acl_set(present_acls)
 
     def remedies_of(*questions: pa.Array) -> pa.Array:
-        return remedy_texts(None if known is None else known.authorizer(), questions)
+        return remedy_texts(None if known is None else known.cached_authorizer(), questions)
 
     remedy_of = arrow_udf(remedies_of, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     column: Column = remedy_of.asNondeterministic()(*QUESTIONS)
@@ -86,27 +90,27 @@ _TREND_SHOWN = ("time", "principal", *RESOURCE, "requests")
 _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
     text = "count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
     add_present_acl_options(job, "to suggest complete fixes")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation(args)
-    present = observation.read_acl_set(args.acls) if args.acls else None
+def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    observation = trace_input.observation_read_once(args)
+    present = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     rows = (
         _denial_trend_of_trace(args, trace_input, args.interval)
         if args.interval
         else denials(observation.accesses, present)
     )
     with cached_in_spark(rows) as frame:
-        outcome = access_outcome(
+        outcome = access_outcome_with_observation_notes(
             args, observation, frame, _TREND_SHOWN if args.interval else _SHOWN
         )
         outcome.notes.append(f"{frame.count()} findings")
         if args.html:
-            outcome.interval = args.interval or interval_for_observation(observation.head)
+            outcome.interval = args.interval or interval_for_observation(observation.totals)
             trend = (
                 frame
                 if args.interval
@@ -125,22 +129,26 @@ def _denial_trend_of_trace(
     return denial_trend(accesses_of_requests(rows, with_lists=args.lists), interval)
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
+def _denials_by_time_principal_resource_charts(outcome: Outcome) -> list[Chart]:
     points = [(row["time"], row["principal"], row["requests"]) for row in outcome.trend]
     step = parse_interval_seconds(outcome.interval)
     return [
         stacked_column_chart(
             f"Denials in each {outcome.interval}, by principal", "denials", points, step
         ),
-        bar_chart("Denials by principal", "denials", sum_by_columns(outcome.rows, "principal")),
-        bar_chart("Denials by resource", "denials", sum_by_columns(outcome.rows, *RESOURCE)),
+        largest_bars_chart(
+            "Denials by principal", "denials", sum_or_count_by_columns(outcome.rows, "principal")
+        ),
+        largest_bars_chart(
+            "Denials by resource", "denials", sum_or_count_by_columns(outcome.rows, *RESOURCE)
+        ),
     ]
 
 
 JOB = Job(
     "list who was denied what, since when, and what would allow it",
-    _add_options,
-    _run,
-    _charts,
-    check_present_acls,
+    _add_interval_and_present_acl_options,
+    _run_total_or_trend,
+    _denials_by_time_principal_resource_charts,
+    check_no_bootstrap_server,
 )

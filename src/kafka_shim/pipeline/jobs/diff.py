@@ -5,9 +5,13 @@ from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path, add_fail_option
-from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
-from kafka_shim.pipeline.report.outcome import Outcome, left_out_access_notes, table_outcome
+from kafka_shim.pipeline.options import absolute_path_or_url, add_fail_option
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    evidence_gap_notes,
+    table_outcome_with_fail_option,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -19,21 +23,28 @@ _COLUMNS = ("difference", "principal", "what", "first", "second")
 
 
 def diff(
-    first: "tuple[DataFrame, DataFrame]", second: "tuple[DataFrame, DataFrame]"
+    first_accesses_and_responses: "tuple[DataFrame, DataFrame]",
+    second_accesses_and_responses: "tuple[DataFrame, DataFrame]",
 ) -> "DataFrame":
     """Return one row per difference; each side is (observed.accesses_of_requests(...), responses).
 
     `access` is `allowed`, `denied`, `both`, or null if the access did not occur. `responses` has
     the distinct error codes in the responses of an API. Hosts, times and counts are not compared.
     """
-    accesses = _differences(_access_outcomes(first[0]), _access_outcomes(second[0]), "access")
-    responses = _differences(
-        _response_outcomes(first[1]), _response_outcomes(second[1]), "responses"
+    accesses = _differing_outcomes(
+        _allowed_denied_or_both_by_access(first_accesses_and_responses[0]),
+        _allowed_denied_or_both_by_access(second_accesses_and_responses[0]),
+        "access",
+    )
+    responses = _differing_outcomes(
+        _error_codes_by_principal_and_api(first_accesses_and_responses[1]),
+        _error_codes_by_principal_and_api(second_accesses_and_responses[1]),
+        "responses",
     )
     return accesses.unionByName(responses).orderBy("difference", "principal", "what")
 
 
-def _access_outcomes(accesses: "DataFrame") -> "DataFrame":
+def _allowed_denied_or_both_by_access(accesses: "DataFrame") -> "DataFrame":
     outcome = f.when(f.size("outcomes") > 1, "both").otherwise(
         f.when(f.col("outcomes")[0], "allowed").otherwise("denied")
     )
@@ -42,7 +53,7 @@ def _access_outcomes(accesses: "DataFrame") -> "DataFrame":
     return rows.select("principal", what.alias("what"), outcome.alias("outcome"))
 
 
-def _response_outcomes(responses: "DataFrame") -> "DataFrame":
+def _error_codes_by_principal_and_api(responses: "DataFrame") -> "DataFrame":
     codes = f.explode_outer("error_codes").alias("code")
     rows = responses.select("principal", "api", codes).groupBy("principal", "api")
     codes_by_api = rows.agg(
@@ -52,21 +63,21 @@ def _response_outcomes(responses: "DataFrame") -> "DataFrame":
     return codes_by_api.select("principal", f.col("api").alias("what"), outcome.alias("outcome"))
 
 
-def _differences(first: "DataFrame", second: "DataFrame", difference: str) -> "DataFrame":
+def _differing_outcomes(first: "DataFrame", second: "DataFrame", kind: str) -> "DataFrame":
     left = first.withColumnRenamed("outcome", "first")
     right = second.withColumnRenamed("outcome", "second")
     rows = left.join(right, ["principal", "what"], "full")
     changed = rows.where(~f.col("first").eqNullSafe(f.col("second")))
-    return changed.withColumn("difference", f.lit(difference)).select(*_COLUMNS)
+    return changed.withColumn("difference", f.lit(kind)).select(*_COLUMNS)
 
 
 _SHOWN = ("difference", "principal", "what", "first", "second")
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_with_trace_and_fail_options(job: argparse.ArgumentParser) -> None:
     text = "the second trace, to compare with"
     job.add_argument(
-        "--with", dest="other", required=True, metavar="TRACE", type=absolute_path, help=text
+        "--with", dest="other", required=True, metavar="TRACE", type=absolute_path_or_url, help=text
     )
     add_fail_option(job)
 
@@ -75,25 +86,27 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     from kafka_shim.pipeline.trace_input import TraceInput
 
     def side(trace: TraceInput) -> "tuple[DataFrame, DataFrame]":
-        return trace.observation(args).accesses, trace.table("responses")
+        return trace.observation_read_once(args).accesses, trace.table("responses")
 
     other = TraceInput(trace_input.spark, [args.other], trace_input.options)
-    outcome = table_outcome(args, trace_input, diff(side(trace_input), side(other)), _SHOWN)
+    outcome = table_outcome_with_fail_option(
+        args, trace_input, diff(side(trace_input), side(other)), _SHOWN
+    )
     for trace in (trace_input, other):
-        head = trace.observation(args).head
-        outcome.notes += [f"{trace.paths[0]}: {note}" for note in left_out_access_notes(head)]
-    other.unpersist()
+        head = trace.observation_read_once(args).totals
+        outcome.notes += [f"{trace.paths[0]}: {note}" for note in evidence_gap_notes(head)]
+    other.unpersist_observation()
     return outcome
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
-    kinds = sum_by_columns(outcome.rows, "difference", "principal", value="")
-    return [bar_chart("Differences by kind and principal", "differences", kinds)]
+def _differences_by_kind_and_principal_chart(outcome: Outcome) -> list[Chart]:
+    kinds = sum_or_count_by_columns(outcome.rows, "difference", "principal", value_column="")
+    return [largest_bars_chart("Differences by kind and principal", "differences", kinds)]
 
 
 JOB = Job(
     "compare two traces of the same workload: permissions and responses that differ",
-    _add_options,
+    _add_with_trace_and_fail_options,
     _run,
-    _charts,
+    _differences_by_kind_and_principal_chart,
 )

@@ -16,7 +16,7 @@ import msgspec
 
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import absolute_path, add_every_option
+from kafka_shim.pipeline.options import absolute_path_or_url, add_every_option_and_output_defaults
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.lake import Lake
 
@@ -39,10 +39,10 @@ class IngestTotals(msgspec.Struct):
     recovered: bool = False
 
 
-def ingest(
+def ingest_new_data(
     spark: "SparkSession",
     paths: list[str],
-    folder: Path,
+    lake_folder: Path,
     release: str,
     *,
     every: str | None = None,
@@ -57,7 +57,7 @@ def ingest(
     from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
 
-    lake = Lake(folder)
+    lake = Lake(lake_folder)
     totals = IngestTotals()
 
     def ingest_batch(pieces: "DataFrame", number: int) -> None:
@@ -66,21 +66,23 @@ def ingest(
             number
         ):  # the lake has it if Spark ended before it recorded that
             return
-        options = {"release": release} | _stage_trace_facts(spark, lake, splits)
+        options = {"release": release} | _stage_topic_ids_and_return_reader_options(
+            spark, lake, splits
+        )
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
-            _write_staged_rows(rows, lake.staged / table)
+            _write_rows_in_folder_per_day(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _write_staged_rows(client_counts(requests, "date"), lake.staged / "clients")
-        totals.files += lake.commit(number)
+        _write_rows_in_folder_per_day(client_counts(requests, "date"), lake.staged / "clients")
+        totals.files += lake.move_staged_files_into_lake(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
         if on_progress is not None:
             on_progress(totals)
 
     with lake.exclusive_lock():
-        totals.recovered = lake.recover()
+        totals.recovered = lake.complete_or_discard_interrupted_run()
         pieces = spark.readStream.format(FORMAT).option("table", "pieces")
         run_stream(
             pieces.option("paths", json.dumps(paths)).load(),
@@ -91,46 +93,50 @@ def ingest(
     return totals
 
 
-def _stage_trace_facts(spark: "SparkSession", lake: Lake, splits: "list[Split]") -> dict[str, str]:
+def _stage_topic_ids_and_return_reader_options(
+    spark: "SparkSession", lake: Lake, splits: "list[Split]"
+) -> dict[str, str]:
     """Stage new names of topic ids; return reader options with all names and what existed."""
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.trace_facts_options import (
-        existence_option,
-        topic_id_table,
+        existence_option_if_derived,
+        topic_id_table_if_derived,
         topic_names_option,
     )
 
-    new = topic_id_table(spark, splits)
+    new = topic_id_table_if_derived(spark, splits)
     if new is None:
         return topic_names_option(None)
     topic_ids = new.persist()
-    _write_staged_rows(topic_ids, lake.staged / "topic_ids")
+    _write_rows_in_folder_per_day(topic_ids, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
-    return topic_names_option(before.unionByName(topic_ids)) | existence_option(spark, splits)
+    return topic_names_option(before.unionByName(topic_ids)) | existence_option_if_derived(
+        spark, splits
+    )
 
 
-def _write_staged_rows(rows: "DataFrame", target: Path) -> None:
+def _write_rows_in_folder_per_day(rows: "DataFrame", folder: Path) -> None:
     dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
     writer = dated.write.mode("overwrite")
     if "date" in dated.columns:
         writer = writer.partitionBy("date")
-    writer.option("compression", "zstd").parquet(str(target))
+    writer.option("compression", "zstd").parquet(str(folder))
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_output_json_follow_every_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "-o",
         "--output",
         required=True,
         metavar="LAKE",
-        type=absolute_path,
+        type=absolute_path_or_url,
         help="folder to write the tables to",
     )
     job.add_argument("--json", action="store_true", help="print one JSON object")
     job.add_argument(
         "--follow", action="store_true", help="keep reading new entries until interrupted"
     )
-    add_every_option(job, "1 minute")
+    add_every_option_and_output_defaults(job, "1 minute")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
@@ -140,7 +146,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
         print(_totals_note(totals, args.output), file=sys.stderr, flush=True)
 
     with nullcontext() if args.follow else Progress("ingest", trace_input.spark):
-        totals = ingest(
+        totals = ingest_new_data(
             trace_input.spark,
             args.trace,
             Path(args.output),
@@ -160,7 +166,7 @@ def _totals_note(totals: "IngestTotals", folder: str) -> str:
 
 JOB = Job(
     "convert traces to Parquet tables (a lake); the next run reads only new entries",
-    _add_options,
+    _add_output_json_follow_every_options,
     _run,
     is_stream=True,
 )

@@ -9,13 +9,17 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import Chart, bar_chart, count_acls_by_principal
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
+from kafka_shim.pipeline.report.charts import Chart, count_acls_by_principal, largest_bars_chart
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    access_outcome_with_observation_notes,
+    cached_in_spark,
+)
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ResourceType
 
@@ -29,7 +33,7 @@ _DDL = "principal string, acl string, requests long, over_grants array<string>, 
 """`over_grants` are further known names that the ACL allows."""
 
 
-def _arrow_schema() -> "pa.Schema":
+def _result_arrow_schema() -> "pa.Schema":
     """Return `_DDL` as an Arrow schema."""
     return pa.schema(
         [
@@ -43,7 +47,7 @@ def _arrow_schema() -> "pa.Schema":
 
 
 def least_acls(
-    accesses: "DataFrame", over_grants: int | None = None, super_users: Sequence[str] = ()
+    accesses: "DataFrame", over_grants_max: int | None = None, super_users: Sequence[str] = ()
 ) -> "DataFrame":
     """Return one row per ACL, in no order; `accesses` is `accesses_of_requests(...)`.
 
@@ -53,43 +57,43 @@ def least_acls(
     """
     from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
 
-    known = None if over_grants is None else _known_names(accesses)
+    known = None if over_grants_max is None else _used_names_by_resource_type(accesses)
 
     def least(table: pa.Table) -> pa.Table:
         principal = table["principal"][0].as_py()
         grants = least_grants_for_principal(
-            principal, table.to_pylist(), known=known, over_grants=over_grants or 0
+            principal, table.to_pylist(), used_names=known, over_grants_max=over_grants_max or 0
         )
         rows = [
             {
                 "principal": principal,
                 "acl": format_acl_rule(grant.acl),
                 "requests": grant.requests,
-                "over_grants": list(grant.over_grants),
+                "over_grants": list(grant.over_granted_names),
                 "add": format_command("--add", grant.acl),
             }
             for grant in grants
         ]
-        return pa.Table.from_pylist(rows, _arrow_schema())
+        return pa.Table.from_pylist(rows, _result_arrow_schema())
 
     others = accesses.where(~f.col("principal").isin(list(super_users)))
-    return _accesses_without_api_version(others).groupBy("principal").applyInArrow(least, _DDL)
+    return _sum_accesses_over_api_versions(others).groupBy("principal").applyInArrow(least, _DDL)
 
 
-def _accesses_without_api_version(accesses: "DataFrame") -> "DataFrame":
+def _sum_accesses_over_api_versions(accesses: "DataFrame") -> "DataFrame":
     """Return accesses with decisions, without API versions; a worker gets a whole principal."""
     return accesses.groupBy(*DECISION_COLUMNS, "allowed", "rule").agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
 
 
-def collect_acls(least: "DataFrame") -> list[Acl]:
+def collect_sorted_acls(least_acl_rows: "DataFrame") -> list[Acl]:
     """Collect the ACLs of a result in a stable order."""
-    texts = sorted(row["acl"] for row in least.select("acl").collect())
+    texts = sorted(row["acl"] for row in least_acl_rows.select("acl").collect())
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
-def likely_super_users(accesses: "DataFrame") -> list[str]:
+def acl_changers_never_denied(accesses: "DataFrame") -> list[str]:
     """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
     If the broker logged its rules, accesses of super users are marked by their rule.
@@ -104,7 +108,7 @@ def likely_super_users(accesses: "DataFrame") -> list[str]:
     return sorted(row["principal"] for row in found.collect())
 
 
-def _known_names(accesses: "DataFrame") -> "NamesByResourceType":
+def _used_names_by_resource_type(accesses: "DataFrame") -> "NamesByResourceType":
     rows = accesses.groupBy("resource_type").agg(f.collect_set("resource_name").alias("names"))
     return {ResourceType[row["resource_type"]]: frozenset(row["names"]) for row in rows.collect()}
 
@@ -114,10 +118,10 @@ NOTED = 10
 """How many proposed prefixes are printed; for others only their number."""
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_over_grant_against_format_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--over-grant",
-        type=_parse_count,
+        type=_parse_nonnegative_count,
         metavar="N",
         help="join names under prefixes that allow each principal at most N known names that it"
         " never used (default: no prefixes)",
@@ -132,40 +136,40 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _parse_count(text: str) -> int:
+def _parse_nonnegative_count(text: str) -> int:
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"invalid number `{text}`; expected 0 or more")
     return int(text)
 
 
-def _check_options(args: argparse.Namespace) -> None:
+def _check_format_without_json_or_csv(args: argparse.Namespace) -> None:
     if args.format and (args.json or args.csv):
         raise PipelineError("--format cannot be combined with --json or --csv")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation(args)
-    least = least_acls(observation.accesses, args.over_grant, observation.head["super_users"])
+    observation = trace_input.observation_read_once(args)
+    least = least_acls(observation.accesses, args.over_grant, observation.totals["super_users"])
     with cached_in_spark(least.orderBy("acl")) as frame:
-        outcome = access_outcome(args, observation, frame, _SHOWN)
-        acls = collect_acls(frame)
-    _note_whether_result_allows_observed(acls, observation, outcome)
-    outcome.notes += [*_super_user_notes(observation), *_prefix_notes(acls)]
+        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
+        acls = collect_sorted_acls(frame)
+    _check_and_note_that_acls_allow_observed(acls, observation, outcome)
+    outcome.notes += [*_likely_super_user_notes(observation), *_generated_name_prefix_notes(acls)]
     if args.against:
-        outcome.notes += _acl_difference_lines(read_acls(args.against), acls)
+        outcome.notes += _add_and_remove_commands(read_acl_file_of_any_format(args.against), acls)
     if args.format:
-        outcome.text = _format_acls(acls, args.format)
+        outcome.text = _format_acls_or_pipeline_error(acls, args.format)
     return outcome
 
 
-def _note_whether_result_allows_observed(
+def _check_and_note_that_acls_allow_observed(
     acls: list[Acl], observation: "Observation", outcome: Outcome
 ) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 
     least = AclSet(
-        tuple(acls), tuple(observation.head["super_users"]), release=observation.head["release"]
+        tuple(acls), tuple(observation.totals["super_users"]), release=observation.totals["release"]
     )
     wrong = what_breaks(observation.accesses, least).collect()
     for row in wrong:
@@ -174,7 +178,7 @@ def _note_whether_result_allows_observed(
         )
         outcome.notes.append(f"check: {row['change']}: {what}")
     outcome.failed_own_check = any(row["change"] == DENIED for row in wrong)
-    considered = observation.head["considered"]
+    considered = observation.totals["considered"]
     if not considered:
         result = "nothing was checked, since no access was judged"
     elif wrong:
@@ -182,40 +186,40 @@ def _note_whether_result_allows_observed(
     else:
         result = f"checked with what-breaks: the decisions on {considered} accesses are the same"
     outcome.notes.append(f"{len(acls)} ACLs; {result}")
-    outcome.head["changes"] = len(wrong)
+    outcome.totals["changes"] = len(wrong)
 
 
-def _super_user_notes(observation: "Observation") -> list[str]:
+def _likely_super_user_notes(observation: "Observation") -> list[str]:
 
-    known = observation.head["super_users"]
+    known = observation.totals["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in likely_super_users(observation.accesses)
+        for user in acl_changers_never_denied(observation.accesses)
         if user not in known
     ]
 
 
-def _prefix_notes(acls: list[Acl]) -> list[str]:
+def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     """Return notes that propose prefixes for names that differ in each run."""
-    from kafka_shim.pipeline.acls.generalise import count_generated_name_prefixes
+    from kafka_shim.pipeline.acls.generalise import count_literal_names_by_generated_prefix
 
     found = [
         f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"
         f" --over-grant 0 makes them the prefix `{prefix}`"
-        for (kind, prefix), count in count_generated_name_prefixes(acls).items()
+        for (kind, prefix), count in count_literal_names_by_generated_prefix(acls).items()
     ]
     more = len(found) - NOTED
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
-def _format_acls(acls: list[Acl], form: str) -> str:
+def _format_acls_or_pipeline_error(acls: list[Acl], acl_format: str) -> str:
     try:
-        return format_acls_losslessly(acls, form)
+        return format_acls_losslessly(acls, acl_format)
     except AclTextError as error:
-        raise PipelineError(f"--format {form}: {error}") from error
+        raise PipelineError(f"--format {acl_format}: {error}") from error
 
 
-def _acl_difference_lines(present: list[Acl], wanted: list[Acl]) -> list[str]:
+def _add_and_remove_commands(present: list[Acl], wanted: list[Acl]) -> list[str]:
     removed = [acl for acl in present if acl not in set(wanted)]
     added = [acl for acl in wanted if acl not in set(present)]
     return [
@@ -225,14 +229,18 @@ def _acl_difference_lines(present: list[Acl], wanted: list[Acl]) -> list[str]:
     ]
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
-    return [bar_chart("ACLs needed, by principal", "ACLs", count_acls_by_principal(outcome.rows))]
+def _acls_by_principal_chart(outcome: Outcome) -> list[Chart]:
+    return [
+        largest_bars_chart(
+            "ACLs needed, by principal", "ACLs", count_acls_by_principal(outcome.rows)
+        )
+    ]
 
 
 JOB = Job(
     "find the smallest ACL set that allows everything in the trace",
-    _add_options,
+    _add_over_grant_against_format_options,
     _run,
-    _charts,
-    _check_options,
+    _acls_by_principal_chart,
+    _check_format_without_json_or_csv,
 )

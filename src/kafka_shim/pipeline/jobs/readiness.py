@@ -1,7 +1,7 @@
 """`readiness`: find clients that an upgrade would break.
 
 Findings are request versions that the target drops, and permissions that it adds. Possible
-problems are only counted. `unknown_versions`: dropped versions that are the latest of the present
+problems are only counted. Unknown: dropped versions that are the latest of the present
 release, since the client may support later ones. Permissions without a known decision count as
 unknown, too.
 """
@@ -15,9 +15,13 @@ from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import add_fail_option, add_present_acl_options, check_present_acls
-from kafka_shim.pipeline.report.charts import Chart, bar_chart, sum_by_columns
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.options import (
+    add_fail_option,
+    add_present_acl_options,
+    check_no_bootstrap_server,
+)
+from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation
 
@@ -37,17 +41,23 @@ _KEYS = (
 
 
 def readiness(
-    clients: "DataFrame", decided_needs: "DataFrame | None", present: str, target: str
+    clients: "DataFrame",
+    decided_needs: "DataFrame | None",
+    present_release: str,
+    target_release: str,
 ) -> "DataFrame":
     """Return findings by client: first dropped versions, then denied permissions.
 
-    `clients` is the table of that name; `decided_needs` come from `decide_added_needs`.
+    `clients` is the table of that name; `decided_needs` come from
+    `decide_added_needs_by_acls_or_observed`.
     """
-    dropped = _dropped_versions(clients, present, target, are_latest=False)
+    dropped = _rows_with_dropped_versions(
+        clients, present_release, target_release, only_latest_of_present=False
+    )
     rows = dropped.withColumn("finding", f.lit(DROPPED))
     if decided_needs is not None:
         denied = decided_needs.where("not allowed").withColumns(
-            {"finding": f.lit(DENIED), "detail": _added_need_detail(target)}
+            {"finding": f.lit(DENIED), "detail": _requirement_and_access_text(target_release)}
         )
         rows = rows.unionByName(denied.select(*rows.columns))
     grouped = rows.groupBy(*_KEYS).agg(
@@ -60,13 +70,17 @@ def readiness(
     return grouped.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def unknown_versions(clients: "DataFrame", present: str, target: str) -> "DataFrame":
+def rows_with_dropped_latest_versions(
+    clients: "DataFrame", present_release: str, target_release: str
+) -> "DataFrame":
     """Return clients that send dropped versions which are the latest of the present release."""
-    return _dropped_versions(clients, present, target, are_latest=True)
+    return _rows_with_dropped_versions(
+        clients, present_release, target_release, only_latest_of_present=True
+    )
 
 
-def decide_added_needs(
-    needs: "DataFrame", observed: "DataFrame", acl_set: AclSet | None
+def decide_added_needs_by_acls_or_observed(
+    needs: "DataFrame", observed_accesses: "DataFrame", acl_set: AclSet | None
 ) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
     from kafka_shim.pipeline.spark.decision_columns import with_decisions
@@ -74,7 +88,9 @@ def decide_added_needs(
     if acl_set is not None:
         found = with_decisions(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
-    seen = observed.groupBy(*_ACCESS).agg(f.max_by("allowed", "last_seen").alias("allowed"))
+    seen = observed_accesses.groupBy(*_ACCESS).agg(
+        f.max_by("allowed", "last_seen").alias("allowed")
+    )
     pairs = [(by.name, of.name) for of in Operation for by in operations_whose_allow_includes(of)]
     included = needs.sparkSession.createDataFrame(pairs, "operation string, included string")
     allowed = seen.where("allowed").join(f.broadcast(included), "operation")
@@ -88,39 +104,39 @@ def decide_added_needs(
     return known.withColumn("allowed", verdict).drop("was_denied")
 
 
-def dropped_version_reason(api_key: int, version: int, target: str) -> str | None:
+def dropped_version_reason(api_key: int, version: int, target_release: str) -> str | None:
     """Return why requests of this version fail with the target; None if they are supported.
 
     Every broker answers any version of ApiVersions with its supported versions.
     """
     if api_key == ApiKey.API_VERSIONS:
         return None
-    span = {int(key): span for key, span in served_versions(target).items()}.get(api_key)
+    span = {int(key): span for key, span in served_versions(target_release).items()}.get(api_key)
     if span is None:
-        return f"{target} does not have this API"
+        return f"{target_release} does not have this API"
     if span[0] <= version <= span[1]:
         return None
-    return f"{target} has versions {span[0]} to {span[1]}"
+    return f"{target_release} has versions {span[0]} to {span[1]}"
 
 
-def _dropped_versions(
-    clients: "DataFrame", present: str, target: str, *, are_latest: bool
+def _rows_with_dropped_versions(
+    clients: "DataFrame", present_release: str, target_release: str, *, only_latest_of_present: bool
 ) -> "DataFrame":
     """Return rows of clients with dropped versions, with `detail`."""
-    latest = {int(key): span[1] for key, span in served_versions(present).items()}
+    latest = {int(key): span[1] for key, span in served_versions(present_release).items()}
     used = clients.select("api_key", "api_version").distinct().collect()
     found = [
         (row["api_key"], row["api_version"], reason)
         for row in used
-        if (reason := dropped_version_reason(row["api_key"], row["api_version"], target))
+        if (reason := dropped_version_reason(row["api_key"], row["api_version"], target_release))
         is not None
-        and (latest.get(row["api_key"]) == row["api_version"]) is are_latest
+        and (latest.get(row["api_key"]) == row["api_version"]) is only_latest_of_present
     ]
     known = clients.sparkSession.createDataFrame(found, _SCHEMA)
     return clients.join(f.broadcast(known), ["api_key", "api_version"])
 
 
-def _added_need_detail(target: str) -> "Column":
+def _requirement_and_access_text(target: str) -> "Column":
     return f.concat_ws(
         " ",
         f.col("requirement"),
@@ -138,7 +154,7 @@ FROM_HELP = "Kafka release that the cluster has now, such as 3.9"
 TO_HELP = "Kafka release to upgrade to, such as 4.4"
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_releases_present_acls_and_fail_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
     )
@@ -149,10 +165,10 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     clients = trace_input.table("clients")
-    decided_needs = _decided_needs(args, trace_input)
+    decided_needs = _added_needs_with_decisions(args, trace_input)
     found = readiness(clients, decided_needs, args.present, args.target)
-    outcome = table_outcome(args, trace_input, found, _SHOWN)
-    versions = unknown_versions(clients, args.present, args.target).count()
+    outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
+    versions = rows_with_dropped_latest_versions(clients, args.present, args.target).count()
     if versions:
         text = f"are the latest that {args.present} serves, so the clients may support later ones"
         outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
@@ -166,34 +182,36 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     return outcome
 
 
-def _decided_needs(args: argparse.Namespace, trace_input: "TraceInput") -> "DataFrame | None":
+def _added_needs_with_decisions(
+    args: argparse.Namespace, trace_input: "TraceInput"
+) -> "DataFrame | None":
     """Return the target's additional permission checks with their decisions; None for a lake."""
-    observation = trace_input.observation(args)
+    observation = trace_input.observation_read_once(args)
     needs = trace_input.added_needs(args.present, args.target)
     if needs is None:
         return None
-    acls = observation.read_acl_set(args.acls) if args.acls else None
+    acls = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
-    return decide_added_needs(needs, observation.all_accesses, acls)
+    return decide_added_needs_by_acls_or_observed(needs, observation.all_accesses, acls)
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
-    apis = sum_by_columns(outcome.rows, "finding", "api", "api_version")
+def _requests_by_api_version_and_principal_charts(outcome: Outcome) -> list[Chart]:
+    apis = sum_or_count_by_columns(outcome.rows, "finding", "api", "api_version")
     return [
-        bar_chart("Requests concerned, by API and version", "requests", apis),
-        bar_chart(
+        largest_bars_chart("Requests concerned, by API and version", "requests", apis),
+        largest_bars_chart(
             "Requests concerned, by principal",
             "requests",
-            sum_by_columns(outcome.rows, "principal"),
+            sum_or_count_by_columns(outcome.rows, "principal"),
         ),
     ]
 
 
 JOB = Job(
     "find clients that an upgrade would break: dropped API versions, missing new permissions",
-    _add_options,
+    _add_releases_present_acls_and_fail_options,
     _run,
-    _charts,
-    check_present_acls,
+    _requests_by_api_version_and_principal_charts,
+    check_no_bootstrap_server,
 )

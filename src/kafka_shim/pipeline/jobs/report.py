@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.trace_input import TraceInput
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_acls_and_releases_that_add_jobs_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--acls",
         metavar="FILE",
@@ -34,15 +34,15 @@ def _add_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _check_options(args: argparse.Namespace) -> None:
+def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
     if args.csv or args.parquet:
         raise PipelineError(
             "report has several tables, so --csv and --table do not work; use --html FILE or --json"
         )
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    head = trace_input.observation(args).head
+def _run_parts(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+    head = trace_input.observation_read_once(args).totals
     parts = [
         import_job(part.job).run(part, trace_input)
         for part in _jobs_of_report(args, interval_for_observation(head))
@@ -69,7 +69,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
 
 JOB = Job(
     "run the main jobs and write one HTML page with charts",
-    _add_options,
-    _run,
-    check=_check_options,
+    _add_acls_and_releases_that_add_jobs_options,
+    _run_parts,
+    check=_check_no_csv_or_table_output,
 )

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.report.charts import Chart, line_chart, stacked_column_chart
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.charts import Chart, largest_series_line_chart, stacked_column_chart
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +24,9 @@ REQUEST_COLUMNS = (*_REQUEST, "time", *_KEYS)
 RESPONSE_COLUMNS = (*_REQUEST, *_RESPONSE)
 
 
-def responses_and_unanswered_requests(requests: "DataFrame", responses: "DataFrame") -> "DataFrame":
+def responses_and_requests_without_response(
+    requests: "DataFrame", responses: "DataFrame"
+) -> "DataFrame":
     """Add the requests without a response (acks=0, or in flight at the end) to the responses.
 
     Both are tables of that name; a request without a response counts at its own time.
@@ -38,10 +40,10 @@ def responses_and_unanswered_requests(requests: "DataFrame", responses: "DataFra
 def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
-    `responses` is the table `responses`, or the result of `responses_and_unanswered_requests`.
-    Latencies are microseconds between request and response at the recorder. Latency and client id
-    are null if the request was in another piece of the trace. `errors` counts responses that
-    contain an error.
+    `responses` is the table `responses`, or the result of
+    `responses_and_requests_without_response`. Latencies are microseconds between request and
+    response at the recorder. Latency and client id are null if the request was in another piece of
+    the trace. `errors` counts responses that contain an error.
     """
     keys = (f.window("time", interval).start.alias("time"), *_KEYS)
     rows = responses.groupBy(*keys).agg(
@@ -63,20 +65,22 @@ _SHOWN = (
 INTERVAL_HELP = "length of each interval, such as `10 seconds` (default: 1 minute)"
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_interval_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--interval", default="1 minute", metavar="TIME", help=INTERVAL_HELP)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    intervals = timeline(responses_and_unanswered_requests(requests, responses), args.interval)
-    outcome = table_outcome(args, trace_input, intervals, _SHOWN)
+    intervals = timeline(
+        responses_and_requests_without_response(requests, responses), args.interval
+    )
+    outcome = table_outcome_with_fail_option(args, trace_input, intervals, _SHOWN)
     outcome.interval = args.interval
     return outcome
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
+def _rate_error_and_latency_charts(outcome: Outcome) -> list[Chart]:
     step, every = parse_interval_seconds(outcome.interval), f"in each {outcome.interval}"
 
     def points(series: str, value: str) -> list[tuple[Any, str, float]]:
@@ -98,12 +102,16 @@ def _charts(outcome: Outcome) -> list[Chart]:
             slowest[key] = max(slowest.get(key, 0), row["latency_us_99"] / 1000)
     latencies = [(time, api, value) for (time, api), value in slowest.items()]
     title = f"Latency {every}: 99th percentile of the slowest client, by API"
-    return [*charts, line_chart(title, "milliseconds", latencies, step)] if latencies else charts
+    return (
+        [*charts, largest_series_line_chart(title, "milliseconds", latencies, step)]
+        if latencies
+        else charts
+    )
 
 
 JOB = Job(
     "show rates, errors and latencies over time, by principal, client and API",
-    _add_options,
+    _add_interval_option,
     _run,
-    _charts,
+    _rate_error_and_latency_charts,
 )

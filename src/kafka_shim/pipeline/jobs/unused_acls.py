@@ -15,12 +15,16 @@ from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
 from kafka_shim.pipeline.report.charts import (
     Chart,
-    bar_chart,
     count_acls_by_principal,
-    sum_by_columns,
+    largest_bars_chart,
+    sum_or_count_by_columns,
 )
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
-from kafka_shim.pipeline.rows.access_roles import any_resource_access_keys
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    access_outcome_with_observation_notes,
+    cached_in_spark,
+)
+from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
@@ -38,27 +42,32 @@ SCHEMA = (
 
 
 def unused_acls(
-    accesses: "DataFrame", present: AclSet, not_observable: Mapping[Acl, str] | None = None
+    accesses: "DataFrame",
+    present_acls: AclSet,
+    reason_by_acl_without_evidence: Mapping[Acl, str] | None = None,
 ) -> "DataFrame":
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed.
 
     `accesses` is `accesses_of_requests(..., with_lists=True)`. `not_observable` has the reason for
-    each ACL whose use the observation cannot show; see `acls_without_evidence`. An ACL
+    each ACL whose use the observation cannot show; see `reasons_why_use_of_acls_is_unknown`. An ACL
     may be needed by requests that were not observed, so the observation must be long enough.
     """
-    from kafka_shim.pipeline.acls.matches import SPOKEN_DDL, decision_signature_mapper
-    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, find_removable_acls
+    from kafka_shim.pipeline.acls.matches import SIGNATURE_DDL, signature_mapper_without_super_users
+    from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
 
-    reasons = not_observable or {}
-    signatures = accesses.mapInArrow(decision_signature_mapper(present), SPOKEN_DDL)
-    keys = ("is_simple", "allows", "denies", "others")
+    reasons = reason_by_acl_without_evidence or {}
+    signatures = accesses.mapInArrow(
+        signature_mapper_without_super_users(present_acls), SIGNATURE_DDL
+    )
+    keys = ("determines_decision", "allows", "denies", "inapplicable")
     grouped = signatures.groupBy(*keys).agg(
         f.sum("requests").alias("requests"), f.max("last_seen").alias("last_seen")
     )
     signature_counts = [_counted_signature(row) for row in grouped.collect()]
     for_authorizer = [
-        row.asDict() for row in _accesses_for_authorizer(accesses, present.release).collect()
+        row.asDict()
+        for row in _accesses_only_authorizer_can_decide(accesses, present_acls.release).collect()
     ]
     rows = [
         (
@@ -67,18 +76,18 @@ def unused_acls(
             use.requests,
             use.last_used,
             None if use.shadowed_by is None else format_acl_rule(use.shadowed_by),
-            use.can_go,
+            use.can_be_removed_with_others,
             reasons.get(use.acl) if use.state == NOT_KNOWN else None,
-            format_command("--remove --force", use.acl) if use.can_go else None,
+            format_command("--remove --force", use.acl) if use.can_be_removed_with_others else None,
         )
-        for use in find_removable_acls(
-            present, signature_counts, for_authorizer, frozenset(reasons)
+        for use in usage_and_removability_of_each_acl(
+            present_acls, signature_counts, for_authorizer, frozenset(reasons)
         )
     ]
     return accesses.sparkSession.createDataFrame(rows, SCHEMA)
 
 
-def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame":
+def _accesses_only_authorizer_can_decide(accesses: "DataFrame", release: str) -> "DataFrame":
     """Return accesses that only the authorizer can decide.
 
     Their requirement can be met in another way, they are about any resource of a type, or the
@@ -88,7 +97,7 @@ def _accesses_for_authorizer(accesses: "DataFrame", release: str) -> "DataFrame"
     if acl_rules_of_release(release).prefix_search_stops_early:
         return questions
     about_any = f.lit(0).cast("boolean")
-    for api_key, operation, resource_type in any_resource_access_keys():
+    for api_key, operation, resource_type in accesses_to_any_resource():
         about_any = about_any | (
             (f.col("api_key") == int(api_key))
             & (f.col("operation") == Operation(operation).name)
@@ -102,7 +111,10 @@ def _counted_signature(row: "Row") -> "CountedSignature":
     from kafka_shim.pipeline.acls.matches import DecisionSignature
 
     signature = DecisionSignature(
-        row["is_simple"], tuple(row["allows"]), tuple(row["denies"]), tuple(row["others"])
+        row["determines_decision"],
+        tuple(row["allows"]),
+        tuple(row["denies"]),
+        tuple(row["inapplicable"]),
     )
     return signature, row["requests"], row["last_seen"]
 
@@ -117,7 +129,7 @@ LISTING_TYPES = {
 """APIs whose requests can list all resources of a type that the principal may describe."""
 
 
-def listing_principals(requests: "DataFrame") -> dict[ResourceType, frozenset[str]]:
+def principals_that_listed_all_by_type(requests: "DataFrame") -> dict[ResourceType, frozenset[str]]:
     """Return the principals that listed all resources of a type; `requests` is that table."""
     names_no_topic = (f.col("api_key") != int(ApiKey.METADATA)) | (f.size("topics") == 0)
     rows = requests.where(f.col("api_key").isin([*map(int, LISTING_TYPES)]) & names_no_topic)
@@ -128,10 +140,10 @@ def listing_principals(requests: "DataFrame") -> dict[ResourceType, frozenset[st
     return principals
 
 
-def acls_without_evidence(
+def reasons_why_use_of_acls_is_unknown(
     acls: Iterable[Acl],
     sources: Collection[str],
-    listing: Mapping[ResourceType, frozenset[str]],
+    principals_that_listed: Mapping[ResourceType, frozenset[str]],
     *,
     log_has_allowed: bool,
 ) -> dict[Acl, str]:
@@ -151,7 +163,7 @@ def acls_without_evidence(
         elif DERIVED in sources and acl.resource_type is ResourceType.CLUSTER:
             reasons[acl] = "messages do not show which alternative was allowed"
         elif DERIVED in sources and acl.operation in _DESCRIBING:
-            principals = listing.get(acl.resource_type, frozenset())
+            principals = principals_that_listed.get(acl.resource_type, frozenset())
             if principals and acl.principal in {ANY_USER, *principals}:
                 reasons[acl] = "messages do not show all that decided a list"
     return reasons
@@ -166,22 +178,22 @@ _DESCRIBING = frozenset(operations_whose_allow_includes(Operation.DESCRIBE))
 _SHOWN = ("state", "can_go", "requests", "last_used", "acl", "shadowed_by", "not_known")
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
     text = f"the ACLs in force ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation(args).with_lists()
-    present = observation.read_acl_set(args.acls)
-    reasons = _reasons_without_evidence(trace_input, observation, present)
+    observation = trace_input.observation_read_once(args).with_listed_accesses()
+    present = observation.read_acl_set_with_observed_settings(args.acls)
+    reasons = _reason_by_acl_without_evidence(trace_input, observation, present)
     with cached_in_spark(unused_acls(observation.accesses, present, reasons)) as frame:
-        outcome = access_outcome(args, observation, frame, _SHOWN)
-        _note_removals(observation, present, frame, outcome)
+        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
+        _check_and_note_removals(observation, present, frame, outcome)
     return outcome
 
 
-def acls_of_undecided_accesses(
+def acls_possibly_used_by_undecided_accesses(
     acls: Iterable[Acl], undecided: Collection[tuple[str, Operation, ResourceType, str]]
 ) -> frozenset[Acl]:
     """Return the ALLOW ACLs that may have allowed an access without a known decision.
@@ -198,13 +210,13 @@ def acls_of_undecided_accesses(
         and any(
             acl.principal in (ANY_USER, principal)
             and acl.operation in operations_whose_allow_includes(operation)
-            and _may_cover_name(acl, name)
+            and _covers_name_or_name_is_unknown(acl, name)
             for principal, operation, name in by_type.get(acl.resource_type, ())
         )
     )
 
 
-def _may_cover_name(acl: Acl, name: str) -> bool:
+def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
     if not name or acl.resource_name == WILDCARD:
         return True
     is_prefix = acl.pattern_type is PatternType.PREFIXED
@@ -224,39 +236,43 @@ def _accesses_without_decision(
     }
 
 
-def _reasons_without_evidence(
+def _reason_by_acl_without_evidence(
     trace_input: "TraceInput", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
-    sources = observation.head["sources"]
+    sources = observation.totals["sources"]
     listing = {}
     if DERIVED in sources:
-        listing = listing_principals(
+        listing = principals_that_listed_all_by_type(
             trace_input.table("requests", "time", "api_key", "principal", "topics")
         )
     logged = observation.all_accesses.where((f.col("source") == AUDIT) & f.col("allowed"))
     log_has_allowed = AUDIT in sources and not logged.isEmpty()
-    reasons = acls_without_evidence(present.acls, sources, listing, log_has_allowed=log_has_allowed)
+    reasons = reasons_why_use_of_acls_is_unknown(
+        present.acls, sources, listing, log_has_allowed=log_has_allowed
+    )
     if DERIVED in sources:
-        maybe_used = acls_of_undecided_accesses(
+        maybe_used = acls_possibly_used_by_undecided_accesses(
             present.acls, _accesses_without_decision(trace_input)
         )
         reasons |= dict.fromkeys(maybe_used, "messages do not show the decisions of some requests")
     return reasons
 
 
-def _note_removals(
+def _check_and_note_removals(
     observation: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
-    head = observation.head
+    head = observation.totals
     rows = frame.where("can_go").select("acl", "remove").collect()
     removable = {row["acl"] for row in rows}
     remaining = [acl for acl in present.acls if format_acl_rule(acl) not in removable]
     changes = what_breaks(
-        observation.accesses, observation.acl_set(remaining), baseline=present
+        observation.accesses,
+        observation.acl_set_with_observed_settings(remaining),
+        baseline=present,
     ).count()
     outcome.failed_own_check = changes > 0
     outcome.notes.append(
@@ -267,12 +283,12 @@ def _note_removals(
         else "no ACL can be removed: no access was judged"
     )
     outcome.notes += [f"  {row['remove']}" for row in rows]
-    for reason, count in _not_known_counts(frame).items():
+    for reason, count in _count_unknown_usage_by_reason(frame).items():
         outcome.notes.append(f"not known whether {count} other ACLs were used: {reason}")
-    outcome.head["changes"] = changes
+    outcome.totals["changes"] = changes
 
 
-def _not_known_counts(frame: "DataFrame") -> dict[str, int]:
+def _count_unknown_usage_by_reason(frame: "DataFrame") -> dict[str, int]:
     rows = frame.where("not_known is not null").groupBy("not_known").count().collect()
     return {row["not_known"]: row["count"] for row in sorted(rows)}
 
@@ -281,19 +297,21 @@ def _sources_text(sources: Sequence[str]) -> str:
     return ", ".join(_SOURCES[source] for source in sources)
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
-    states = sum_by_columns(outcome.rows, "state", value="")
+def _acls_by_state_and_removable_by_principal_charts(outcome: Outcome) -> list[Chart]:
+    states = sum_or_count_by_columns(outcome.rows, "state", value_column="")
     removable = [row for row in outcome.rows if row["can_go"]]
-    charts = [bar_chart("ACLs by state", "ACLs", states)]
+    charts = [largest_bars_chart("ACLs by state", "ACLs", states)]
     if removable:
         by_principal = count_acls_by_principal(removable)
-        charts.append(bar_chart("ACLs that can be removed, by principal", "ACLs", by_principal))
+        charts.append(
+            largest_bars_chart("ACLs that can be removed, by principal", "ACLs", by_principal)
+        )
     return charts
 
 
 JOB = Job(
     "list ACLs that the trace never needed, with the commands to remove them",
-    _add_options,
+    _add_required_acls_option,
     _run,
-    _charts,
+    _acls_by_state_and_removable_by_principal_charts,
 )

@@ -6,14 +6,14 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 from kafka_shim.pipeline.lazy import f
-from kafka_shim.pipeline.options import ACL_FORMATS, add_every_option
+from kafka_shim.pipeline.options import ACL_FORMATS, add_every_option_and_output_defaults
 from kafka_shim.pipeline.report.outcome import Outcome
-from kafka_shim.pipeline.report.output import cell_text, json_rows
+from kafka_shim.pipeline.report.output import cell_text, rows_with_iso_times
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -33,39 +33,41 @@ class NewDenialFinder:
         release: str,
         super_users: list[str] | None,
         *,
-        lists: bool,
+        with_lists: bool,
     ) -> None:
         self._acls = acls
         self._release = release
         self._super_users = set(super_users or ())
         self._has_super_users_option = super_users is not None
         self._allow_everyone = False
-        self._lists = lists
+        self._lists = with_lists
         self._reported: set[tuple[str, ...]] = set()
 
-    def find_new_denials(self, counts: "DataFrame") -> list[dict[str, Any]]:
+    def find_new_denials(self, observed_batch: "DataFrame") -> list[dict[str, Any]]:
         """Return the rows of `denials` or `what_breaks` that were not reported before."""
         from kafka_shim.pipeline.spark.observed_accesses import (
             accesses_of_requests,
-            authorizer_settings,
+            observed_super_users_and_allow_everyone,
         )
 
-        accesses = counts.persist()
+        accesses = observed_batch.persist()
         try:
-            users, everyone = authorizer_settings(accesses)
+            users, everyone = observed_super_users_and_allow_everyone(accesses)
             self._super_users |= set() if self._has_super_users_option else set(users)
             self._allow_everyone |= everyone
-            found = self._denials(accesses_of_requests(accesses, with_lists=self._lists)).collect()
+            found = self._recorded_denials_or_those_by_acls(
+                accesses_of_requests(accesses, with_lists=self._lists)
+            ).collect()
         finally:
             accesses.unpersist()
         rows = [row.asDict() for row in found]
-        new_rows = [row for row in rows if _denial_key(row) not in self._reported]
+        new_rows = [row for row in rows if _principal_and_access(row) not in self._reported]
         if len(self._reported) > _REPORTED_MAX:
             self._reported.clear()
-        self._reported.update(map(_denial_key, new_rows))
+        self._reported.update(map(_principal_and_access, new_rows))
         return new_rows
 
-    def _denials(self, accesses: "DataFrame") -> "DataFrame":
+    def _recorded_denials_or_those_by_acls(self, accesses: "DataFrame") -> "DataFrame":
         if self._acls is None:
             return denials(accesses)
         users = tuple(sorted(self._super_users))
@@ -76,8 +78,8 @@ class NewDenialFinder:
 def report_new_denials(
     spark: "SparkSession",
     paths: list[str],
-    options: dict[str, str],
-    watcher: NewDenialFinder,
+    reader_options: dict[str, str],
+    finder: NewDenialFinder,
     on_denials: Callable[[list[dict[str, Any]]], None],
     every: str | None,
 ) -> None:
@@ -87,25 +89,25 @@ def report_new_denials(
     from kafka_shim.pipeline.spark.data_source import FORMAT
     from kafka_shim.pipeline.spark.run_stream import run_stream
 
-    reader = spark.readStream.format(FORMAT).option("table", "observed").options(**options)
+    reader = spark.readStream.format(FORMAT).option("table", "observed").options(**reader_options)
     counts = reader.option("paths", json.dumps(paths)).load()
 
     def take(batch: "DataFrame", _: int) -> None:
-        rows = watcher.find_new_denials(batch)
+        rows = finder.find_new_denials(batch)
         if rows:
             on_denials(rows)
 
     run_stream(counts, take, every=every)
 
 
-def _denial_key(row: dict[str, Any]) -> tuple[str, ...]:
+def _principal_and_access(row: dict[str, Any]) -> tuple[str, ...]:
     return tuple(row[name] for name in _KEYS)
 
 
 def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     """Return a finding as one line of text or JSON."""
     if as_json:
-        return json.dumps(json_rows([row])[0], ensure_ascii=False)
+        return json.dumps(rows_with_iso_times([row])[0], ensure_ascii=False)
     what = f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
     is_change = "change" in row
     why = row["would_be_rule"] if is_change else row["rule"]
@@ -113,21 +115,21 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     return f"{cell_text(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_acls_start_once_json_every_options(job: argparse.ArgumentParser) -> None:
     text = "report what these ACLs would newly deny (default: report recorded denials)"
     job.add_argument("--acls", metavar="FILE", help=f"{text}; {ACL_FORMATS}")
     text = "begin with existing entries (default: report only new ones)"
     job.add_argument("--from-start", action="store_true", help=text)
     job.add_argument("--once", action="store_true", help="stop after the existing entries")
     job.add_argument("--json", action="store_true", help="print one JSON object per line")
-    add_every_option(job, "2 seconds")
+    add_every_option_and_output_defaults(job, "2 seconds")
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
     options = trace_input.options
-    acls = None if args.acls is None else read_acls(args.acls)
-    watcher = NewDenialFinder(acls, options["release"], args.super_user, lists=args.lists)
+    acls = None if args.acls is None else read_acl_file_of_any_format(args.acls)
+    watcher = NewDenialFinder(acls, options["release"], args.super_user, with_lists=args.lists)
     reported = 0
 
     def on_denials(rows: list[dict[str, Any]]) -> None:
@@ -151,7 +153,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 JOB = Job(
     "report denials as they are recorded, or what other ACLs would deny",
-    _add_options,
+    _add_acls_start_once_json_every_options,
     _run,
     is_stream=True,
 )

@@ -7,8 +7,17 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import ACL_FORMATS
-from kafka_shim.pipeline.report.charts import RESOURCE, Chart, bar_chart, sum_by_columns
-from kafka_shim.pipeline.report.outcome import Outcome, access_outcome, cached_in_spark
+from kafka_shim.pipeline.report.charts import (
+    RESOURCE,
+    Chart,
+    largest_bars_chart,
+    sum_or_count_by_columns,
+)
+from kafka_shim.pipeline.report.outcome import (
+    Outcome,
+    access_outcome_with_observation_notes,
+    cached_in_spark,
+)
 from kafka_shim.pipeline.rows.access_roles import LISTED
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 from kafka_shim.protocol.trace.entries import AUDIT
@@ -44,10 +53,12 @@ def what_breaks(
     `accesses` is `accesses_of_requests(...)`. The candidate is compared with the recorded
     decisions, or with those of `baseline` if it is given.
     """
-    return changed_decisions(possibly_changed_accesses(accesses, candidate, baseline))
+    return sum_changed_decisions(
+        decided_accesses_except_still_allowed(accesses, candidate, baseline)
+    )
 
 
-def possibly_changed_accesses(
+def decided_accesses_except_still_allowed(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """Return the decided accesses except those, usually most, that were and stay allowed."""
@@ -56,10 +67,10 @@ def possibly_changed_accesses(
     return with_decisions(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
 
 
-def changed_decisions(decided: "DataFrame") -> "DataFrame":
+def sum_changed_decisions(decided_accesses: "DataFrame") -> "DataFrame":
     """Return the differences in decided accesses, by principal, operation and resource."""
     change = f.when(f.col("allowed"), DENIED).otherwise(ALLOWED).alias("change")
-    rows = decided.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
+    rows = decided_accesses.where("allowed != would_be_allowed").groupBy(change, *_KEYS[1:])
     found = rows.agg(
         f.sort_array(f.collect_set("host")).alias("hosts"),
         f.sort_array(f.collect_set("api")).alias("apis"),
@@ -73,14 +84,14 @@ def changed_decisions(decided: "DataFrame") -> "DataFrame":
     return sort_changes(found)
 
 
-def sort_changes(found: "DataFrame") -> "DataFrame":
+def sort_changes(changes: "DataFrame") -> "DataFrame":
     """Sort changes: newly denied accesses first, then by number."""
     order = f.when(f.col("change") == DENIED, 0).otherwise(1)
-    return found.orderBy(order, f.desc("requests"), *_KEYS[1:])
+    return changes.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def with_request_counts(
-    changes: "DataFrame", doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
+def add_changed_request_counts(
+    changes: "DataFrame", possibly_changed: "DataFrame", accesses: "DataFrame", *, by_baseline: bool
 ) -> "DataFrame":
     """Return the rows of `what_breaks` with numbers of requests.
 
@@ -89,7 +100,7 @@ def with_request_counts(
     `doubtful` are the accesses with possible changes; `rows` are single accesses from
     `accesses_of_requests`.
     """
-    requests = _changed_requests(doubtful, rows, by_baseline=by_baseline)
+    requests = _requests_with_changed_result(possibly_changed, accesses, by_baseline=by_baseline)
     of_cause = requests.select("*", f.explode("causes").alias("cause")).select(
         "change", "principal", "cause.*"
     )
@@ -103,16 +114,16 @@ def with_request_counts(
     return sort_changes(joined.fillna(0, ["requests_changed", "requests_changed_of_principal"]))
 
 
-def sum_changes_by_principal(rows: "DataFrame") -> "DataFrame":
+def sum_changes_by_principal(changes: "DataFrame") -> "DataFrame":
     """Sum accesses and requests by change and principal, most requests first."""
-    principals = rows.groupBy("change", "principal").agg(
+    principals = changes.groupBy("change", "principal").agg(
         f.count("*").alias("accesses"), f.max("requests_changed_of_principal").alias("requests")
     )
     return principals.orderBy(f.desc("requests"), "principal")
 
 
-def _changed_requests(
-    doubtful: "DataFrame", rows: "DataFrame", *, by_baseline: bool
+def _requests_with_changed_result(
+    possibly_changed: "DataFrame", accesses: "DataFrame", *, by_baseline: bool
 ) -> "DataFrame":
     """Return one row per request whose result changes, with the accesses that change.
 
@@ -122,8 +133,8 @@ def _changed_requests(
     before = f.col("was_allowed") if by_baseline else f.col("allowed")
     after = f.col("would_be_allowed")
     was = [f.col("allowed").alias("was_allowed")] if by_baseline else []
-    verdicts = doubtful.select(*DECISION_COLUMNS, *was, after).distinct()
-    if doubtful.count() <= BROADCAST_ROWS:
+    verdicts = possibly_changed.select(*DECISION_COLUMNS, *was, after).distinct()
+    if possibly_changed.count() <= BROADCAST_ROWS:
         verdicts = f.broadcast(verdicts)
     is_logged = f.col("source") == AUDIT  # one line per access; time and API identify the request
     request = (
@@ -134,7 +145,7 @@ def _changed_requests(
         "api_key",
         "principal",
     )
-    decided = rows.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
+    decided = accesses.where(f.col("allowed").isNotNull()).join(verdicts, [*DECISION_COLUMNS])
     cause = f.when(before != after, f.struct(*RESOURCE))
     found = decided.groupBy(*request).agg(
         f.bool_or(~before).alias("failed"),
@@ -153,7 +164,7 @@ PRINCIPALS_NOTED = 10
 """How many principals the text output lists; the JSON has all."""
 
 
-def _add_options(job: argparse.ArgumentParser) -> None:
+def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
     text = f"the new ACLs ({ACL_FORMATS})"
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
     job.add_argument(
@@ -167,64 +178,74 @@ def _add_options(job: argparse.ArgumentParser) -> None:
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation(args)
-    lists = [] if args.lists else _list_changes(args, observation)
-    with cached_in_spark(_changes_of_trace(args, trace_input, observation)) as frame:
-        outcome = access_outcome(args, observation, frame, _SHOWN)
-        _note_totals(args, frame, outcome)
-    outcome.head["lists"] = lists
-    outcome.notes += [_list_note(change) for change in lists]
+    observation = trace_input.observation_read_once(args)
+    lists = [] if args.lists else _count_changes_of_listed_names(args, observation)
+    with cached_in_spark(_changes_with_request_counts(args, trace_input, observation)) as frame:
+        outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
+        _note_totals_and_set_failing(args, frame, outcome)
+    outcome.totals["lists"] = lists
+    outcome.notes += [_listed_names_note(change) for change in lists]
     return outcome
 
 
-def _changes_of_trace(
+def _changes_with_request_counts(
     args: argparse.Namespace, trace_input: "TraceInput", observation: "Observation"
 ) -> "DataFrame":
     """Return the changes; the affected requests are searched only if there are changes."""
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
-    baseline = observation.read_acl_set(args.baseline) if args.baseline else None
-    decided = possibly_changed_accesses(
-        observation.accesses, observation.read_acl_set(args.acls), baseline
+    baseline = (
+        observation.read_acl_set_with_observed_settings(args.baseline) if args.baseline else None
+    )
+    decided = decided_accesses_except_still_allowed(
+        observation.accesses, observation.read_acl_set_with_observed_settings(args.acls), baseline
     ).persist()
     rows = accesses_of_requests(trace_input.table("accesses", *COLUMNS), with_lists=args.lists)
     if decided.where("allowed != would_be_allowed").isEmpty():
         rows = rows.limit(0)
-    return with_request_counts(
-        changed_decisions(decided), decided, rows, by_baseline=baseline is not None
+    return add_changed_request_counts(
+        sum_changed_decisions(decided), decided, rows, by_baseline=baseline is not None
     )
 
 
-def _list_changes(args: argparse.Namespace, observation: "Observation") -> list[dict[str, Any]]:
+def _count_changes_of_listed_names(
+    args: argparse.Namespace, observation: "Observation"
+) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal."""
     lists = observation.all_accesses.where(f.col("role") == LISTED)
-    baseline = observation.read_acl_set(args.baseline) if args.baseline else None
-    changed = what_breaks(lists, observation.read_acl_set(args.acls), baseline)
+    baseline = (
+        observation.read_acl_set_with_observed_settings(args.baseline) if args.baseline else None
+    )
+    changed = what_breaks(
+        lists, observation.read_acl_set_with_observed_settings(args.acls), baseline
+    )
     keys = ("change", "principal", "resource_type")
     rows = changed.groupBy(*keys).agg(f.count_distinct("resource_name").alias("names"))
     return [row.asDict() for row in rows.orderBy(*keys).collect()]
 
 
-def _list_note(change: dict[str, Any]) -> str:
+def _listed_names_note(change: dict[str, Any]) -> str:
     effect = "no longer show" if change["change"] == DENIED else "newly show"
     kind = f"{change['names']} names of type {change['resource_type']}"
     return f"lists would {effect} {kind} to {change['principal']}; --lists has the names"
 
 
-def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome) -> None:
+def _note_totals_and_set_failing(
+    args: argparse.Namespace, frame: "DataFrame", outcome: Outcome
+) -> None:
     """Add a note: how many accesses and requests change, and of which principals."""
     found = [row.asDict() for row in sum_changes_by_principal(frame).collect()]
     denied, allowed = (
         [row for row in found if row["change"] == change] for change in (DENIED, ALLOWED)
     )
-    outcome.head |= {
+    outcome.totals |= {
         "newly_denied": sum(row["accesses"] for row in denied),
         "newly_allowed": sum(row["accesses"] for row in allowed),
         "requests_newly_failing": sum(row["requests"] for row in denied),
         "requests_newly_succeeding": sum(row["requests"] for row in allowed),
         "principals": found,
     }
-    head = outcome.head
+    head = outcome.totals
     failing, succeeding = head["requests_newly_failing"], head["requests_newly_succeeding"]
     outcome.notes += [
         f"{head['newly_denied']} newly denied, {head['newly_allowed']} newly allowed",
@@ -239,28 +260,32 @@ def _note_totals(args: argparse.Namespace, frame: "DataFrame", outcome: Outcome)
     outcome.has_failing_findings = bool(args.fail and denied)
 
 
-def _charts(outcome: Outcome) -> list[Chart]:
+def _accesses_and_requests_by_change_charts(outcome: Outcome) -> list[Chart]:
     charts = []
     for change in dict.fromkeys(row["change"] for row in outcome.rows):
         rows = [row for row in outcome.rows if row["change"] == change]
         head = f"Accesses {change}"
         charts.append(
-            bar_chart(f"{head}, by principal", "accesses", sum_by_columns(rows, "principal"))
+            largest_bars_chart(
+                f"{head}, by principal", "accesses", sum_or_count_by_columns(rows, "principal")
+            )
         )
         charts.append(
-            bar_chart(f"{head}, by resource", "accesses", sum_by_columns(rows, *RESOURCE))
+            largest_bars_chart(
+                f"{head}, by resource", "accesses", sum_or_count_by_columns(rows, *RESOURCE)
+            )
         )
         # a request may have several causes, so a principal's total is not the sum of its rows
         principals = {row["principal"]: row["requests_changed_of_principal"] for row in rows}
         verb = {"newly denied": "fail", "newly allowed": "succeed"}[change]
         title = f"Requests that would newly {verb}, by principal"
-        charts.append(bar_chart(title, "requests", [*principals.items()]))
+        charts.append(largest_bars_chart(title, "requests", [*principals.items()]))
     return charts
 
 
 JOB = Job(
     "show what a new ACL set would newly deny and newly allow",
-    _add_options,
+    _add_acls_baseline_and_fail_options,
     _run,
-    _charts,
+    _accesses_and_requests_by_change_charts,
 )

@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule
-from kafka_shim.pipeline.intervals import axis_steps, next_round_step_seconds
+from kafka_shim.pipeline.intervals import axis_tick_values, next_round_step_seconds
 
 WIDTH, LEFT, RIGHT, TOP, PLOT_HEIGHT = 760, 70, 20, 14, 200
 BAR_HEIGHT, NAME_WIDTH, NAME_CHARACTERS = 24, 300, 36
@@ -36,19 +36,19 @@ class Chart(msgspec.Struct, frozen=True):
     summary: str
     svg: str
     height: int
-    heads: tuple[str, ...]
-    values: Sequence[tuple[str, ...]]
+    column_headings: tuple[str, ...]
+    table_rows: Sequence[tuple[str, ...]]
 
 
 def chart_html(chart: Chart) -> str:
     """Return the chart as HTML; the ids of its parts are unique on the page."""
     name = f"chart-{next(_NUMBERS)}"
-    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in chart.heads)
+    heads = "".join(f'<th scope="col">{escape(head)}</th>' for head in chart.column_headings)
     rows = "".join(
         f'<tr><th scope="row">{escape(row[0])}</th>'
         + "".join(f"<td>{escape(value)}</td>" for value in row[1:])
         + "</tr>"
-        for row in chart.values
+        for row in chart.table_rows
     )
     title = escape(chart.title)
     return (
@@ -64,7 +64,7 @@ def chart_html(chart: Chart) -> str:
     )
 
 
-def bar_chart(title: str, unit: str, values: Sequence[Bar]) -> Chart:
+def largest_bars_chart(title: str, unit: str, values: Sequence[Bar]) -> Chart:
     """Return horizontal bars, the longest first; bars after the fifteenth are summed as others."""
     ordered = sorted(values, key=lambda bar: (-bar[1], bar[0]))
     rest = ordered[BARS_MAX:]
@@ -85,13 +85,13 @@ def bar_chart(title: str, unit: str, values: Sequence[Bar]) -> Chart:
         )
     heads = ("", unit)
     table = [(name, format_number(value)) for name, value in ordered]
-    summary = _series_summary([f"{name} {format_number(value)}" for name, value in shown], unit)
+    summary = _join_series_texts([f"{name} {format_number(value)}" for name, value in shown], unit)
     return Chart(title, summary, "".join(parts), len(shown) * BAR_HEIGHT + 4, heads, table)
 
 
 def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
     """Return stacked columns over time, each as wide as the step."""
-    series, by_time = _values_by_time(points)
+    series, by_time = _largest_series_by_time(points)
     stacks = [(when, sum(values.values())) for when, values in by_time.items()]
     plot = _PlotArea(
         list(by_time), timedelta(seconds=step_s), max((v for _, v in stacks), default=0)
@@ -113,12 +113,14 @@ def stacked_column_chart(title: str, unit: str, points: Sequence[Point], step_s:
                     f"<title>{_format_time(when)}, {escape(name)}: {format_number(value)} {unit}"
                     "</title></rect>"
                 )
-    return _chart_over_time(title, unit, series, by_time, parts, summed=True)
+    return _chart_with_legend_table_and_summary(
+        title, unit, series, by_time, parts, is_stacked=True
+    )
 
 
-def line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
+def largest_series_line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> Chart:
     """Return a line with markers for each series over time."""
-    series, by_time = _values_by_time(points, summed=False)
+    series, by_time = _largest_series_by_time(points, sum_others=False)
     largest = max((value for values in by_time.values() for value in values.values()), default=0)
     plot = _PlotArea(list(by_time), timedelta(seconds=step_s), largest)
     parts = [plot.axes_svg(unit)]
@@ -137,7 +139,9 @@ def line_chart(title: str, unit: str, points: Sequence[Point], step_s: int) -> C
                 for (x, y), (when, value) in zip(middle, mine, strict=True)
             )
         )
-    return _chart_over_time(title, unit, series, by_time, parts, summed=False)
+    return _chart_with_legend_table_and_summary(
+        title, unit, series, by_time, parts, is_stacked=False
+    )
 
 
 class _PlotArea:
@@ -147,7 +151,7 @@ class _PlotArea:
         self.step = step
         self.first = min(times, default=datetime(1970, 1, 1, tzinfo=UTC))
         self._span = max(times, default=self.first) + step - self.first
-        self._ticks = axis_steps(largest)
+        self._ticks = axis_tick_values(largest)
 
     def x_position(self, when: datetime) -> float:
         return LEFT + (WIDTH - LEFT - RIGHT) * ((when - self.first) / self._span)
@@ -183,22 +187,22 @@ class _PlotArea:
         )
 
 
-def _chart_over_time(
+def _chart_with_legend_table_and_summary(
     title: str,
     unit: str,
     series: list[str],
     by_time: dict[datetime, dict[str, float]],
-    parts: list[str],
+    plot_svg_parts: list[str],
     *,
-    summed: bool,
+    is_stacked: bool,
 ) -> Chart:
     """Return a chart over time with legend, table and summary."""
     y = TOP + PLOT_HEIGHT + 60
     for at, name in enumerate(series):
         x = LEFT + (at % 3) * 225
         row = y + (at // 3) * 20
-        parts.append(
-            _legend_entry(at, x, row, is_line=not summed)
+        plot_svg_parts.append(
+            _legend_symbol_svg(at, x, row, is_line=not is_stacked)
             + f'<text x="{x + 32}" y="{row}">{escape(_shorten_in_middle(name, 22))}</text>'
         )
     table = [
@@ -211,25 +215,32 @@ def _chart_over_time(
     said = []
     for name in series:
         mine = [values[name] for values in by_time.values() if name in values]
-        said.append(f"{name} {format_number(sum(mine))}" if summed else f"{name} up to {max(mine)}")
+        said.append(
+            f"{name} {format_number(sum(mine))}" if is_stacked else f"{name} up to {max(mine)}"
+        )
     height = y + (max(0, len(series) - 1) // 3) * 20 + 12
     return Chart(
-        title, _series_summary(said, unit), "".join(parts), height, ("time", *series), table
+        title,
+        _join_series_texts(said, unit),
+        "".join(plot_svg_parts),
+        height,
+        ("time", *series),
+        table,
     )
 
 
-def _legend_entry(at: int, x: int, y: int, *, is_line: bool) -> str:
+def _legend_symbol_svg(series_number: int, x: int, y: int, *, is_line: bool) -> str:
     """Return a legend entry: the look of a series."""
     if is_line:
         return (
-            f'<line x1="{x}" x2="{x + 26}" y1="{y - 4}" y2="{y - 4}" class="line l{at}"'
-            f' stroke-dasharray="{_DASHES[at]}"/>'
+            f'<line x1="{x}" x2="{x + 26}" y1="{y - 4}" y2="{y - 4}" class="line l{series_number}"'
+            f' stroke-dasharray="{_DASHES[series_number]}"/>'
         )
-    return f'<rect x="{x + 10}" y="{y - 10}" width="14" height="12" class="s{at}"/>'
+    return f'<rect x="{x + 10}" y="{y - 10}" width="14" height="12" class="s{series_number}"/>'
 
 
-def _values_by_time(
-    points: Sequence[Point], *, summed: bool = True
+def _largest_series_by_time(
+    points: Sequence[Point], *, sum_others: bool = True
 ) -> tuple[list[str], dict[datetime, dict[str, float]]]:
     """Return the series, largest first, with their values by time.
 
@@ -245,9 +256,9 @@ def _values_by_time(
         values = found.setdefault(when.astimezone(UTC), {})
         if name in kept:
             values[name] = values.get(name, 0) + value
-        elif summed:
+        elif sum_others:
             values[OTHERS] = values.get(OTHERS, 0) + value
-    return kept + [OTHERS] * (summed and len(ordered) > SERIES_MAX), found
+    return kept + [OTHERS] * (sum_others and len(ordered) > SERIES_MAX), found
 
 
 def format_number(value: float) -> str:
@@ -255,8 +266,8 @@ def format_number(value: float) -> str:
     return f"{round(value, 3):,}".replace(",", "\N{NARROW NO-BREAK SPACE}")
 
 
-def _series_summary(said: Sequence[str], unit: str) -> str:
-    return f"{unit}: {', '.join(said)}" if said else "nothing"
+def _join_series_texts(series_texts: Sequence[str], unit: str) -> str:
+    return f"{unit}: {', '.join(series_texts)}" if series_texts else "nothing"
 
 
 def _shorten_in_middle(text: str, longest: int = NAME_CHARACTERS) -> str:
@@ -277,8 +288,8 @@ def _tick_label(when: datetime, every: timedelta) -> str:
     return f"{when:%H:%M}" if every >= timedelta(minutes=1) else f"{when:%H:%M:%S}"
 
 
-def sum_by_columns(
-    rows: Iterable[dict[str, Any]], *names: str, value: str = "requests"
+def sum_or_count_by_columns(
+    rows: Iterable[dict[str, Any]], *names: str, value_column: str = "requests"
 ) -> list[Bar]:
     """Sum the column `value` by the values of the columns `names`;
     count rows if `value` is empty.
@@ -286,7 +297,7 @@ def sum_by_columns(
     sums: dict[str, float] = {}
     for row in rows:
         name = " ".join(str(row[name]) for name in names)
-        sums[name] = sums.get(name, 0) + (row[value] if value else 1)
+        sums[name] = sums.get(name, 0) + (row[value_column] if value_column else 1)
     return list(sums.items())
 
 

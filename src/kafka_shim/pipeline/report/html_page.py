@@ -40,7 +40,7 @@ class Section(msgspec.Struct):
     rows: Sequence[dict[str, Any]]
 
 
-def html_page(title: str, about: str, sections: Sequence[Section]) -> str:
+def html_page(title: str, description: str, sections: Sequence[Section]) -> str:
     """Return the page as HTML."""
     links = "".join(
         f'<li><a href="#section-{n}">{escape(section.title)}</a></li>'
@@ -61,7 +61,7 @@ def html_page(title: str, about: str, sections: Sequence[Section]) -> str:
         f"<title>{escape(title)}</title>\n<style>{_STYLE.read_text()}{colours}</style>\n</head>\n<body>\n"
         f"{_hatch_patterns_svg()}"
         '<a class="skip" href="#main">Skip to the findings</a>\n'
-        f"<header><h1>{escape(title)}</h1><p>{escape(about)}</p>{contents}</header>\n"
+        f"<header><h1>{escape(title)}</h1><p>{escape(description)}</p>{contents}</header>\n"
         f'<main id="main" tabindex="-1">{body}</main>\n</body>\n</html>\n'
     )
 
@@ -95,10 +95,10 @@ def _table_html(section: Section) -> str:
         return "<p>No rows.</p>"
     shown = section.rows[:ROWS_MAX]
     heads = "".join(
-        f'<th scope="col">{escape(_column_words(name))}</th>' for name in section.columns
+        f'<th scope="col">{escape(_column_heading(name))}</th>' for name in section.columns
     )
     rows = "".join(
-        "<tr>" + "".join(_cell_html(row[name]) for name in section.columns) + "</tr>\n"
+        "<tr>" + "".join(_td_element(row[name]) for name in section.columns) + "</tr>\n"
         for row in shown
     )
     size = f"{len(section.rows)} rows"
@@ -113,7 +113,7 @@ def _table_html(section: Section) -> str:
     )
 
 
-def _cell_html(value: object) -> str:
+def _td_element(value: object) -> str:
     """Return a table cell: numbers are right-aligned, ACLs in a fixed-width font."""
     text = escape(cell_text(value))
     if isinstance(value, int | float) and not isinstance(value, bool):
@@ -123,5 +123,5 @@ def _cell_html(value: object) -> str:
     return f"<td><code>{text}</code></td>" if "|" in text else f"<td>{text}</td>"
 
 
-def _column_words(name: str) -> str:
+def _column_heading(name: str) -> str:
     return name.replace("_", " ")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from kafka_shim.pipeline.report.output import write_table
+from kafka_shim.pipeline.report.output import overwrite_table
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -22,17 +22,17 @@ PRINCIPALS_NOTED = 3
 class Outcome(msgspec.Struct):
     """The result of a job.
 
-    `shown_columns` are those of the printed table; `text`, if set, is printed instead. `trend` has
-    counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail` was given and
-    there were findings. `failed_own_check`: the result does not do what it promises. `parts`: the
-    outcomes in a report.
+    `printed_columns` are those of the printed table; `text`, if set, is printed instead. `trend`
+    has counts over time for a chart, `interval` apart. `has_failing_findings`: `--fail` was given
+    and there were findings. `failed_own_check`: the result does not do what it promises. `parts`:
+    the outcomes in a report.
     """
 
     job: str
     columns: list[str]
-    shown_columns: list[str]
+    printed_columns: list[str]
     rows: list[dict[str, Any]]
-    head: dict[str, Any]
+    totals: dict[str, Any]
     notes: list[str]
     text: str | None = None
     trend: list[dict[str, Any]] = []
@@ -42,35 +42,36 @@ class Outcome(msgspec.Struct):
     parts: list["Outcome"] = []
 
 
-def observed_period_note(head: dict[str, Any]) -> str:
+def observed_accesses_note(totals: dict[str, Any]) -> str:
     """Return the first line with the observed period, on which
     findings about unused ACLs depend.
     """
-    text = f"{head['accesses']} accesses, {head['distinct']} different"
-    if head["accesses"]:
-        text += f", {head['first_seen']} to {head['last_seen']}"
-    if head["super_users"]:
-        text += f"; super users: {', '.join(head['super_users'])}"
+    text = f"{totals['accesses']} accesses, {totals['distinct']} different"
+    if totals["accesses"]:
+        text += f", {totals['first_seen']} to {totals['last_seen']}"
+    if totals["super_users"]:
+        text += f"; super users: {', '.join(totals['super_users'])}"
     return text
 
 
-def left_out_access_notes(head: dict[str, Any]) -> list[str]:
+def evidence_gap_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
-        f"left out: {total['accesses']} accesses of {_top_principals(total)}: {total['reason']}"
-        for total in head["left_out"]
+        f"left out: {total['accesses']} accesses of {_top_principals_text(total)}:"
+        f" {total['reason']}"
+        for total in totals["left_out"]
     ]
     notes += [
-        f"{total['accesses']} accesses of {_top_principals(total)} are from a log that names no"
-        " requests: a denial among them may only have left a name out of a list"
-        for total in head["unattributed"]
+        f"{total['accesses']} accesses of {_top_principals_text(total)} are from a log that names"
+        " no requests: a denial among them may only have left a name out of a list"
+        for total in totals["unattributed"]
     ]
-    if not head["considered"]:
+    if not totals["considered"]:
         notes.append("no access was judged: the findings below say nothing about the ACLs")
     return notes
 
 
-def _top_principals(total: dict[str, Any]) -> str:
+def _top_principals_text(total: dict[str, Any]) -> str:
     """Return the principals with the most accesses, and the number of the others."""
     names = sorted(total["principals"], key=lambda name: (-total["principals"][name], name))
     more = len(names) - PRINCIPALS_NOTED
@@ -78,11 +79,11 @@ def _top_principals(total: dict[str, Any]) -> str:
     return f"{text} and {more} more" if more > 0 else text
 
 
-def damage_notes(head: dict[str, Any]) -> list[str]:
+def damage_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note if parts of the trace could not be read."""
-    if not head["damaged_blocks"]:
+    if not totals["damaged_blocks"]:
         return []
-    size = f"{head['damaged_blocks']} damaged places ({head['damaged_bytes']} bytes)"
+    size = f"{totals['damaged_blocks']} damaged places ({totals['damaged_bytes']} bytes)"
     return [f"{size} left out; `kafka-shim pipeline damage` lists them"]
 
 
@@ -96,43 +97,49 @@ def cached_in_spark(frame: "DataFrame") -> "Iterator[DataFrame]":
         frame.unpersist()
 
 
-def access_outcome(
-    args: argparse.Namespace, observation: "Observation", frame: "DataFrame", shown: tuple[str, ...]
+def access_outcome_with_observation_notes(
+    args: argparse.Namespace,
+    observation: "Observation",
+    frame: "DataFrame",
+    printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Return the outcome of a job about accesses: its rows, and the
     observed accesses and period.
     """
-    outcome = _collect_outcome(args, frame, shown)
-    outcome.head = dict(observation.head)
+    outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
+    outcome.totals = dict(observation.totals)
     outcome.notes = [
-        observed_period_note(observation.head),
-        *damage_notes(observation.head),
-        *left_out_access_notes(observation.head),
+        observed_accesses_note(observation.totals),
+        *damage_notes(observation.totals),
+        *evidence_gap_notes(observation.totals),
         *outcome.notes,
     ]
     return outcome
 
 
-def table_outcome(
-    args: argparse.Namespace, source: "TraceInput", frame: "DataFrame", shown: tuple[str, ...]
+def table_outcome_with_fail_option(
+    args: argparse.Namespace,
+    source: "TraceInput",
+    frame: "DataFrame",
+    printed_columns: tuple[str, ...],
 ) -> Outcome:
     """Return the outcome of a job about clients, times or damage: its rows and their number."""
     with cached_in_spark(frame):
-        outcome = _collect_outcome(args, frame, shown)
+        outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
         found = frame.count()
-    outcome.head = source.damage_totals()
-    outcome.notes = [f"{found} rows", *damage_notes(outcome.head), *outcome.notes]
+    outcome.totals = source.damage_totals()
+    outcome.notes = [f"{found} rows", *damage_notes(outcome.totals), *outcome.notes]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome
 
 
-def _collect_outcome(
-    args: argparse.Namespace, frame: "DataFrame", shown: tuple[str, ...]
+def _outcome_with_collected_or_written_rows(
+    args: argparse.Namespace, frame: "DataFrame", printed_columns: tuple[str, ...]
 ) -> Outcome:
     """Collect the rows; with an output folder, write them there and return only their number."""
-    outcome = Outcome(args.job, frame.columns, list(shown), [], {}, [])
+    outcome = Outcome(args.job, frame.columns, list(printed_columns), [], {}, [])
     if args.parquet:
-        write_table(frame, args.parquet, args.table_format)
+        overwrite_table(frame, args.parquet, args.table_format)
         outcome.notes.append(f"{frame.count()} rows written to {args.parquet}")
     else:
         outcome.rows = [row.asDict() for row in frame.collect()]

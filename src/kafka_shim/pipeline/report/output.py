@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 CELL_MAX = 44
 
 
-def json_value(value: Any) -> Any:
+def iso_text_if_time(value: Any) -> Any:
     """Return a value for JSON and CSV; times become ISO text in UTC (Spark returns local times)."""
     return value.astimezone(UTC).isoformat() if isinstance(value, datetime) else value
 
@@ -46,8 +46,8 @@ def _truncate(text: str, longest: int) -> str:
     return text if len(text) <= longest else text[: longest - 3] + "..."
 
 
-def json_rows(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    return [{name: json_value(value) for name, value in row.items()} for row in rows]
+def rows_with_iso_times(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [{name: iso_text_if_time(value) for name, value in row.items()} for row in rows]
 
 
 def print_json(content: dict[str, Any], stream: TextIO) -> None:
@@ -62,12 +62,12 @@ def print_csv(columns: Sequence[str], rows: list[dict[str, Any]], stream: TextIO
     for row in rows:
         values = [row[name] for name in columns]
         writer.writerow(
-            " ".join(map(str, value)) if isinstance(value, list) else json_value(value)
+            " ".join(map(str, value)) if isinstance(value, list) else iso_text_if_time(value)
             for value in values
         )
 
 
-def write_table(frame: "DataFrame", path: str, table_format: str) -> None:
+def overwrite_table(frame: "DataFrame", path: str, table_format: str) -> None:
     """Write the whole result in Spark, replacing the folder's content."""
     writer = frame.write.format(table_format).mode("overwrite")
     writer.option("overwriteSchema", value=True).save(path)

@@ -46,7 +46,7 @@ LEFT_OUT: Final = {
 """Why jobs about ACLs leave out accesses of a role."""
 UNKNOWN_DECISION: Final = "the trace does not show whether they were allowed"
 
-Key = tuple[int, int, int]
+ApiOperationAndType = tuple[int, int, int]
 """API key, operation, resource type."""
 
 _RULES = (NEWEST_RULES, msgspec.structs.replace(NEWEST_RULES, has_group_config_operations=False))
@@ -62,15 +62,15 @@ _LISTING = {
 
 
 class Alternative(msgspec.Struct, frozen=True):
-    """Another way to meet the same requirement; `any_name`: on any resource of the type."""
+    """Another way to meet the same requirement; `on_any_resource`: on any resource of the type."""
 
     operation: Operation
     resource_type: ResourceType
-    any_name: bool
+    on_any_resource: bool
 
 
 @cache
-def any_resource_access_keys() -> frozenset[Key]:
+def accesses_to_any_resource() -> frozenset[ApiOperationAndType]:
     """Return the accesses to any resource of a type, which a trace records with the name `*`."""
     return frozenset(
         (row.api, need.operation, need.resource_type)
@@ -81,9 +81,9 @@ def any_resource_access_keys() -> frozenset[Key]:
 
 
 @cache
-def _list_effects_by_access() -> dict[Key, set[bool]]:
+def _denial_only_hides_name_by_access() -> dict[ApiOperationAndType, set[bool]]:
     """Return by access whether its denial only removes a name, over all requirements."""
-    found: dict[Key, set[bool]] = {}
+    found: dict[ApiOperationAndType, set[bool]] = {}
     for row in TABLE:
         leaves_out = all(denial.effect is DenialEffect.HIDE for denial in row.denied)
         for need in row.any_of:
@@ -92,18 +92,20 @@ def _list_effects_by_access() -> dict[Key, set[bool]]:
 
 
 @cache
-def apis_with_roles_by_name(release: str) -> frozenset[int]:
+def apis_whose_roles_need_request_names(release: str) -> frozenset[int]:
     """Return the APIs for which roles depend on the names in the request."""
     listing = {
-        key[0] for key, leaves_out in _list_effects_by_access().items() if len(leaves_out) > 1
+        key[0]
+        for key, leaves_out in _denial_only_hides_name_by_access().items()
+        if len(leaves_out) > 1
     }
     return frozenset(listing | {key for key, _, _ in alternatives_by_access(release)})
 
 
 @cache
-def alternatives_by_access(release: str) -> dict[Key, frozenset[Alternative]]:
+def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[Alternative]]:
     """Return by access its alternatives in this release."""
-    found: dict[Key, frozenset[Alternative]] = {}
+    found: dict[ApiOperationAndType, frozenset[Alternative]] = {}
     for row, bound in requirements_bound_to_release(release).items():
         ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
         for way in ways if len(ways) > 1 else ():
@@ -115,7 +117,7 @@ def alternatives_by_access(release: str) -> dict[Key, frozenset[Alternative]]:
 def is_any_resource_probe(access: Access) -> bool:
     """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)
-    return access.resource_name == PROBE_NAME and key in any_resource_access_keys()
+    return access.resource_name == PROBE_NAME and key in accesses_to_any_resource()
 
 
 def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str) -> list[str]:
@@ -126,7 +128,7 @@ def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str
     found: list[str] = []
     while len(found) < len(accesses):
         at = len(found)
-        run = _count_authorized_operations_accesses(accesses, at)
+        run = _length_of_authorized_operations_run(accesses, at)
         if run:
             found += [PROBE] * run
         else:
@@ -134,10 +136,12 @@ def access_roles(accesses: Sequence[Access], topics: Sequence[str], release: str
     return found
 
 
-def _access_role(accesses: Sequence[Access], at: int, topics: Sequence[str], release: str) -> str:
-    access = accesses[at]
+def _access_role(
+    accesses: Sequence[Access], position: int, topics: Sequence[str], release: str
+) -> str:
+    access = accesses[position]
     key = (access.api_key, access.operation, access.resource_type)
-    leaves_out = _list_effects_by_access().get(key)
+    leaves_out = _denial_only_hides_name_by_access().get(key)
     if access.api_key < 0:
         return UNATTRIBUTED
     if leaves_out is None:
@@ -147,19 +151,19 @@ def _access_role(accesses: Sequence[Access], at: int, topics: Sequence[str], rel
     others = alternatives_by_access(release).get(key)
     if not others:
         return REQUIRED
-    later = {(follower.operation, follower.resource_type) for follower in accesses[at + 1 :]}
+    later = {(follower.operation, follower.resource_type) for follower in accesses[position + 1 :]}
     asked_on = any((other.operation, other.resource_type) in later for other in others)
     return TRIED if asked_on and not access.allowed else EITHER
 
 
-def _count_authorized_operations_accesses(accesses: Sequence[Access], at: int) -> int:
+def _length_of_authorized_operations_run(accesses: Sequence[Access], position: int) -> int:
     """Return the number of accesses from here for a resource's authorized operations; 0: none."""
-    first = accesses[at]
+    first = accesses[position]
     if first.api_key not in _LISTING:
         return 0
     for rules in _RULES:
         wanted = supported_operations(resource_type_or_unknown(first.resource_type), rules)
-        run = accesses[at : at + len(wanted)]
+        run = accesses[position : position + len(wanted)]
         if len(wanted) > 1 and tuple(access.operation for access in run) == wanted:
             same = (first.resource_type, first.resource_name)
             if all((access.resource_type, access.resource_name) == same for access in run):
@@ -167,7 +171,7 @@ def _count_authorized_operations_accesses(accesses: Sequence[Access], at: int) -
     return 0
 
 
-def alternatives_of(access: Access, topics: Sequence[str], release: str) -> list[str]:
+def format_alternatives_of_access(access: Access, topics: Sequence[str], release: str) -> list[str]:
     """Return the accesses that, if all are allowed, meet the requirement instead of this one.
 
     The result is empty if they concern names that are only in the response, such as the
@@ -179,20 +183,22 @@ def alternatives_of(access: Access, topics: Sequence[str], release: str) -> list
         names: Sequence[str] = ()
         if other.resource_type is ResourceType.CLUSTER:
             names = (CLUSTER_NAME,)
-        elif other.any_name:
+        elif other.on_any_resource:
             names = (WILDCARD,)
         elif other.resource_type is ResourceType.TOPIC:
             names = topics
-        found.update(access_text(other.operation, other.resource_type, name) for name in names)
+        found.update(
+            format_alternative(other.operation, other.resource_type, name) for name in names
+        )
     return sorted(found)
 
 
-def access_text(operation: Operation, resource_type: ResourceType, name: str) -> str:
+def format_alternative(operation: Operation, resource_type: ResourceType, name: str) -> str:
     """Return an entry of the column `instead`, such as `CREATE|TOPIC|orders`."""
     return f"{operation.name}|{resource_type.name}|{name}"
 
 
-def split_access_text(text: str) -> tuple[str, str, str]:
-    """Return the names of operation and type, and the resource's name, in an `access_text`."""
+def split_alternative(text: str) -> tuple[str, str, str]:
+    """Return operation, type and name in an entry of the column `instead`."""
     operation, resource_type, name = text.split("|", 2)
     return operation, resource_type, name

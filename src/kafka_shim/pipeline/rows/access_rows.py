@@ -10,8 +10,8 @@ from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     TRIED,
     access_roles,
-    alternatives_of,
-    apis_with_roles_by_name,
+    apis_whose_roles_need_request_names,
+    format_alternatives_of_access,
     is_any_resource_probe,
 )
 from kafka_shim.pipeline.rows.access_row import (
@@ -23,18 +23,18 @@ from kafka_shim.pipeline.rows.access_row import (
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
-    Counts,
+    CountsByAccess,
     PendingRequests,
     Selection,
-    connections_in,
+    connections_by_number,
 )
 from kafka_shim.pipeline.rows.derived_accesses import (
     DerivationContext,
     allowed_rows_without_response,
-    derived_rows,
     plan_request,
+    rows_decided_by_response,
 )
-from kafka_shim.pipeline.rows.entity import broker_of
+from kafka_shim.pipeline.rows.entity import node_and_listener
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
 from kafka_shim.protocol.codec.resource_names import read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
@@ -51,105 +51,119 @@ from kafka_shim.protocol.trace.entries import (
 )
 from kafka_shim.protocol.trace.segments import Block
 
-_Group = tuple[int, int, int]
+_RequestId = tuple[int, int, int]
 """Accesses of one request: the connection and, of a log that names no requests, time and API."""
 
 
-def add_access_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
+def add_or_count_access_rows(
+    columns: ColumnBuilder, block: Block, selection: Selection, pending: PendingRequests
 ) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
-    who = connections_in(block)
-    add = _row_adder(columns, open_)
-    groups: dict[_Group, list[Access]] = {}
+    who = connections_by_number(block)
+    add = _row_adder_or_counter(columns, pending)
+    groups: dict[_RequestId, list[Access]] = {}
     for entry in block.body.entries:
-        connection, person = who.get(entry.connection, (None, {}))
+        connection, connection_values = who.get(entry.connection, (None, {}))
         if connection is None:
             continue
         if isinstance(entry, Access):
             if selection.selects_entry(entry.time_us, entry.api_key):
-                groups.setdefault(_request_key(entry, connection), []).append(entry)
+                groups.setdefault(_request_of_access(entry, connection), []).append(entry)
         elif connection.access_source == DERIVED:
             key = connection.writer_connection, entry.sequence
-            context = _derivation_context(selection, open_, broker_of(connection))
-            add(person, _derived_rows_after_response(entry, key, person, selection, open_, context))
-        elif isinstance(entry, Request) and entry.api_key in apis_with_roles_by_name(
+            context = _derivation_context(selection, pending, node_and_listener(connection))
+            add(
+                connection_values,
+                _plan_request_or_derive_rows_of_response(
+                    entry, key, connection_values, selection, pending, context
+                ),
+            )
+        elif isinstance(entry, Request) and entry.api_key in apis_whose_roles_need_request_names(
             selection.release
         ):
-            open_.frames[connection.writer_connection, entry.sequence] = entry.frame
+            pending.frames[connection.writer_connection, entry.sequence] = entry.frame
     for (number, _, _), accesses in groups.items():
-        connection, person = who[number]
-        frame = open_.frames.pop((connection.writer_connection, accesses[0].sequence), None)
+        connection, connection_values = who[number]
+        frame = pending.frames.pop((connection.writer_connection, accesses[0].sequence), None)
         found = _recorded_rows(
             accesses, _topics_in_request(frame), selection.release, connection.access_source
         )
-        add(person, found)
+        add(connection_values, found)
 
 
-def add_requests_without_response(
-    columns: ColumnBuilder, selection: Selection, open_: PendingRequests
+def flush_requests_without_response(
+    columns: ColumnBuilder, selection: Selection, pending: PendingRequests
 ) -> None:
     """Add rows of requests whose response is not in this split."""
-    add = _row_adder(columns, open_)
-    for waiting in (open_.planned, *open_.silent.values()):
-        for person, planned in waiting.values():
-            add(person, derived_rows(planned, None, _derivation_context(selection, open_)))
+    add = _row_adder_or_counter(columns, pending)
+    for waiting in (pending.planned, *pending.silent.values()):
+        for connection_values, planned in waiting.values():
+            add(
+                connection_values,
+                rows_decided_by_response(planned, None, _derivation_context(selection, pending)),
+            )
         waiting.clear()
 
 
-def add_topic_id_rows(
+def add_topic_id_rows_if_derived(
     columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequests
 ) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
-    who = connections_in(block)
+    who = connections_by_number(block)
     for entry in block.body.entries:
         if not isinstance(entry, Response) or entry.api_key not in NAMING_APIS:
             continue
-        connection, person = who.get(entry.connection, (None, {}))
+        connection, connection_values = who.get(entry.connection, (None, {}))
         if connection is not None and connection.access_source == DERIVED:
             response = read_response_or_none(entry)
             for topic_id, name in topic_ids_with_names(response) if response is not None else ():
                 columns.add_row(
-                    {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us}, person
+                    {"topic_id": topic_id.hex(), "name": name, "time": entry.time_us},
+                    connection_values,
                 )
 
 
-def _request_key(access: Access, connection: Connection) -> _Group:
+def _request_of_access(access: Access, connection: Connection) -> _RequestId:
     if connection.access_source == AUDIT:
         return access.connection, access.time_us, access.api_key
     return access.connection, access.sequence, access.api_key
 
 
 def _derivation_context(
-    selection: Selection, open_: PendingRequests, place: str = ""
+    selection: Selection, pending: PendingRequests, broker: str = ""
 ) -> DerivationContext:
     existence = selection.existence or EMPTY_EXISTENCE
-    return DerivationContext(selection.release, selection.names, existence, place, open_.sessions)
+    return DerivationContext(
+        selection.release, selection.topic_names_by_id, existence, broker, pending.sessions
+    )
 
 
-def _derived_rows_after_response(
+def _plan_request_or_derive_rows_of_response(
     entry: Entry,
-    key: tuple[int, int],
-    person: ConnectionValues,
+    connection_and_sequence: tuple[int, int],
+    connection_values: ConnectionValues,
     selection: Selection,
-    open_: PendingRequests,
+    pending: PendingRequests,
     context: DerivationContext,
 ) -> list[AccessRow]:
     """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
         planned = plan_request(entry, context)
-        if planned is not None and planned.is_unanswered:
-            open_.silent.setdefault(key[0], {})[key] = (person, planned)
+        if planned is not None and planned.gets_no_response:
+            pending.silent.setdefault(connection_and_sequence[0], {})[connection_and_sequence] = (
+                connection_values,
+                planned,
+            )
         elif planned is not None:
-            open_.planned[key] = (person, planned)
+            pending.planned[connection_and_sequence] = (connection_values, planned)
     elif isinstance(entry, Response):
-        silent = open_.silent.get(key[0], {})
-        for earlier in [other for other in silent if other < key]:
+        silent = pending.silent.get(connection_and_sequence[0], {})
+        for earlier in [other for other in silent if other < connection_and_sequence]:
             found += allowed_rows_without_response(silent.pop(earlier)[1], selection.release)
-        if key in open_.planned:
-            planned = open_.planned.pop(key)[1]
-            found += derived_rows(planned, entry, context)
+        if connection_and_sequence in pending.planned:
+            planned = pending.planned.pop(connection_and_sequence)[1]
+            found += rows_decided_by_response(planned, entry, context)
     return found
 
 
@@ -171,7 +185,7 @@ def _recorded_rows(
             access.resource_type,
             access.resource_name,
             role,
-            tuple(alternatives_of(access, topics, release)) if role == EITHER else (),
+            tuple(format_alternatives_of_access(access, topics, release)) if role == EITHER else (),
             source,
             access.allowed,
             access.rule,
@@ -179,22 +193,24 @@ def _recorded_rows(
         )
 
 
-def _row_adder(
-    columns: ColumnBuilder, open_: PendingRequests
+def _row_adder_or_counter(
+    columns: ColumnBuilder, pending: PendingRequests
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
     if columns.needs_any_column("requests"):
-        return partial(_count_rows, open_.counts)
-    return partial(_add_rows, columns)
+        return partial(_count_decided_accesses, pending.counts)
+    return partial(_add_row_per_access, columns)
 
 
-def _count_rows(counts: Counts, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
+def _count_decided_accesses(
+    counts: CountsByAccess, connection_values: ConnectionValues, accesses: Iterable[AccessRow]
+) -> None:
     """Add accesses to the counts, which is much faster than a row for each, as most are repeated.
 
     Accesses with an unknown decision are only in the table `accesses`.
     """
-    principal, host = person["principal"], person["host"]
-    for access in found:
+    principal, host = connection_values["principal"], connection_values["host"]
+    for access in accesses:
         if access.allowed is None:
             continue
         key = (
@@ -204,16 +220,18 @@ def _count_rows(counts: Counts, person: ConnectionValues, found: Iterable[Access
         )
         known = counts.get(key)
         if known is None:
-            example = f"{person['writer']}/{person['connection']}#{access.sequence}"
+            example = (
+                f"{connection_values['writer']}/{connection_values['connection']}#{access.sequence}"
+            )
             counts[key] = [1, access.time_us, access.time_us, example]
         else:
             known[0] += 1
             known[2] = max(known[2], access.time_us)
 
 
-def add_counted_rows(columns: ColumnBuilder, open_: PendingRequests) -> None:
+def flush_counts_to_rows(columns: ColumnBuilder, pending: PendingRequests) -> None:
     """Add a row for each distinct counted access, and clear the counts."""
-    for key, (requests, first, last, example) in open_.counts.items():
+    for key, (requests, first, last, example) in pending.counts.items():
         principal, host, api_key, version, operation, kind, name, *rest = key
         role, instead, source, allowed, rule = rest
         columns.add_row(
@@ -236,11 +254,13 @@ def add_counted_rows(columns: ColumnBuilder, open_: PendingRequests) -> None:
             },
             {"principal": principal, "host": host},
         )
-    open_.counts.clear()
+    pending.counts.clear()
 
 
-def _add_rows(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[AccessRow]) -> None:
-    for access in found:
+def _add_row_per_access(
+    columns: ColumnBuilder, connection_values: ConnectionValues, accesses: Iterable[AccessRow]
+) -> None:
+    for access in accesses:
         columns.add_row(
             {
                 "sequence": access.sequence,
@@ -258,7 +278,7 @@ def _add_rows(columns: ColumnBuilder, person: ConnectionValues, found: Iterable[
                 "rule": access.rule,
                 "count": access.count,
             },
-            person,
+            connection_values,
         )
 
 

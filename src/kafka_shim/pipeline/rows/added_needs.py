@@ -7,13 +7,13 @@ from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import requirements_by_id
-from kafka_shim.pipeline.rows.access_roles import access_text
+from kafka_shim.pipeline.rows.access_roles import format_alternative
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequests,
     Selection,
-    connections_in,
+    connections_by_number,
 )
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.errors import ProtocolError
@@ -29,10 +29,10 @@ def add_added_need_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
 ) -> None:
     """Add a row for each need that a request has in `selection.release` but not in `present`."""
-    who = connections_in(block)
+    who = connections_by_number(block)
     for entry in block.body.entries:
         if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
-            for header, need in newly_needed_accesses(entry.frame, selection):
+            for header, need in new_needs_with_visible_denial(entry.frame, selection):
                 chosen = need.last_named_action_or_last
                 columns.add_row(
                     {
@@ -42,9 +42,7 @@ def add_added_need_rows(
                         "operation": operation_name(chosen.operation),
                         "resource_type": resource_type_name(chosen.resource_type),
                         "resource_name": chosen.resource_name,
-                        "instead": [
-                            _alternative_text(way) for way in need.actions if way != chosen
-                        ],
+                        "instead": [_format_action(way) for way in need.actions if way != chosen],
                         "requirement": need.requirement_id,
                         "client_id": header.client_id,
                         "requests": 1,
@@ -55,7 +53,7 @@ def add_added_need_rows(
                 )
 
 
-def newly_needed_accesses(
+def new_needs_with_visible_denial(
     frame: bytes, selection: Selection
 ) -> Iterator[tuple[RequestHeader, AlternativeActions]]:
     """Yield new needs whose denial is visible to clients and that no present need includes."""
@@ -65,24 +63,31 @@ def newly_needed_accesses(
     except ProtocolError:
         return
     asked = (header.api_key, header.api_version, message)
-    before = access_plan(*asked, selection.present, selection.names).needs
-    for need in access_plan(*asked, selection.release, selection.names).needs:
+    before = access_plan(*asked, selection.present_release, selection.topic_names_by_id).needs
+    for need in access_plan(*asked, selection.release, selection.topic_names_by_id).needs:
         effect = requirements_by_id(selection.release)[need.requirement_id].effect_in_version(
             header.api_version
         )
-        if effect not in _HARMLESS and not any(_is_included(met, need) for met in before):
+        if effect not in _HARMLESS and not any(
+            _meeting_first_meets_second(met, need) for met in before
+        ):
             yield header, need
 
 
-def _is_included(met: AlternativeActions, need: AlternativeActions) -> bool:
+def _meeting_first_meets_second(first: AlternativeActions, second: AlternativeActions) -> bool:
     """Return whether each way to meet `met` also meets `need`."""
-    return all(any(_implies_action(way, other) for other in need.actions) for way in met.actions)
+    return all(
+        any(_allow_includes_action(way, other) for other in second.actions) for way in first.actions
+    )
 
 
-def _implies_action(way: Action, other: Action) -> bool:
-    same = (way.resource_type, way.resource_name) == (other.resource_type, other.resource_name)
-    return same and way.operation in operations_whose_allow_includes(other.operation)
+def _allow_includes_action(allowed: Action, other: Action) -> bool:
+    same = (allowed.resource_type, allowed.resource_name) == (
+        other.resource_type,
+        other.resource_name,
+    )
+    return same and allowed.operation in operations_whose_allow_includes(other.operation)
 
 
-def _alternative_text(way: Action) -> str:
-    return access_text(way.operation, way.resource_type, way.resource_name)
+def _format_action(action: Action) -> str:
+    return format_alternative(action.operation, action.resource_type, action.resource_name)

@@ -14,15 +14,15 @@ import pyarrow.compute as pc
 
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_rows import (
-    add_access_rows,
-    add_counted_rows,
-    add_requests_without_response,
-    add_topic_id_rows,
+    add_or_count_access_rows,
+    add_topic_id_rows_if_derived,
+    flush_counts_to_rows,
+    flush_requests_without_response,
 )
 from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
 from kafka_shim.pipeline.rows.columns import ColumnBuilder, PendingRequests, Selection
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
-from kafka_shim.pipeline.rows.entity_rows import add_entity_rows
+from kafka_shim.pipeline.rows.entity_rows import add_entity_rows_if_derived
 from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_rows
 from kafka_shim.pipeline.tables import (
     ADDED_NEEDS,
@@ -46,10 +46,10 @@ _ROWS: dict[str, Callable[[ColumnBuilder, Block, Selection, PendingRequests], No
     "requests": add_request_rows,
     "clients": add_request_rows,
     "responses": add_response_rows,
-    "accesses": add_access_rows,
-    "observed": add_access_rows,
-    "topic_ids": add_topic_id_rows,
-    "sightings": add_entity_rows,
+    "accesses": add_or_count_access_rows,
+    "observed": add_or_count_access_rows,
+    "topic_ids": add_topic_id_rows_if_derived,
+    "sightings": add_entity_rows_if_derived,
     "added_needs": add_added_need_rows,
 }
 _GROUPED = {
@@ -136,7 +136,7 @@ def table_batches(
         return
     source = _unsummed_table_batches(table, split, selection, wanted.names)
     if table in _GROUPED:
-        source = _sum_equal_batches(source)
+        source = _sum_equal_rows_of_batches(source)
     for batch in source:
         yield batch.select(wanted.names)
 
@@ -150,14 +150,14 @@ def _damage_rows(split: Split) -> list[dict[str, object]]:
 
 
 def _blocks_of_split(
-    split: Split, wants: Callable[[BlockHeader], bool] | None = None
+    split: Split, selects_block: Callable[[BlockHeader], bool] | None = None
 ) -> Iterator[Block | Damage]:
     path = Path(split.path)
     if split.at_block and split.start:
         damage = damage_at_block_start(path, split.start)
         if damage is not None:
             yield damage
-    yield from read_segment(path, split.start, split.end, wants)
+    yield from read_segment(path, split.start, split.end, selects_block)
 
 
 def _unsummed_table_batches(
@@ -168,22 +168,22 @@ def _unsummed_table_batches(
     columns = ColumnBuilder(grouped or select_columns(TABLES[table], names))
     pending = PendingRequests()
     for block in _blocks_of_split(
-        split, selection.overlaps_block if selection.is_limited else None
+        split, selection.overlaps_block if selection.has_time_limit else None
     ):
         if isinstance(block, Damage):
             continue
         _ROWS[table](columns, block, selection, pending)
         if len(pending.counts) >= DISTINCT_ROWS:
-            add_counted_rows(columns, pending)
+            flush_counts_to_rows(columns, pending)
         if len(columns) >= BATCH_ROWS:
             yield columns.take_batch()
-    add_requests_without_response(columns, selection, pending)
-    add_counted_rows(columns, pending)
+    flush_requests_without_response(columns, selection, pending)
+    flush_counts_to_rows(columns, pending)
     if len(columns):
         yield columns.take_batch()
 
 
-def _sum_equal_batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _sum_equal_rows_of_batches(source: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Sum equal rows; yield them when there are too many distinct ones to keep."""
     kept: pa.Table | None = None
     for batch in source:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.trace.entries import Connection
 from kafka_shim.protocol.trace.segments import Block
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.rows.derived_accesses import PlannedRequest
+    from kafka_shim.pipeline.rows.derived_accesses import PendingPlannedRequest
     from kafka_shim.pipeline.rows.entity import ObservedEntity
     from kafka_shim.pipeline.rows.existence import ExistenceIndex
 
@@ -29,12 +29,12 @@ CONNECTION_COLUMNS = frozenset(
 """Columns that are the same in all rows about one connection."""
 
 ConnectionValues = Mapping[str, Any]
-"""What all rows about one connection have in common: values of `PERSONAL`."""
+"""What all rows about one connection have in common: values of `CONNECTION_COLUMNS`."""
 
 _WRITER = re.compile(r"(.+)-\d{8}\.ktrace")
 
 
-Counts = dict[tuple[Any, ...], list[Any]]
+CountsByAccess = dict[tuple[Any, ...], list[Any]]
 """Requests, first and last time and an example by what is the same in them."""
 
 
@@ -42,27 +42,27 @@ class Selection(msgspec.Struct, frozen=True):
     """The wanted entries: times in microseconds, [since, until); no APIs means all.
 
     `release` determines which accesses were alternatives for the same requirement. For derived
-    accesses, `names` are those of topic ids, and `lives` says what existed (None: unknown).
-    `present` is the release that `added_needs` compares with.
+    accesses, `topic_names_by_id` are given, and `existence` says what existed (None: unknown).
+    `present_release` is the release that `added_needs` compares with.
     """
 
     since_us: int | None = None
     until_us: int | None = None
     apis: frozenset[int] = frozenset()
     release: str = RELEASES[-1]
-    names: dict[bytes, str] = {}
-    present: str = RELEASES[-1]
+    topic_names_by_id: dict[bytes, str] = {}
+    present_release: str = RELEASES[-1]
     existence: "ExistenceIndex | None" = None
 
     @property
-    def is_limited(self) -> bool:
+    def has_time_limit(self) -> bool:
         """Return whether the times are limited."""
         return self.since_us is not None or self.until_us is not None
 
     @property
-    def is_all(self) -> bool:
+    def selects_everything(self) -> bool:
         """Return whether every entry is wanted."""
-        return not (self.is_limited or self.apis)
+        return not (self.has_time_limit or self.apis)
 
     def overlaps_block(self, header: BlockHeader) -> bool:
         return (self.since_us is None or header.last_us >= self.since_us) and (
@@ -90,10 +90,12 @@ class PendingRequests:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
         self.asked: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
-        self.planned: dict[tuple[int, int], tuple[ConnectionValues, PlannedRequest]] = {}
-        self.silent: dict[int, dict[tuple[int, int], tuple[ConnectionValues, PlannedRequest]]] = {}
+        self.planned: dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]] = {}
+        self.silent: dict[
+            int, dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]]
+        ] = {}
         self.sessions = FetchSessions()
-        self.counts: Counts = {}
+        self.counts: CountsByAccess = {}
 
 
 class ColumnBuilder:
@@ -118,24 +120,26 @@ class ColumnBuilder:
         """Return whether one of these columns is wanted; some are expensive to compute."""
         return any(name in self._own for name in names)
 
-    def add_row(self, values: Mapping[str, object], person: ConnectionValues) -> None:
+    def add_row(self, values: Mapping[str, object], connection_values: ConnectionValues) -> None:
         """Add a row; columns that are in neither mapping are null."""
-        self._who.append(self._connection_index(person))
+        self._who.append(self._connection_index(connection_values))
         for name, append in self._appends:
             append(values.get(name))
 
     def add_rows(
-        self, values: Mapping[str, Iterable[object]], persons: Sequence[ConnectionValues]
+        self,
+        values: Mapping[str, Iterable[object]],
+        connection_values_of_rows: Sequence[ConnectionValues],
     ) -> None:
-        """Add a row for each person; only the wanted columns of `values` are read."""
-        self._who += map(self._connection_index, persons)
+        """Add a row for each connection_values; only the wanted columns of `values` are read."""
+        self._who += map(self._connection_index, connection_values_of_rows)
         for name, column in self._own.items():
-            column.extend(values.get(name) or repeat(None, len(persons)))
+            column.extend(values.get(name) or repeat(None, len(connection_values_of_rows)))
 
-    def _connection_index(self, person: ConnectionValues) -> int:
-        known = self._people.get(id(person))
-        if known is None:  # the person is kept, so that its id() is not reused
-            known = self._people[id(person)] = (len(self._people), person)
+    def _connection_index(self, connection_values: ConnectionValues) -> int:
+        known = self._people.get(id(connection_values))
+        if known is None:  # the connection_values is kept, so that its id() is not reused
+            known = self._people[id(connection_values)] = (len(self._people), connection_values)
         return known[0]
 
     def take_batch(self) -> pa.RecordBatch:
@@ -149,11 +153,13 @@ class ColumnBuilder:
             return pa.RecordBatch.from_struct_array(pa.array([{}] * rows, pa.struct([])))
         return pa.RecordBatch.from_arrays(arrays, schema=self._schema)
 
-    def _column_array(self, field: pa.Field, who: pa.Array) -> pa.Array:
+    def _column_array(self, field: pa.Field, connection_indexes: pa.Array) -> pa.Array:
         if field.name in self._own:
             return pa.array(self._own[field.name], field.type)
-        values = [person.get(field.name) for _, person in self._people.values()]
-        return pa.array(values, field.type).take(who)
+        values = [
+            connection_values.get(field.name) for _, connection_values in self._people.values()
+        ]
+        return pa.array(values, field.type).take(connection_indexes)
 
 
 def writer_in_file_name(path: str) -> str:
@@ -162,7 +168,7 @@ def writer_in_file_name(path: str) -> str:
     return found[1] if found else Path(path).name
 
 
-def connections_in(block: Block) -> dict[int, tuple[Connection, ConnectionValues]]:
+def connections_by_number(block: Block) -> dict[int, tuple[Connection, ConnectionValues]]:
     """Return the connections of a block by number, each with the values that its rows share."""
     writer = writer_in_file_name(block.path)
     return {

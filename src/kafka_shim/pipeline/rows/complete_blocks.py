@@ -6,7 +6,7 @@ from kafka_shim.protocol.trace.blocks import HEADER_BYTES, BlockError, read_bloc
 from kafka_shim.protocol.trace.segments import Damage, has_no_next_segment, read_segment
 
 
-def end_of_complete_blocks(path: Path, start: int) -> int:
+def end_of_complete_or_damaged_blocks(path: Path, start: int) -> int:
     """Return the end of the last complete block, from a position where a block begins.
 
     An incomplete block at the end of a writer's newest segment may still be completed; other damage

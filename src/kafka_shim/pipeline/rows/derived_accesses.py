@@ -33,10 +33,10 @@ from kafka_shim.pipeline.rows.access_roles import (
     PROBE,
     REQUIRED,
     UNNAMED,
-    access_text,
+    format_alternative,
 )
 from kafka_shim.pipeline.rows.access_row import AccessRow
-from kafka_shim.pipeline.rows.existence import ExistenceIndex, Time
+from kafka_shim.pipeline.rows.existence import ExistenceIndex, TimeSpan
 from kafka_shim.pipeline.rows.fetch_sessions import SESSION_APIS, FetchSessions, SessionRequest
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
@@ -48,32 +48,32 @@ from kafka_shim.protocol.trace.entries import DERIVED, Request, Response
 Names = Mapping[bytes, str]
 
 
-class PlannedRequest(msgspec.Struct, frozen=True):
+class PendingPlannedRequest(msgspec.Struct, frozen=True):
     """A request without a response so far, with its plan."""
 
     request: Request
     header: RequestHeader
     plan: AccessPlan
-    is_unanswered: bool
+    gets_no_response: bool
     message: Any
-    fetch: SessionRequest | None = None
+    session_request: SessionRequest | None = None
 
 
 class DerivationContext(msgspec.Struct, frozen=True):
     """What is known besides a request and its response: the broker's release, names by topic id.
 
-    `lives` says what existed, `place` identifies the broker as far as the trace shows it, and
+    `existence` says what existed, `broker` identifies the broker as far as the trace shows it, and
     `sessions` are the fetch sessions that began earlier.
     """
 
     release: str
-    names: Names
+    topic_names_by_id: Names
     existence: ExistenceIndex
-    place: str
+    broker: str
     sessions: FetchSessions
 
 
-def plan_request(request: Request, context: DerivationContext) -> PlannedRequest | None:
+def plan_request(request: Request, context: DerivationContext) -> PendingPlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
@@ -82,19 +82,23 @@ def plan_request(request: Request, context: DerivationContext) -> PlannedRequest
         return None
     fetch = None
     if header.api_key in SESSION_APIS:
-        fetch = context.sessions.on_request(context.place, message)
+        fetch = context.sessions.add_session_topics(context.broker, message)
         message = fetch.request
-    plan = access_plan(header.api_key, header.api_version, message, context.release, context.names)
-    if fetch is not None and not fetch.is_whole:
-        plan = _plan_with_unknown_requirement(plan, f"{ApiKey(header.api_key).wire_name}.topic")
+    plan = access_plan(
+        header.api_key, header.api_version, message, context.release, context.topic_names_by_id
+    )
+    if fetch is not None and not fetch.knows_all_topics:
+        plan = _add_requirement_with_unknown_names(
+            plan, f"{ApiKey(header.api_key).wire_name}.topic"
+        )
     if not (plan.needs or plan.possible_needs or plan.requirements_with_unknown_names):
         return None
     is_unanswered = header.api_key == ApiKey.PRODUCE and message.acks == 0
-    return PlannedRequest(request, header, plan, is_unanswered, message, fetch)
+    return PendingPlannedRequest(request, header, plan, is_unanswered, message, fetch)
 
 
-def derived_rows(
-    planned: PlannedRequest, response: Response | None, context: DerivationContext
+def rows_decided_by_response(
+    planned: PendingPlannedRequest, response: Response | None, context: DerivationContext
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
     content = None if response is None else read_response_or_none(response)
@@ -102,49 +106,53 @@ def derived_rows(
         return _rows_of_plan(planned, context.release, lambda _: None)
     header, release = planned.header, context.release
     during = (planned.request.time_us, response.time_us)
-    if planned.fetch is not None:
-        context.sessions.on_response(context.place, planned.fetch, content)
+    if planned.session_request is not None:
+        context.sessions.create_or_end_session(context.broker, planned.session_request, content)
     responded = evidence_from_response(
         *(header.api_key, header.api_version, planned.plan, content),
         release=release,
         topics=TopicKnowledge(
-            context.names, partial(context.existence.topic_exists, context.place, during)
+            context.topic_names_by_id,
+            partial(context.existence.topic_exists, context.broker, during),
         ),
     )
     found = _rows_of_plan(planned, release, responded.decision_about_need)
-    found += _list_rows(planned, responded, context, during)
+    found += _rows_of_listed_and_hidden_names(planned, responded, context, during)
     found += [
-        _row(planned, action, PROBE, allowed=allowed)
+        _derived_row(planned, action, PROBE, allowed=allowed)
         for action, allowed in decisions_in_authorized_operations(header.api_key, content, release)
     ]
     return found
 
 
-def _list_rows(
-    planned: PlannedRequest, responded: ResponseEvidence, context: DerivationContext, during: Time
+def _rows_of_listed_and_hidden_names(
+    planned: PendingPlannedRequest,
+    evidence: ResponseEvidence,
+    context: DerivationContext,
+    during: TimeSpan,
 ) -> Iterator[AccessRow]:
     """Return accesses for a list: allowed for its names, denied for existing names not in it."""
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.requirements_on_response_names:
         bound = requirements_by_id(release)[requirement]
-        shown = dict.fromkeys(responded.names_listed_without_error(requirement), True)
-        asked = (context.place, requirement, planned.message, responded.response, during)
+        shown = dict.fromkeys(evidence.names_listed_without_error(requirement), True)
+        asked = (context.broker, requirement, planned.message, evidence.response, during)
         hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = alternative_actions_for_name(bound, name)
             if need.actions[-1] not in named:
-                yield _access_row(planned, need, allowed=allowed, release=release)
+                yield _row_of_need(planned, need, allowed=allowed, release=release)
 
 
-def _plan_with_unknown_requirement(plan: AccessPlan, requirement: str) -> AccessPlan:
+def _add_requirement_with_unknown_names(plan: AccessPlan, requirement: str) -> AccessPlan:
     return msgspec.structs.replace(
         plan,
         requirements_with_unknown_names=(*plan.requirements_with_unknown_names, requirement),
     )
 
 
-def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list[AccessRow]:
+def allowed_rows_without_response(planned: PendingPlannedRequest, release: str) -> list[AccessRow]:
     """Return the accesses of a request without a response after a later one was answered.
 
     They were allowed, since a broker closes the connection after a denial.
@@ -153,18 +161,20 @@ def allowed_rows_without_response(planned: PlannedRequest, release: str) -> list
 
 
 def _rows_of_plan(
-    planned: PlannedRequest, release: str, decision: Callable[[AlternativeActions], bool | None]
+    planned: PendingPlannedRequest,
+    release: str,
+    decide: Callable[[AlternativeActions], bool | None],
 ) -> list[AccessRow]:
     plan = planned.plan
-    found = [_access_row(planned, need, decision(need), release) for need in plan.needs]
-    found += [_access_row(planned, need, None, release, POSSIBLE) for need in plan.possible_needs]
+    found = [_row_of_need(planned, need, decide(need), release) for need in plan.needs]
+    found += [_row_of_need(planned, need, None, release, POSSIBLE) for need in plan.possible_needs]
     return found + [
         _row_without_name(planned, row, release) for row in plan.requirements_with_unknown_names
     ]
 
 
-def _access_row(
-    planned: PlannedRequest,
+def _row_of_need(
+    planned: PendingPlannedRequest,
     need: AlternativeActions,
     allowed: bool | None,
     release: str,
@@ -179,16 +189,16 @@ def _access_row(
         is DenialEffect.HIDE
     )
     role = role or (LISTED if hides else EITHER if others else REQUIRED)
-    return _row(planned, chosen, role, allowed=allowed, others=others)
+    return _derived_row(planned, chosen, role, allowed=allowed, alternatives=others)
 
 
-def _row(
-    planned: PlannedRequest,
+def _derived_row(
+    planned: PendingPlannedRequest,
     action: Action,
     role: str,
     *,
     allowed: bool | None,
-    others: Iterable[Action] = (),
+    alternatives: Iterable[Action] = (),
 ) -> AccessRow:
     return AccessRow(
         planned.request.sequence,
@@ -200,8 +210,8 @@ def _row(
         action.resource_name,
         role,
         tuple(
-            access_text(other.operation, other.resource_type, other.resource_name)
-            for other in others
+            format_alternative(other.operation, other.resource_type, other.resource_name)
+            for other in alternatives
         ),
         DERIVED,
         allowed,
@@ -209,7 +219,7 @@ def _row(
     )
 
 
-def _row_without_name(planned: PlannedRequest, requirement: str, release: str) -> AccessRow:
+def _row_without_name(planned: PendingPlannedRequest, requirement: str, release: str) -> AccessRow:
     need = requirements_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
-    return _row(planned, action, UNNAMED, allowed=None)
+    return _derived_row(planned, action, UNNAMED, allowed=None)

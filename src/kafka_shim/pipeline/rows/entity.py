@@ -11,14 +11,14 @@ CONSUMER_TYPES = ("classic", "consumer")
 
 
 class ObservedEntity(NamedTuple):
-    """`life` is a topic's id, `owner` the group of offsets, whose name is the topic's."""
+    """`topic_id` is a topic's, `owner` the group of offsets, whose name is the topic's."""
 
     kind: str
     name: str
     owner: str = ""
-    life: str = ""
+    topic_id: str = ""
 
 
-def broker_of(connection: Connection) -> str:
+def node_and_listener(connection: Connection) -> str:
     """Return the broker of a connection, as far as the connection shows it."""
     return f"{connection.node_id} {connection.listener}"

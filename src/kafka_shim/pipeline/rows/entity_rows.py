@@ -14,7 +14,7 @@ from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequests,
     Selection,
-    connections_in,
+    connections_by_number,
 )
 from kafka_shim.pipeline.rows.entity import (
     CONSUMER_GROUP,
@@ -24,7 +24,7 @@ from kafka_shim.pipeline.rows.entity import (
     TOPIC,
     TRANSACTION,
     ObservedEntity,
-    broker_of,
+    node_and_listener,
 )
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
@@ -40,40 +40,40 @@ _NO_ID: Final = bytes(16)
 _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
-def add_entity_rows(
-    columns: ColumnBuilder, block: Block, _: Selection, open_: PendingRequests
+def add_entity_rows_if_derived(
+    columns: ColumnBuilder, block: Block, _: Selection, pending: PendingRequests
 ) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
-    who = connections_in(block)
+    who = connections_by_number(block)
     for entry in block.body.entries:
-        connection, person = who.get(entry.connection, (None, {}))
+        connection, connection_values = who.get(entry.connection, (None, {}))
         if connection is None or connection.access_source != DERIVED:
             continue
         key = (connection.writer_connection, entry.sequence)
         if isinstance(entry, Request):
             first = last = entry.time_us
-            found = list(_entities_to_delete_and_note_named(entry, key, open_))
-        elif isinstance(entry, Response) and key in open_.asked:
-            first, (last, named) = entry.time_us, open_.asked.pop(key)
+            found = list(_entities_to_delete_and_note_named(entry, key, pending))
+        elif isinstance(entry, Response) and key in pending.asked:
+            first, (last, named) = entry.time_us, pending.asked.pop(key)
             found = list(_entities_shown_by_response(entry, named))
         else:
             continue
         for sighting in found:
             columns.add_row(
                 {
-                    "place": broker_of(connection),
+                    "broker": node_and_listener(connection),
                     **sighting._asdict(),
                     "is_end": isinstance(entry, Request),
                     "requests": 1,
                     "first_seen": first,
                     "last_seen": last,
                 },
-                person,
+                connection_values,
             )
 
 
 def _entities_to_delete_and_note_named(
-    entry: Request, key: tuple[int, int], open_: PendingRequests
+    entry: Request, key: tuple[int, int], pending: PendingRequests
 ) -> Iterator[ObservedEntity]:
     """Yield what a request deletes, and keep the names that its response may show."""
     api = int.from_bytes(entry.frame[:2], "big", signed=True)
@@ -93,7 +93,7 @@ def _entities_to_delete_and_note_named(
             named = [ObservedEntity(kind, name) for kind in kinds if name]
     except ProtocolError:
         return
-    open_.asked[key] = entry.time_us, named
+    pending.asked[key] = entry.time_us, named
 
 
 def _entities_shown_by_response(
@@ -116,14 +116,14 @@ def _has_no_error(response: Any) -> bool:
 def _existing_topics(response: Any) -> Iterator[ObservedEntity]:
     for topic in response.topics:
         if topic.name and topic.topic_id != _NO_ID and topic.error_code in _IN_USE:
-            yield ObservedEntity(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+            yield ObservedEntity(TOPIC, topic.name, topic_id=bytes(topic.topic_id).hex())
 
 
 def _topics_without_error(response: Any) -> Iterator[ObservedEntity]:
     """Yield topics without an error, by name or id, depending on the version."""
     for key, codes in error_codes_by_name(response).items():
         if isinstance(key, bytes) and not codes:
-            yield ObservedEntity(TOPIC, "", life=key.hex())
+            yield ObservedEntity(TOPIC, "", topic_id=key.hex())
         elif key is not None and not codes:
             yield ObservedEntity(TOPIC, str(key))
 
@@ -152,7 +152,7 @@ def _existing_offsets(response: Any) -> Iterator[ObservedEntity]:
 def _deleted_topics(response: Any) -> Iterator[ObservedEntity]:
     for topic in response.responses:
         if topic.name and topic.topic_id != _NO_ID and not topic.error_code:
-            yield ObservedEntity(TOPIC, topic.name, life=bytes(topic.topic_id).hex())
+            yield ObservedEntity(TOPIC, topic.name, topic_id=bytes(topic.topic_id).hex())
 
 
 def _deleted_groups(response: Any) -> Iterator[ObservedEntity]:
@@ -194,7 +194,7 @@ _NAMED: Final = {
 
 def _topics_to_delete(message: Any) -> Iterator[ObservedEntity]:
     for topic in message.topics:
-        yield ObservedEntity(TOPIC, topic.name or "", life=bytes(topic.topic_id).hex())
+        yield ObservedEntity(TOPIC, topic.name or "", topic_id=bytes(topic.topic_id).hex())
     yield from (ObservedEntity(TOPIC, name) for name in message.topic_names)
 
 

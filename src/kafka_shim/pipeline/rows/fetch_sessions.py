@@ -16,41 +16,41 @@ _BEGINS, _ENDS = 0, -1
 """Epochs of the requests that name everything."""
 
 
-class Topic(msgspec.Struct, frozen=True):
+class TopicNameOrId(msgspec.Struct, frozen=True):
     """A topic by name or id, depending on the request's version."""
 
     topic: str
     topic_id: bytes
 
 
-_Topics = dict[Topic, set[int]]
+_Topics = dict[TopicNameOrId, set[int]]
 """Partitions by topic."""
 
 
 class SessionRequest(msgspec.Struct):
     """A request with all topics that it reads.
 
-    `is_whole` is False if the beginning of its session is unknown.
+    `knows_all_topics` is False if the beginning of its session is unknown.
     """
 
     request: Any
     topics: _Topics
-    is_whole: bool
+    knows_all_topics: bool
 
 
 class FetchSessions:
-    """The fetch sessions in one piece of a trace; `place` identifies the broker."""
+    """The fetch sessions in one piece of a trace; `broker` identifies the broker."""
 
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}
 
-    def on_request(self, place: Hashable, request: Any) -> SessionRequest:
+    def add_session_topics(self, broker: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
         named = _topics_with_partitions(request.topics)
-        known = self._open.get((place, *_session_key(request)))
+        known = self._open.get((broker, *_session_key(request)))
         if _session_epoch(request) in (_BEGINS, _ENDS) or known is None:
             return SessionRequest(
-                request, named, is_whole=_session_epoch(request) in (_BEGINS, _ENDS)
+                request, named, knows_all_topics=_session_epoch(request) in (_BEGINS, _ENDS)
             )
         for topic, partitions in named.items():
             known.setdefault(topic, set()).update(partitions)
@@ -59,19 +59,21 @@ class FetchSessions:
             if not known.get(topic):
                 known.pop(topic, None)
         request = msgspec.structs.replace(request, topics=list(known))
-        return SessionRequest(request, dict(known), is_whole=True)
+        return SessionRequest(request, dict(known), knows_all_topics=True)
 
-    def on_response(self, place: Hashable, asked: SessionRequest, response: Any) -> None:
+    def create_or_end_session(
+        self, broker: Hashable, session_request: SessionRequest, response: Any
+    ) -> None:
         """Process a response, which may create or end a session."""
-        key = (place, *_session_key(asked.request))
-        epoch = _session_epoch(asked.request)
+        key = (broker, *_session_key(session_request.request))
+        epoch = _session_epoch(session_request.request)
         if response.error_code or epoch == _ENDS:
             self._open.pop(key, None)
         elif epoch == _BEGINS:
             own = getattr(response, "session_id", None)
             if own != 0:  # 0: the broker's cache of sessions is full
-                key = key if own is None else (place, own)
-                self._open[key] = asked.topics
+                key = key if own is None else (broker, own)
+                self._open[key] = session_request.topics
 
 
 def _session_key(request: Any) -> tuple[Hashable, ...]:
@@ -90,7 +92,7 @@ def _topics_with_partitions(topics: Iterable[Any]) -> _Topics:
     """Return the topics of a request, or those that it forgets, with their partitions."""
     found: _Topics = {}
     for topic in topics:
-        name = Topic(getattr(topic, "topic", ""), bytes(topic.topic_id))
+        name = TopicNameOrId(getattr(topic, "topic", ""), bytes(topic.topic_id))
         found.setdefault(name, set()).update(map(_partition_index, topic.partitions))
     return found
 

@@ -7,7 +7,7 @@ from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     PendingRequests,
     Selection,
-    connections_in,
+    connections_by_number,
 )
 from kafka_shim.protocol.codec.resource_names import ResourceNames, read_resource_names
 from kafka_shim.protocol.errors import ProtocolError
@@ -24,16 +24,16 @@ def add_request_rows(
     columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
 ) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
-    who = connections_in(block)
+    who = connections_by_number(block)
     skim = columns.needs_any_column("topics", "groups", "transactional_ids", "undecoded")
     requests = [entry for entry in block.body.entries if isinstance(entry, Request)]
-    if not selection.is_all:
+    if not selection.selects_everything:
         requests = [
             request
             for request in requests
             if selection.selects_entry(request.time_us, request.api_key)
         ]
-    read = [_read_header_and_names(request, skim=skim) for request in requests]
+    read = [_header_names_and_error(request, with_names=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
@@ -61,25 +61,27 @@ def add_request_rows(
 
 
 def add_response_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, open_: PendingRequests
+    columns: ColumnBuilder, block: Block, selection: Selection, pending: PendingRequests
 ) -> None:
     """Add a row for each response, with its latency if the request is in the same split."""
-    who = connections_in(block)
+    who = connections_by_number(block)
     read, has_client = (
         columns.needs_any_column("error_codes", "undecoded"),
         columns.needs_any_column("client_id"),
     )
     for entry in block.body.entries:
-        connection, person = who.get(entry.connection, (None, {}))
+        connection, connection_values = who.get(entry.connection, (None, {}))
         key = (connection.writer_connection if connection else -1, entry.sequence)
         if isinstance(entry, Request):
             client_id = (
-                _read_header_and_names(entry, skim=False)[0].client_id if has_client else None
+                _header_names_and_error(entry, with_names=False)[0].client_id
+                if has_client
+                else None
             )
-            open_.sent[key] = entry.time_us, client_id
+            pending.sent[key] = entry.time_us, client_id
         if not isinstance(entry, Response):
             continue
-        requested_us, client_id = open_.sent.pop(key, (None, None))
+        requested_us, client_id = pending.sent.pop(key, (None, None))
         if not selection.selects_entry(entry.time_us, entry.api_key):
             continue
         codes, undecoded = _error_codes_or_reason(entry) if read else ([], None)
@@ -96,18 +98,18 @@ def add_response_rows(
                 "error_codes": codes,
                 "undecoded": undecoded,
             },
-            person,
+            connection_values,
         )
 
 
-def _read_header_and_names(
-    request: Request, *, skim: bool
+def _header_names_and_error(
+    request: Request, *, with_names: bool
 ) -> tuple[RequestHeader, ResourceNames, str | None]:
     try:
         header, at = read_request_header(request.frame)
     except ProtocolError as error:
         return RequestHeader(request.api_key, -1, -1), _NO_NAMES, str(error)
-    if not skim:
+    if not with_names:
         return header, _NO_NAMES, None
     try:
         return (

@@ -7,7 +7,7 @@ import itertools
 from pathlib import Path
 
 from kafka_shim.pipeline.rows.batches import Split, plan_splits
-from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_blocks
+from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
 
 Offset = dict[str, int]
 
@@ -18,13 +18,15 @@ def written_offsets(paths: list[str], start: Offset) -> Offset:
     Deleted segments are dropped. Only the data after `start` is read.
     """
     names = dict.fromkeys(str(Path(split.path).resolve()) for split in plan_splits(paths))
-    now = {name: end_of_complete_blocks(Path(name), start.get(name, 0)) for name in names}
+    now = {
+        name: end_of_complete_or_damaged_blocks(Path(name), start.get(name, 0)) for name in names
+    }
     return {name: at for name, at in start.items() if Path(name).exists()} | now
 
 
-def limit_bytes(start: Offset, end: Offset, max_bytes: int) -> Offset:
-    """Return an offset before `end`, in the order of segments, at most
-    `max_bytes` after `start`.
+def whole_segments_up_to_bytes(start: Offset, end: Offset, max_bytes: int) -> Offset:
+    """Return an offset up to `end` that takes whole segments, in order of path, while the bytes
+    after `start` are fewer than `max_bytes`; the last segment may exceed it.
     """
     found = {name: start[name] for name in end if name in start}
     room = max_bytes

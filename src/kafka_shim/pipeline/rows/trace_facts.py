@@ -10,8 +10,8 @@ from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import (
     ExistenceIndex,
     ExistenceRecord,
-    existence_records,
-    merge_records,
+    existence_records_from_rows,
+    merge_records_of_same_entity,
 )
 from kafka_shim.protocol.trace.blocks import (
     HEADER_BYTES,
@@ -25,7 +25,7 @@ TABLES_FROM_TRACE_FACTS = frozenset({"accesses", "observed", "added_needs"})
 """Tables whose rows depend on it."""
 
 
-def has_derived_accesses(path: str) -> bool:
+def may_have_derived_accesses(path: str) -> bool:
     """Return whether a segment's accesses are derived; its first block shows it."""
     with Path(path).open("rb") as file:
         try:
@@ -41,20 +41,23 @@ def has_derived_accesses(path: str) -> bool:
 class TraceFacts(msgspec.Struct, frozen=True):
     """Names by topic id, and what existed when."""
 
-    names: dict[bytes, str] = {}
+    topic_names_by_id: dict[bytes, str] = {}
     existence: list[ExistenceRecord] = []
 
-    def add_to_selection(self, selection: Selection) -> Selection:
+    def selection_with_facts(self, selection: Selection) -> Selection:
         """Return the selection with these facts."""
         return msgspec.structs.replace(
-            selection, names=self.names, existence=ExistenceIndex(self.existence)
+            selection,
+            topic_names_by_id=self.topic_names_by_id,
+            existence=ExistenceIndex(self.existence),
         )
 
-    def add_splits(self, splits: Iterable[Split]) -> "TraceFacts":
+    def with_facts_of_splits(self, splits: Iterable[Split]) -> "TraceFacts":
         """Return these facts with those of further splits."""
         more = read_trace_facts(splits)
         return TraceFacts(
-            self.names | more.names, merge_records([*self.existence, *more.existence])
+            self.topic_names_by_id | more.topic_names_by_id,
+            merge_records_of_same_entity([*self.existence, *more.existence]),
         )
 
 
@@ -63,10 +66,10 @@ def read_trace_facts(splits: Iterable[Split]) -> TraceFacts:
     names: dict[bytes, str] = {}
     seen: list[ExistenceRecord] = []
     for split in splits:
-        if has_derived_accesses(split.path):
+        if may_have_derived_accesses(split.path):
             for batch in table_batches("topic_ids", split, Selection(), ["topic_id", "name"]):
                 ids, called = (column.to_pylist() for column in batch.columns)
                 names.update(zip(map(bytes.fromhex, ids), called, strict=True))
             for batch in table_batches("sightings", split, Selection()):
-                seen += existence_records(batch.to_pylist())
-    return TraceFacts(names, merge_records(seen))
+                seen += existence_records_from_rows(batch.to_pylist())
+    return TraceFacts(names, merge_records_of_same_entity(seen))

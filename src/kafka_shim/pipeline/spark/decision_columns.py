@@ -7,7 +7,7 @@ from pyspark.sql import functions as f
 from pyspark.sql.pandas.functions import arrow_udf
 
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
-from kafka_shim.pipeline.acls.verdict import decide_observed_accesses
+from kafka_shim.pipeline.acls.verdict import allowed_and_rule_of_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ def _decision_column(acl_set: AclSet) -> "Column":
     present = pack_acl_set(acl_set)
 
     def verdict(*questions: pa.Array) -> pa.Array:
-        return decide_observed_accesses(present.authorizer(), questions)
+        return allowed_and_rule_of_accesses(present.cached_authorizer(), questions)
 
     judge = arrow_udf(verdict, "allowed boolean, rule string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     # otherwise the optimiser computes it twice: for a filter on it, and for its value

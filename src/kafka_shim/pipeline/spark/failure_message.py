@@ -41,14 +41,14 @@ def worker_started_late(error: BaseException) -> bool:
     return WORKER_WAS_LATE in _exception_text(error)
 
 
-def failure_line(error: BaseException) -> str:
+def failure_line_with_advice(error: BaseException) -> str:
     """Return the reason and, if known, what to do."""
     text = _exception_text(error)
     tracebacks = _LAST_OF_TRACEBACK.findall(text)
     line = tracebacks[-1] if tracebacks else next(iter(text.splitlines()), type(error).__name__)
     if _OWN.match(line):
         return _OWN.sub("", line)
-    advice = advice_for(text)
+    advice = advice_for_failure_text(text)
     missing = _MISSING.search(text)
     if missing:
         package = missing[1].partition(".")[0]
@@ -59,7 +59,7 @@ def failure_line(error: BaseException) -> str:
     return f"Spark failed: {line}" + (f" ({advice})" if advice else "")
 
 
-def advice_for(text: str) -> str | None:
+def advice_for_failure_text(text: str) -> str | None:
     """Return what to do about a failure with this text; None if unknown."""
     return next((advice for words, advice in _ADVICE if words in text), None)
 

@@ -22,7 +22,7 @@ STAGED = "_staged"
 CHECKPOINT = "_checkpoint"
 
 
-class IngestRun(msgspec.Struct):
+class PendingRun(msgspec.Struct):
     """One run: `moves` are (staged, final) paths in the lake."""
 
     moves: list[tuple[str, str]]
@@ -52,12 +52,12 @@ class Lake:
                 raise PipelineError(f"another process is writing to {self.folder}") from None
             yield  # the system releases the lock when the process ends
 
-    def recover(self) -> bool:
+    def complete_or_discard_interrupted_run(self) -> bool:
         """Complete a run with a note, discard one without; return whether one was completed."""
         self._runs.mkdir(parents=True, exist_ok=True)
         pending = sorted(self._runs.glob("*.pending.json"))
         for note in pending:
-            self._finish_run(note)
+            self._move_staged_files(note)
         if list(self._runs.glob("[0-9]*.json")) and not self.checkpoint.is_dir():
             raise PipelineError(
                 f"{self.checkpoint} is missing, so it is unknown what {self.folder} has read;"
@@ -66,31 +66,31 @@ class Lake:
         shutil.rmtree(self.staged, ignore_errors=True)
         return bool(pending)
 
-    def has_run(self, number: int) -> bool:
+    def has_run(self, run_number: int) -> bool:
         """Return whether the lake contains this run."""
-        return (self._runs / f"{number:08d}.json").exists()
+        return (self._runs / f"{run_number:08d}.json").exists()
 
-    def commit(self, number: int) -> int:
+    def move_staged_files_into_lake(self, run_number: int) -> int:
         """Move staged files into the lake; return their number."""
         moves = []
         for path in sorted(self.staged.rglob("*.parquet")):
             staged = path.relative_to(self.folder)
-            final = Path(*staged.parts[1:-1], f"{number:08d}-{path.name}")
+            final = Path(*staged.parts[1:-1], f"{run_number:08d}-{path.name}")
             moves.append((str(staged), str(final)))
-        note = self._runs / f"{number:08d}.pending.json"
-        _write_atomically(note, msgspec.json.encode(IngestRun(moves)))
-        self._finish_run(note)
+        note = self._runs / f"{run_number:08d}.pending.json"
+        _write_atomically(note, msgspec.json.encode(PendingRun(moves)))
+        self._move_staged_files(note)
         shutil.rmtree(self.staged, ignore_errors=True)
         return len(moves)
 
-    def _finish_run(self, note: Path) -> None:
-        run = msgspec.json.decode(note.read_bytes(), type=IngestRun)
+    def _move_staged_files(self, pending_note: Path) -> None:
+        run = msgspec.json.decode(pending_note.read_bytes(), type=PendingRun)
         for staged, final in run.moves:
             target = self.folder / final
             target.parent.mkdir(parents=True, exist_ok=True)
             if (self.folder / staged).exists():  # else it had been moved before the process ended
                 os.replace(self.folder / staged, target)  # noqa: PTH105 - atomic, as its name says
-        os.replace(note, str(note).replace(".pending", ""))  # noqa: PTH105
+        os.replace(pending_note, str(pending_note).replace(".pending", ""))  # noqa: PTH105
 
 
 def _write_atomically(path: Path, content: bytes) -> None:

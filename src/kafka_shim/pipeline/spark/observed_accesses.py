@@ -22,7 +22,7 @@ def distinct_accesses(
     return sum_equal_accesses(trace_table(spark, "observed", paths, options))
 
 
-def count_distinct_accesses(accesses: "DataFrame") -> "DataFrame":
+def decided_accesses_as_observed_rows(accesses: "DataFrame") -> "DataFrame":
     """Turn rows of `accesses` into rows of `observed`, each for one request.
 
     Accesses with an unknown decision are left out, as by the reader of traces.
@@ -63,7 +63,7 @@ def roles_of_requests(*, with_lists: bool) -> tuple[str, ...]:
     return (*needed, LISTED) if with_lists else needed
 
 
-def authorizer_settings(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:
+def observed_super_users_and_allow_everyone(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:
     """Return the observed super users, and whether resources without ACLs were open to everyone."""
     rows = accesses.where(f.col("rule").isin("SuperUser", "DefaultAllow"))
     found = rows.select("principal", "rule").distinct().collect()

@@ -41,10 +41,10 @@ class Progress:
 
     def _show_until_done(self) -> None:
         while not self._done.wait(INTERVAL_S):
-            sys.stderr.write(f"\r\x1b[K{progress_bar(self._what, *self._count_tasks())}")
+            sys.stderr.write(f"\r\x1b[K{progress_bar(self._what, *self._done_and_all_tasks())}")
             sys.stderr.flush()
 
-    def _count_tasks(self) -> tuple[int, int]:
+    def _done_and_all_tasks(self) -> tuple[int, int]:
         if self._spark is None:
             return 0, 0
         tracker = self._spark.sparkContext.statusTracker()
@@ -54,9 +54,9 @@ class Progress:
         return done, sum(stage.numTasks for stage in known)
 
 
-def progress_bar(what: str, done: int, of: int) -> str:
+def progress_bar(label: str, done: int, of: int) -> str:
     """Return `reading [#######-------] 3/6 tasks`; no bar if the number of tasks is unknown."""
     if of == 0:
-        return f"{what} ..."
+        return f"{label} ..."
     full = WIDTH * done // of
-    return f"{what} [{'#' * full}{'-' * (WIDTH - full)}] {done}/{of} tasks"
+    return f"{label} [{'#' * full}{'-' * (WIDTH - full)}] {done}/{of} tasks"

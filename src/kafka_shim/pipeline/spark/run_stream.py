@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pyspark.errors import StreamingQueryException
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.spark.failure_message import failure_line, worker_started_late
+from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -24,7 +24,7 @@ _ATTEMPTS = 3
 
 def run_stream(
     frame: "DataFrame",
-    take: "Callable[[DataFrame, int], None]",
+    process_batch: "Callable[[DataFrame, int], None]",
     *,
     every: str | None,
     checkpoint: Path | None = None,
@@ -39,20 +39,22 @@ def run_stream(
 
     def noting(rows: "DataFrame", number: int) -> None:
         taken.append(number)
-        take(rows, number)
+        process_batch(rows, number)
 
     writer = frame.writeStream.foreachBatch(noting)
     if checkpoint is not None:
         writer = writer.option("checkpointLocation", str(checkpoint))
     writer = writer.trigger(processingTime=every) if every else writer.trigger(availableNow=True)
-    with _collected_signals() as stopped:
+    with _collect_stop_signals() as stopped:
         for attempts_left in reversed(range(_ATTEMPTS)):
             try:
                 _run_until_stopped(writer.start(), stopped)
             except StreamingQueryException as error:
                 if attempts_left and not taken and worker_started_late(error):
                     continue
-                raise PipelineError(f"the stream failed: {failure_line(error)}") from error
+                raise PipelineError(
+                    f"the stream failed: {failure_line_with_advice(error)}"
+                ) from error
             return
 
 
@@ -61,11 +63,11 @@ def _run_until_stopped(query: "StreamingQuery", stopped: list[int]) -> None:
         while not stopped and not query.awaitTermination(_WAIT_S):
             pass
     finally:
-        _finish_micro_batch(query)
+        _wait_for_current_micro_batch(query)
         query.stop()
 
 
-def _finish_micro_batch(query: "StreamingQuery") -> None:
+def _wait_for_current_micro_batch(query: "StreamingQuery") -> None:
     """Wait a little for the current micro-batch, which would be repeated if it were interrupted."""
     deadline = time.monotonic() + _FINISH_S
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:
@@ -73,7 +75,7 @@ def _finish_micro_batch(query: "StreamingQuery") -> None:
 
 
 @contextmanager
-def _collected_signals() -> Iterator[list[int]]:
+def _collect_stop_signals() -> Iterator[list[int]]:
     """Yield a list to which SIGINT and SIGTERM are added; they have no other effect meanwhile."""
     found: list[int] = []
     if current_thread() is not main_thread():

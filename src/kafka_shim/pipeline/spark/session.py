@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.package import write_package_archive
+from kafka_shim.pipeline.package import write_package_zip
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
-from kafka_shim.pipeline.spark.failure_message import advice_for
+from kafka_shim.pipeline.spark.failure_message import advice_for_failure_text
 from kafka_shim.pipeline.spark.spark_log import SparkLog
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 
@@ -44,19 +44,19 @@ def spark_session(
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
 
     builder = SparkSession.builder.appName("kafka-shim pipeline")
-    if not _is_submitted():
+    if not _environment_defines_spark():
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
-        local = _local_settings(cores, is_short=is_short) | dict(settings or {})
+        local = _local_settings(cores, without_optimising_compiler=is_short) | dict(settings or {})
         local["spark.master"] = master or f"local[{cores}]"
         if log is not None:
-            _start_java(local, log)
+            _start_java_logging_errors(local, log)
         builder = builder.config(map={**local})
-    return _configure(builder.getOrCreate())
+    return _set_utc_and_register_source(builder.getOrCreate())
 
 
-def remote_session(address: str) -> "SparkSession":
+def connect_session_with_packages(address: str) -> "SparkSession":
     """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
     problem = missing_requirement(is_remote=True)
     if problem is not None:
@@ -71,18 +71,18 @@ def remote_session(address: str) -> "SparkSession":
     session = SparkSession.builder.remote(address).getOrCreate()
     with tempfile.TemporaryDirectory() as folder:
         archive = Path(folder, "kafka-shim.zip")
-        write_package_archive(archive)
+        write_package_zip(archive)
         session.addArtifacts(str(archive), pyfile=True)
-    return _configure(session)
+    return _set_utc_and_register_source(session)
 
 
-def _configure(session: "SparkSession") -> "SparkSession":
+def _set_utc_and_register_source(session: "SparkSession") -> "SparkSession":
     session.conf.set("spark.sql.session.timeZone", "UTC")
     session.dataSource.register(KafkaTraceSource)
     return session
 
 
-def _start_java(settings: dict[str, str], log: SparkLog) -> None:
+def _start_java_logging_errors(settings: dict[str, str], log: SparkLog) -> None:
     """Start the JVM with its standard error in a file, unless this process has one."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - only when all of it is there
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
@@ -95,8 +95,8 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
         try:
             gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            reason = log.startup_error()
-            advice = advice_for(reason)
+            reason = log.first_error_line()
+            advice = advice_for_failure_text(reason)
             reason = f"{reason} ({advice})" if advice else reason
             log.keep_with_failure(str(error))
             raise PipelineError(
@@ -105,14 +105,14 @@ def _start_java(settings: dict[str, str], log: SparkLog) -> None:
     SparkContext._ensure_initialized(gateway=gateway)
 
 
-def _is_submitted() -> bool:
+def _environment_defines_spark() -> bool:
     """Return whether spark-submit or the environment define where and how Spark runs."""
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 
 
-def _local_settings(cores: int, *, is_short: bool) -> dict[str, str]:
+def _local_settings(cores: int, *, without_optimising_compiler: bool) -> dict[str, str]:
     options = [_STACK, f"-Dlog4j.configurationFile={_LOG_SETTINGS.as_uri()}"]
-    options += ["-XX:TieredStopAtLevel=1"] if is_short else []
+    options += ["-XX:TieredStopAtLevel=1"] if without_optimising_compiler else []
     return {
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

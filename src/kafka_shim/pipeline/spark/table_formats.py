@@ -11,31 +11,31 @@ _PACKAGE = "delta-spark"
 _LATEST = re.compile(r"pyspark\b.*<=\s*([\d.]+)")
 
 
-def needs_package(name: str, remote: str | None) -> bool:
+def must_load_delta_package(table_format: str, remote: str | None) -> bool:
     """Return whether this program must load a package for the format;
     a remote Spark has its own.
     """
     is_elsewhere = remote or "PYSPARK_GATEWAY_PORT" in os.environ or "SPARK_REMOTE" in os.environ
-    return name == DELTA and not is_elsewhere
+    return table_format == DELTA and not is_elsewhere
 
 
-def check_format(name: str, remote: str | None) -> None:
+def check_format_package(table_format: str, remote: str | None) -> None:
     """Raise PipelineError if the format's package is missing or is for another Spark."""
-    if not needs_package(name, remote):
+    if not must_load_delta_package(table_format, remote):
         return
     try:
         delta = distribution(_PACKAGE)
     except PackageNotFoundError:
         raise PipelineError(
-            f"--table-format {name} requires the package {_PACKAGE}, which is not installed"
+            f"--table-format {table_format} requires the package {_PACKAGE}, which is not installed"
         ) from None
     present = distribution("pyspark").version
     for requirement in delta.requires or ():
         found = _LATEST.match(requirement)
         if found and _version_numbers(present) > _version_numbers(found[1]):
             raise PipelineError(
-                f"--table-format {name}: {_PACKAGE} {delta.version} requires PySpark {found[1]} at"
-                f" most, and this is {present}"
+                f"--table-format {table_format}: {_PACKAGE} {delta.version} requires PySpark"
+                f" {found[1]} at most, and this is {present}"
             )
 
 

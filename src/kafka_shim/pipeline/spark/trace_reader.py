@@ -24,17 +24,17 @@ class TraceSplits(InputPartition):
     `known` is the result of a first pass, if it is not the reader's own.
     """
 
-    def __init__(self, splits: tuple[Split, ...], known: TraceFacts | None) -> None:
+    def __init__(self, splits: tuple[Split, ...], trace_facts: TraceFacts | None) -> None:
         super().__init__(None)
         self.splits = splits
-        self.known = known
+        self.trace_facts = trace_facts
 
 
-def pack_tasks(
-    splits: Iterable[Split], task_bytes: int, known: TraceFacts | None = None
+def input_partitions_of_splits(
+    splits: Iterable[Split], task_bytes: int, trace_facts: TraceFacts | None = None
 ) -> list[InputPartition]:
     """Group splits into tasks of about this size; a task per small file would take hours."""
-    return [TraceSplits(part, known) for part in group_splits_into_tasks(splits, task_bytes)]
+    return [TraceSplits(part, trace_facts) for part in group_splits_into_tasks(splits, task_bytes)]
 
 
 class TraceReader(DataSourceReader):
@@ -58,13 +58,13 @@ class TraceReader(DataSourceReader):
         self._task_bytes = task_bytes
 
     def partitions(self) -> list[InputPartition]:
-        return pack_tasks(self._splits, self._task_bytes)
+        return input_partitions_of_splits(self._splits, self._task_bytes)
 
     def read(self, partition: InputPartition) -> Iterator[pa.RecordBatch]:
         gc.freeze()  # rows have no reference cycles, so the collector need not scan loaded modules
         if isinstance(partition, TraceSplits):  # without partitions, Spark passes one of its own
             selection = self._selection
-            if partition.known is not None:
-                selection = partition.known.add_to_selection(selection)
+            if partition.trace_facts is not None:
+                selection = partition.trace_facts.selection_with_facts(selection)
             for split in partition.splits:
                 yield from table_batches(self._table, split, selection, self._columns)

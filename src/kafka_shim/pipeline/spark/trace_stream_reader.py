@@ -12,12 +12,12 @@ from pyspark.sql.streaming.datasource import (
 
 from kafka_shim.pipeline.rows.stream_offsets import (
     Offset,
-    limit_bytes,
     splits_between,
+    whole_segments_up_to_bytes,
     written_offsets,
 )
 from kafka_shim.pipeline.rows.trace_facts import TraceFacts
-from kafka_shim.pipeline.spark.trace_reader import TraceReader, pack_tasks
+from kafka_shim.pipeline.spark.trace_reader import TraceReader, input_partitions_of_splits
 
 
 class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
@@ -60,15 +60,19 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         end = written_offsets(self._paths, start)
         if self._target is not None:
             end = start | {name: at for name, at in self._target.items() if name in end}
-        return limit_bytes(start, end, limit.max_bytes) if isinstance(limit, ReadMaxBytes) else end
+        return (
+            whole_segments_up_to_bytes(start, end, limit.max_bytes)
+            if isinstance(limit, ReadMaxBytes)
+            else end
+        )
 
     def partitions(self, start: Offset, end: Offset) -> list[InputPartition]:
         if self._known is not None:
-            self._known = self._known.add_splits(
+            self._known = self._known.with_facts_of_splits(
                 splits_between(self._named, end, self._split_bytes)
             )
             self._named = end
-        return pack_tasks(
+        return input_partitions_of_splits(
             splits_between(start, end, self._split_bytes), self._split_bytes, self._known
         )
 

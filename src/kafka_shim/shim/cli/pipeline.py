@@ -27,7 +27,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_jobs(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
-        for number, job in enumerate(_pipeline_cli_module().chained_jobs(args)):
+        for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):
             _replace_broker_by_acl_file(job, Path(folder, f"acls-{number}.{_FORM}"))
         return int(_pipeline_cli_module().run(args))
 
