@@ -12,6 +12,7 @@ from kafka_shim.protocol.messages.fetch_request import (
     ForgottenTopic,
     ReplicaState,
 )
+from kafka_shim.shim.state.topics import NO_ID
 from tests.recordings.records.batches import ZSTD, batch
 from tests.recordings.records.play import Play
 
@@ -278,6 +279,44 @@ def session_of_a_deleted_topic(play: Play) -> None:
     session.ask("still another", [])
 
 
+def null_topic_ids(play: Play) -> None:
+    """Fetch partitions of the null topic id, alone and next to others, in sessions and without."""
+    for version in play.versions(ApiKey.FETCH):
+        if version > LAST_WITH_NAMES and version in {13, 17, play.newest(ApiKey.FETCH)}:
+            _null_topic_id(play, version)
+
+
+def _null_topic_id(play: Play, version: int) -> None:
+    topic = filled(play, f"n{version}", batches=1)
+    null = play.text("null")
+    play.topic_ids[null] = NO_ID
+    cases: tuple[tuple[str, list[tuple[str, list[FetchPartition]]]], ...] = (
+        ("one", [(null, [part(0)])]),
+        ("two", [(null, [part(0), part(1)])]),
+        ("one in two topics", [(null, [part(0)]), (null, [part(1)])]),
+        ("one twice", [(null, [part(0), part(0)])]),
+        ("no partitions", [(null, [])]),
+        ("before a topic", [(null, [part(0)]), (topic, [part(0)])]),
+        ("after a topic", [(topic, [part(0)]), (null, [part(0)])]),
+        ("before an unknown one", [(null, [part(0)]), (play.unknown(), [part(0)])]),
+        ("after an unknown one", [(play.unknown(), [part(0)]), (null, [part(0)])]),
+        ("before a missing partition", [(null, [part(0)]), (topic, [part(5)])]),
+    )
+    for label, wanted in cases:
+        Session(play, version).ask(f"{label} without a session", wanted, session_epoch=-1)
+        session = Session(play, version)
+        session.ask(f"{label} begins a session", wanted)
+        session.ask(f"{label} in the next fetch", [])
+        session = Session(play, version)
+        session.ask(f"{label}: a session", [(topic, [part(0, 2)])])
+        session.ask(f"{label} added", wanted)
+        session.ask(f"{label} after it was added", [])
+    session = Session(play, version)
+    session.ask("begin without it", [(topic, [part(0, 2)])])
+    session.ask("forget the null topic id", [], [(null, [0])])
+    session.ask("go on", [])
+
+
 def deleted_while_waiting(play: Play) -> None:
     """Requests that wait at the end of a topic that is deleted."""
     for version in play.versions(ApiKey.FETCH):
@@ -319,6 +358,7 @@ SCENARIOS = (
     sessions,
     session_changes_form,
     session_of_a_deleted_topic,
+    null_topic_ids,
     deleted_while_waiting,
     closed_sessions,
 )

@@ -47,7 +47,7 @@ class Client:
             topics=[FetchTopic(name, topic_id, rows)] if rows else [],
             forgotten_topics_data=[ForgottenTopic(name, topic_id, list(forget))] if forget else [],
         )
-        return self.sessions.begin_fetch(request, version)
+        return self.sessions.begin_fetch(request, version, null_topic_id_fails=False)
 
     def end(
         self, fetch_round: SessionFetch, high_watermark: int = 0, version: int = VERSION
@@ -143,7 +143,7 @@ def test_the_last_entry_of_a_partition_counts_at_the_first_position() -> None:
     client = Client()
     rows = [FetchPartition(0, fetch_offset=1), FetchPartition(1), FetchPartition(0, fetch_offset=2)]
     request = FetchRequest(session_epoch=0, topics=[FetchTopic("t", bytes(16), rows)])
-    wanted = client.sessions.begin_fetch(request, VERSION).partitions
+    wanted = client.sessions.begin_fetch(request, VERSION, null_topic_id_fails=False).partitions
     offsets = [
         (position.fetch_partition.partition, position.fetch_partition.fetch_offset)
         for position in wanted

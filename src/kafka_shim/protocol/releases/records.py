@@ -91,6 +91,8 @@ class RecordFacts(msgspec.Struct, frozen=True, kw_only=True):
     """Error code of brokers without a replica; NONE: an empty response."""
     fetch_keeps_missing_partitions_in_order: bool
     """Missing partitions are in place (False: after the readable ones)."""
+    null_topic_id_fails_fetch_session: bool
+    """Sessions cannot add or forget partitions of the null topic id."""
     unknown_replica_error: ErrorCode
     """Fetch from an unknown replica id: error code of the whole request."""
     leader_fetches_itself_error: ErrorCode
@@ -194,6 +196,7 @@ OLDEST = RecordFacts(
     emptied_batches_are_returned_unconverted=False,
     fetch_without_replica_error=ErrorCode.NONE,
     fetch_keeps_missing_partitions_in_order=True,
+    null_topic_id_fails_fetch_session=True,
     unknown_replica_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     leader_fetches_itself_error=ErrorCode.UNKNOWN_SERVER_ERROR,
     negative_leader_epoch_is_fenced=True,
@@ -434,5 +437,10 @@ CHANGES: tuple[Change, ...] = (
         "4.2",
         "KIP-1023: lookup of the earliest offset not in tiered storage",
         pending_upload_lookup_since=11,
+    ),
+    Change(
+        "4.3",
+        "fetch sessions accept the null topic id",
+        null_topic_id_fails_fetch_session=False,
     ),
 )

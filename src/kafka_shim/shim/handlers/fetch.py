@@ -3,8 +3,9 @@
 Consumers need READ on each topic, also for partitions of their session. Since version 13 an unknown
 topic id gets UNKNOWN_TOPIC_ID (100) before that check (KIP-516); if a topic was created
 again, sessions of the old one get INCONSISTENT_TOPIC_ID (103). A request with a replica id needs
-CLUSTER_ACTION instead, for all partitions. The wait ends when a partition fails or enough bytes can
-be read.
+CLUSTER_ACTION instead, for all partitions. The null topic id is unknown, too, but with a row after
+it, or in a session of releases that hash its missing name, the request fails with
+UNKNOWN_SERVER_ERROR (-1). The wait ends when a partition fails or enough bytes can be read.
 """
 
 from collections.abc import Iterable
@@ -55,7 +56,13 @@ def handle(
     if context.version < SESSIONS_SINCE:
         request.session_id, request.session_epoch = 0, -1
     sessions = context.cluster.fetch_sessions[context.node_id]
-    fetch_round = sessions.begin_fetch(request, context.version)
+    fetch_round = sessions.begin_fetch(
+        request,
+        context.version,
+        null_topic_id_fails=context.facts.records.null_topic_id_fails_fetch_session,
+    )
+    if fetch_round.error is ErrorCode.UNKNOWN_SERVER_ERROR:
+        return FetchResponse(error_code=fetch_round.error, session_id=request.session_id)
     if fetch_round.error is not ErrorCode.NONE:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
@@ -261,12 +268,16 @@ class _Fetch:
 
     def _response(self) -> FetchResponse:
         rows = self._read_until_full()
+        if self._session_fails_on_null_topic_id():
+            return self._null_topic_id_response()
         session_id, session_rows = self._sessions.end_fetch(
             self._round,
             rows,
             uses_ids=self.reader.version >= IDS_SINCE,
             is_follower=self.reader.is_follower,
         )
+        if self.reader.version >= IDS_SINCE and _has_row_after_null_topic_id(session_rows):
+            return self._null_topic_id_response()
         topics = _group_adjacent_rows_by_topic(self._context.time_sliced(session_rows))
         response = FetchResponse(session_id=session_id, responses=topics)
         if self.reader.version >= CURRENT_LEADER_SINCE:
@@ -274,6 +285,19 @@ class _Fetch:
             brokers = self._context.live_broker_endpoints_among(leaders)
             response.node_endpoints = [NodeEndpoint(*broker) for broker in brokers]
         return response
+
+    def _session_fails_on_null_topic_id(self) -> bool:
+        """Return whether this release cannot begin a session with these partitions."""
+        return (
+            self._round.begins_session
+            and self.reader.version >= IDS_SINCE
+            and self.reader.facts.null_topic_id_fails_fetch_session
+            and any(wanted.topic_id == NO_ID for wanted in self._round.partitions)
+        )
+
+    def _null_topic_id_response(self) -> FetchResponse:
+        error = ErrorCode.UNKNOWN_SERVER_ERROR
+        return FetchResponse(error_code=error, session_id=self._request.session_id)
 
     def _read_until_full(self) -> list[tuple[RequestedPartition, PartitionData]]:
         """Read partitions until the response is full; return their rows, then the failed ones."""
@@ -323,6 +347,14 @@ class _Fetch:
         """
         is_readable = self._topics.get(topic or "") is ErrorCode.NONE
         return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
+
+
+def _has_row_after_null_topic_id(rows: list[tuple[RequestedPartition, PartitionData]]) -> bool:
+    """Return whether a row follows one of the null topic id.
+
+    Real brokers then compare the row's topic with a name that is null, and fail.
+    """
+    return any(wanted.topic_id == NO_ID for wanted, _ in rows[:-1])
 
 
 def _group_adjacent_rows_by_topic(

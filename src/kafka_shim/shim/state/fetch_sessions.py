@@ -13,7 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
 from kafka_shim.protocol.messages.fetch_response import PartitionData
 from kafka_shim.shim.clock import Clock
-from kafka_shim.shim.state.topics import Topics
+from kafka_shim.shim.state.topics import NO_ID, Topics
 
 NO_SESSION = 0
 FULL = 0  # as a session epoch: create a new session
@@ -104,8 +104,13 @@ class FetchSessions:
     def __len__(self) -> int:
         return len(self._sessions)
 
-    def begin_fetch(self, request: FetchRequest, version: int) -> SessionFetch:
-        """Update the session from a request; return its partitions or the session's error."""
+    def begin_fetch(
+        self, request: FetchRequest, version: int, *, null_topic_id_fails: bool
+    ) -> SessionFetch:
+        """Update the session from a request; return its partitions or the session's error.
+
+        If `null_topic_id_fails`, a session is updated only up to a partition of the null topic id.
+        """
         if request.session_epoch in (FULL, SESSIONLESS):
             self._sessions.pop(request.session_id, None)
             partitions = _deduplicate_partitions(self._requested_partitions(request, version))
@@ -118,7 +123,11 @@ class FetchSessions:
             return SessionFetch(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.uses_ids != (version >= IDS_SINCE):
             return SessionFetch(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        return self._update_incremental_session(session, request, version)
+        if not self._update_session_partitions(
+            session, request, version, stops_at_null_id=null_topic_id_fails and session.uses_ids
+        ):
+            return SessionFetch(error=ErrorCode.UNKNOWN_SERVER_ERROR)
+        return self._continue_session(session)
 
     def end_fetch(
         self,
@@ -152,12 +161,15 @@ class FetchSessions:
             session.partitions[ref, wanted.fetch_partition.partition] = wanted
         return session.session_id, returned_rows
 
-    def _update_incremental_session(
-        self, session: FetchSession, request: FetchRequest, version: int
-    ) -> SessionFetch:
+    def _update_session_partitions(
+        self, session: FetchSession, request: FetchRequest, version: int, *, stops_at_null_id: bool
+    ) -> bool:
+        """Add and forget partitions; return whether all were, or a null topic id stopped it."""
         for key, wanted in _deduplicate_partitions(
             self._requested_partitions(request, version)
         ).items():
+            if stops_at_null_id and wanted.topic_id == NO_ID:
+                return False
             known = session.partitions.get(key)
             if known is None:
                 session.partitions[key] = wanted
@@ -165,8 +177,13 @@ class FetchSessions:
                 known.fetch_partition = wanted.fetch_partition
         for topic in request.forgotten_topics_data:
             for index in topic.partitions:
+                if stops_at_null_id and topic.topic_id == NO_ID:
+                    return False
                 ref = topic.topic_id if session.uses_ids else topic.topic
                 session.partitions.pop((ref, index), None)
+        return True
+
+    def _continue_session(self, session: FetchSession) -> SessionFetch:
         if not session.partitions:
             del self._sessions[session.session_id]
             return SessionFetch()
