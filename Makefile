@@ -93,9 +93,10 @@ quick: install
 	  $(QUICK) tests/test_tidy.py
 
 # the whole takes too long under a tracer: the quick part and what was recorded of real brokers
+# timeouts by thread: one by signal can interrupt the tracer with its lock held, and the run hangs
 coverage: install
 	$(BIN)/coverage erase
-	$(BIN)/coverage run -m pytest $(TEST_ARGS) --dist load -m 'not heavy and not deep' \
+	$(BIN)/coverage run -m pytest $(TEST_ARGS) --timeout-method=thread --dist load -m 'not heavy and not deep' \
 	  --hypothesis-profile quick $(QUICK) tests/schemas tests/recordings/conformance
 	$(BIN)/coverage combine --quiet
 	$(BIN)/coverage report
