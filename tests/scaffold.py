@@ -86,7 +86,7 @@ import pytest
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.{module}_request import {wire_name}Request
-from kafka_shim.protocol.response_codes import error_codes
+from kafka_shim.protocol.response_codes import nonzero_error_codes
 from tests.shim.play import Stage
 
 ALICE = "User:alice"
@@ -94,7 +94,7 @@ ALICE = "User:alice"
 
 def errors(stage: Stage) -> list[int]:
     response = stage.ask(ApiKey.{constant}, {version}, {wire_name}Request(), ALICE)
-    return error_codes(response, {version})
+    return nonzero_error_codes(response, {version})
 
 
 def test_without_an_acl_it_is_denied() -> None:
@@ -120,7 +120,7 @@ from typing import TYPE_CHECKING
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import add_no_options
-from kafka_shim.pipeline.report.outcome import Outcome, table_outcome
+from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_option
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -137,7 +137,8 @@ def {module}(clients: "DataFrame") -> "DataFrame":
 
 
 def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    return table_outcome(args, trace_input, {module}(trace_input.table("clients")), _SHOWN)
+    rows = {module}(trace_input.table("clients"))
+    return table_outcome_with_fail_option(args, trace_input, rows, _SHOWN)
 
 
 JOB = Job("count requests by principal", add_no_options, _run)

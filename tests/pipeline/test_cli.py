@@ -13,10 +13,11 @@ from typing import Any
 
 import pytest
 
+from kafka_shim import extras
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
-from kafka_shim.pipeline import cli, spark_requirements
+from kafka_shim.pipeline import cli
 from kafka_shim.pipeline.acls.acl_set import read_acl_file_of_any_format
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.spark.progress import Progress, progress_bar
@@ -45,7 +46,7 @@ def shim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
 
 def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
     done = shim("denials", str(tmp_path), JAVA_HOME=str(tmp_path))
-    assert done.returncode == 1
+    assert done.returncode == 2
     assert done.stdout == ""
     assert done.stderr == (
         f"kafka-shim pipeline: JAVA_HOME is `{tmp_path}`, which has no bin/java\n"
@@ -73,8 +74,8 @@ def test_an_unsuitable_java_is_reported(tmp_path: Path) -> None:
 def test_without_the_extra_one_line_reports_it(
     monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    monkeypatch.setattr(spark_requirements, "find_spec", lambda _: None)
-    assert cli.run(parsed("denials", "x")) == 1
+    monkeypatch.setattr(extras, "find_spec", lambda _: None)
+    assert cli.run(parsed("denials", "x")) == 2
     [line] = capsys.readouterr().err.splitlines()
     assert line.startswith("kafka-shim pipeline: analysis on Spark requires the extra `pipeline`")
 

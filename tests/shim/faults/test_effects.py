@@ -68,7 +68,7 @@ def test_a_black_hole_never_answers(stage: Stage) -> None:
 def test_a_released_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}, "trigger": {"times": 2}})
     held = [stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT) for _ in range(2)]
-    assert not any(pending.wait.is_done for pending in held)
+    assert not any(pending.wait.is_completed_or_cancelled for pending in held)
     assert fault.release_held_responses() == 2
     for pending in held:
         assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER

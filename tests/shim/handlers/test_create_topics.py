@@ -215,7 +215,7 @@ def test_a_topic_assigned_to_an_unknown_broker_times_out() -> None:
     request = CreateTopicsRequest(topics=[topic], timeout_ms=300)
     pending = stage.ask(ApiKey.CREATE_TOPICS, 4, request)
     stage.clock.advance(299)
-    assert not pending.wait.is_done
+    assert not pending.wait.is_completed_or_cancelled
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.CREATE_TOPICS, 4, pending)
     assert [topic.error_code for topic in response.topics] == [7]

@@ -112,9 +112,9 @@ def test_a_wait_goes_on_until_there_is_enough() -> None:
     request = fetch_request("mine", max_wait_ms=5000, min_bytes=100)
     waiting = ask(stage, request)
     produce(stage, "mine")
-    assert not waiting.wait.is_done
+    assert not waiting.wait.is_completed_or_cancelled
     produce(stage, "mine")
-    assert waiting.wait.is_done
+    assert waiting.wait.is_completed_or_cancelled
     assert len(batch()) < 100 <= 2 * len(batch())
 
 
@@ -122,7 +122,7 @@ def test_a_wait_ends_when_time_is_up() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=500, min_bytes=1))
     stage.clock.advance(499)
-    assert not waiting.wait.is_done
+    assert not waiting.wait.is_completed_or_cancelled
     stage.clock.advance(1)
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert fetched(response) == {"mine": 0}
@@ -167,7 +167,7 @@ def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     request = fetch_request("mine", max_wait_ms=5000, min_bytes=1, isolation_level=1)
     waiting = ask(stage, request)
     produce(stage, "mine", records=records, transactional_id="x")
-    assert not waiting.wait.is_done
+    assert not waiting.wait.is_completed_or_cancelled
     stage.cluster.transactions.end_transaction("x", 5, 0, commit=True, bumps_epoch=False)
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
     assert len(summary(response.responses[0].partitions[0].records) or []) == 2
