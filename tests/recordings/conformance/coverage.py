@@ -42,7 +42,7 @@ class Watching:
 
     def _put(self, meets: Any, allows_either: Any) -> None:
         watched: Any = Access
-        watched.meets, watched.allows_either = meets, allows_either
+        watched.allows_bound, watched.allows_either = meets, allows_either
 
 
 def exercised(names: Iterable[str]) -> Exercised:

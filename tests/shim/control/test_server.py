@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim import extras
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config, parse_listener
-from kafka_shim.shim.control import http_server
 from kafka_shim.shim.control.http_server import ControlServer
 from kafka_shim.shim.errors import ConfigError
 from tests.addresses import split
@@ -79,6 +79,6 @@ asyncio.run(main())
 
 
 def test_a_missing_extra_is_reported_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(http_server, "find_spec", lambda name: None if name == "uvicorn" else name)
+    monkeypatch.setattr(extras, "find_spec", lambda name: None if name == "uvicorn" else name)
     with pytest.raises(ConfigError, match="--control requires the extra `control`"):
         ControlServer(broker(), PORT)
