@@ -69,6 +69,8 @@ STATES = {
     ReconciliationState.UNREVOKED: 1,
     ReconciliationState.UNRELEASED: 2,
 }
+TOPICS_MAX = 1_000
+"""Longer assignments are not written: the heartbeat that causes them would block the loop."""
 NO_EPOCHS: Mapping[tuple[bytes, int], int] = {}
 
 
@@ -101,7 +103,8 @@ class LoggedGroup(ABC):
     def new_records(self, now_ms: int, member_id: str | None) -> list[MemberRecord]:
         """Return records of what has changed; of one member if only that one may have changed.
 
-        DEVIATION: a change of very many members has 1,000 records.
+        DEVIATION: a change of very many members has 1,000 records; assignments of more than
+        TOPICS_MAX topics have none.
         """
         self._changes, self._now_ms = [], now_ms
         group = self._group
@@ -163,9 +166,7 @@ class LoggedGroup(ABC):
                 copied = msgspec.structs.replace(
                     member, epoch=0, previous_epoch=0, state=ReconciliationState.STABLE
                 )
-                self._add_record_unless_too_many(
-                    self.key_types.current, name, self.current_assignment_value(copied)
-                )
+                self._add_current_assignment_unless_same(name, None, copied)
 
     def _add_epochs_and_targets(self) -> None:
         target = self._group.target
@@ -187,20 +188,32 @@ class LoggedGroup(ABC):
     def _add_target_assignment(self, name: str) -> None:
         assignment = self._group.target.target_of_member(name)
         self._targets[name] = assignment
-        self._add_record_unless_too_many(
-            self.key_types.target, name, self.target_assignment_value(assignment)
-        )
+        if len(assignment) <= TOPICS_MAX:
+            self._add_record_unless_too_many(
+                self.key_types.target, name, self.target_assignment_value(assignment)
+            )
 
     def _add_current_assignments(self, changed: Iterable[str]) -> None:
         for name in changed:
-            value = self.current_assignment_value(self._group.members[name])
-            known = self._members.get(name)
-            if known is None or self.current_assignment_value(known) != value:
-                self._add_record_unless_too_many(self.key_types.current, name, value)
+            self._add_current_assignment_unless_same(
+                name, self._members.get(name), self._group.members[name]
+            )
+
+    def _add_current_assignment_unless_same(self, name: str, known: Any, member: Any) -> None:
+        if self.topics_in_current_assignment(member) > TOPICS_MAX:
+            return
+        value = self.current_assignment_value(member)
+        is_known = known is not None and self.topics_in_current_assignment(known) <= TOPICS_MAX
+        if not is_known or self.current_assignment_value(known) != value:
+            self._add_record_unless_too_many(self.key_types.current, name, value)
 
     def group_record_has_changed(self) -> bool:
         """Return whether the group's record changes."""
         return bool(self._epoch != self._group.target.epoch)
+
+    def topics_in_current_assignment(self, member: Any) -> int:
+        """Return the number of topics that a member has or must revoke."""
+        return len(member.assigned) + len(member.revoking)
 
     def metadata_hash(self) -> int:
         """Return a number that stands for the subscribed topics, 0 if there are none.
@@ -347,6 +360,8 @@ class LoggedShareGroup(LoggedGroup):
     def _add_share_state_partitions(self) -> None:
         """Add a record before partitions are initialised, and one after that."""
         group = cast("ShareGroup", self._group)
+        if len(group.initialized_partitions) > TOPICS_MAX:
+            return
         now = {topic: frozenset(held) for topic, held in group.initialized_partitions.items()}
         if now == self._initialized:
             return
@@ -398,6 +413,9 @@ class LoggedShareGroup(LoggedGroup):
         return ShareGroupMemberMetadataValue(
             member.rack_id, member.client_id, member.client_host, sorted(member.topic_names)
         )
+
+    def topics_in_current_assignment(self, member: ShareMember) -> int:
+        return len(member.assigned)
 
     def current_assignment_value(self, member: ShareMember) -> msgspec.Struct:
         return share_current.ShareGroupCurrentMemberAssignmentValue(
