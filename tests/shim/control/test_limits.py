@@ -1,7 +1,6 @@
 """Limits of the control port, and clients that are served during long calls."""
 
 import asyncio
-import time
 
 import pytest
 
@@ -69,11 +68,10 @@ async def test_clients_are_served_during_calls_about_many_acls(call_name: str) -
         "list": control.list_acls,
         "state": control.full_state,
     }
-    slowest_s, started_s = 0.0, time.monotonic()
+    loop_rounds = 0  # a call in one piece takes one or two
     task = asyncio.ensure_future(calls[call_name]())
     while not task.done():
-        before_s = time.monotonic()
         await asyncio.sleep(0)
-        slowest_s = max(slowest_s, time.monotonic() - before_s)
+        loop_rounds += 1
     assert task.result()
-    assert slowest_s < max(0.1, (time.monotonic() - started_s) / 3)
+    assert loop_rounds >= 10
