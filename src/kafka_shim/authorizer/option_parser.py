@@ -30,11 +30,11 @@ class OptionParser(argparse.ArgumentParser):
         if action.choices is None or value in action.choices:
             return
         choices = [str(choice) for choice in action.choices]
-        hint = did_you_mean(str(value), choices) or f": expected {', '.join(choices)}"
+        hint = did_you_mean_text(str(value), choices) or f": expected {', '.join(choices)}"
         raise argparse.ArgumentError(action, f"unknown value `{value}`{hint}")
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean_text(word: str, known: Iterable[str]) -> str:
     """Return a question with a similar known word, or an empty text."""
     from difflib import get_close_matches  # noqa: PLC0415 - only for what is wrong
 

@@ -152,17 +152,19 @@ def with_listener_principals(
     listeners: Iterable[ListenerConfig], principals: Mapping[str, str], option: str
 ) -> tuple[ListenerConfig, ...]:
     """Give listeners their principals, by name; ConfigError if there is no such listener."""
-    left = dict(principals)
-    named = tuple(
-        msgspec.structs.replace(listener, principal=left.pop(listener.name, listener.principal))
+    unmatched = dict(principals)
+    updated = tuple(
+        msgspec.structs.replace(
+            listener, principal=unmatched.pop(listener.name, listener.principal)
+        )
         for listener in listeners
     )
-    if left:
-        names = ", ".join(listener.name for listener in named)
+    if unmatched:
+        names = ", ".join(listener.name for listener in updated)
         raise ConfigError(
-            f"{option}: no listener is named {', '.join(left)}; expected one of {names}"
+            f"{option}: no listener is named {', '.join(unmatched)}; expected one of {names}"
         )
-    return named
+    return updated
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:

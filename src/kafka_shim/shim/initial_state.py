@@ -47,19 +47,19 @@ def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
         default = cluster.configs.effective_broker_int("default.replication.factor")
         factor = min(default, len(cluster.nodes))
     configs = [CreatableTopicConfig(name, value) for name, value in topic.configs.items()]
-    asked = CreatableTopic(
+    creatable = CreatableTopic(
         name=topic.name,
         num_partitions=topic.partitions,
         replication_factor=factor,
         configs=configs,
     )
     try:
-        made = plan_topic_creation(asked, cluster)
+        planned = plan_topic_creation(creatable, cluster)
     except TopicError as failure:
-        said = failure.message or failure.error.name
-        is_named = f"`{topic.name}`" in said
-        raise ConfigError(said if is_named else f"topic `{topic.name}`: {said}") from failure
-    cluster.topics.create_topic(made.name, made.assignments, made.configs)
+        problem = failure.message or failure.error.name
+        is_named = f"`{topic.name}`" in problem
+        raise ConfigError(problem if is_named else f"topic `{topic.name}`: {problem}") from failure
+    cluster.topics.create_topic(planned.name, planned.assignments, planned.configs)
 
 
 def _create_initial_acls(cluster: Cluster) -> None:

@@ -194,7 +194,7 @@ def escape_control_characters(text: str) -> str:
     return _CONTROL.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
-def supports_colours() -> bool:
+def stderr_supports_colours() -> bool:
     """Return whether the terminal supports colours and they are wanted (https://no-color.org)."""
     is_plain = os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb"
     return sys.stderr.isatty() and not is_plain
@@ -209,7 +209,7 @@ def _create_structlog_logger(name: str, log_format: str) -> Any:
     if log_format == "json":
         renderer = structlog.processors.JSONRenderer()
     else:
-        renderer = structlog.dev.ConsoleRenderer(colors=supports_colours())
+        renderer = structlog.dev.ConsoleRenderer(colors=stderr_supports_colours())
     return structlog.wrap_logger(
         logging.getLogger(name),
         processors=[

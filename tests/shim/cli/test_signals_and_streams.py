@@ -133,4 +133,4 @@ def test_colours_can_be_turned_off(
     for name, value in variables.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setattr(sys.stderr, "isatty", lambda: True)
-    assert logs.supports_colours() is is_coloured
+    assert logs.stderr_supports_colours() is is_coloured

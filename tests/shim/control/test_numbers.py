@@ -10,7 +10,15 @@ from kafka_shim.shim.testing import KafkaBroker
 from tests.shim.control.plain_http import Http
 
 NOT_NUMBERS = ("²", "٣", "1" * 5000, "-1", "1_0", " 1")
-QUERIES = ("/requests?limit=", "/requests?after=", "/decisions?limit=", "/decisions?after=")
+QUERIES = (
+    "/requests?limit=",
+    "/requests?after=",
+    "/decisions?limit=",
+    "/decisions?after=",
+    "/authentications?after=",
+    "/matrix?first_principal=",
+    "/matrix?resources=",
+)
 
 
 @pytest.mark.parametrize("text", NOT_NUMBERS, ids=lambda text: text[:5])

@@ -130,7 +130,7 @@ def test_permissions_and_the_matrix_of_a_type_are_listed(api: Http, broker: Kafk
         {"principal": "bob", "allow": "Write", "topic": "orders"},
     )
     path = "/who-can?operation=Write&resource_name=orders"
-    found = works(api.ask("GET", path), state_bodies.Permitted)
+    found = works(api.ask("GET", path), state_bodies.WhoCanRows)
     assert {row["principal"] for row in found["allowed"]} == {
         "User:bob", "User:ANONYMOUS", "User:admin",
     }  # fmt: skip

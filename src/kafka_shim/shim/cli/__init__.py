@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 from typing import Protocol, cast
 
 from kafka_shim.shim.cli.command_parser import EXIT_USAGE as EXIT_USAGE, CommandParser, ShowVersion
-from kafka_shim.shim.cli.error_output import print_error, shortened_and_escaped
+from kafka_shim.shim.cli.error_output import print_command_error, shortened_and_escaped
 from kafka_shim.shim.errors import ConfigError, UnavailableError
 from kafka_shim.shim.valid_text import is_utf8
 
@@ -125,14 +125,14 @@ def _run_reporting_errors(args: argparse.Namespace) -> int:
         code = import_command_module(args.command).run(args)
         sys.stdout.flush()
     except ConfigError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
         return EXIT_FAILURE if isinstance(error, UnavailableError) else EXIT_USAGE
     except BrokenPipeError:  # the reader of the output has closed it, such as `head`
         _discard_unwritable_output()
         return 0
     except OSError as error:  # a file, or the output itself, cannot be read or written
         place = "" if error.filename is None else f"`{error.filename}`: "
-        print_error(args, f"{place}{error.strerror or error}")
+        print_command_error(args, f"{place}{error.strerror or error}")
         _discard_unwritable_output()
         return EXIT_USAGE if isinstance(error, _FILE_NAME_ERRORS) else EXIT_FAILURE
     else:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES
+from kafka_shim.authorizer.authorizer_loading import STANDARD_AUTHORIZER_NAMES
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, ListenerConfig
@@ -18,7 +18,7 @@ def print_access_notes(broker: Broker, *, has_control_api: bool = False) -> None
 
 
 def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> Iterator[str]:
-    """Yield one line per note; with `has_control`, users and ACLs can still be added later."""
+    """Yield one line per note; with `has_control_api`, users and ACLs can still be added later."""
     config = broker.cluster.config
     mechanisms = frozenset(broker.cluster.mechanisms)
     if config.users:
@@ -27,7 +27,7 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
         return
     if any(_all_clients_are_super_users(listener, config) for listener in config.listeners):
         if config.log_level in ("info", "debug"):
-            yield _note_on_unrestricted_listeners(config)
+            yield _note_on_super_user_listeners(config)
     elif not has_control_api and _no_client_can_be_allowed_anything(config, mechanisms):
         yield f"nobody may do anything: there are no ACLs, and {_missing_super_user_advice(config)}"
 
@@ -49,7 +49,7 @@ def _notes_on_users_unable_to_authenticate(
         )
 
 
-def _note_on_unrestricted_listeners(config: Config) -> str:
+def _note_on_super_user_listeners(config: Config) -> str:
     open_ones = [
         listener.name
         for listener in config.listeners

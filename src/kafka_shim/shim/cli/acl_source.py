@@ -20,7 +20,7 @@ NO_ACLS_GIVEN = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
 
 
 class LoadedAuthorizer(msgspec.Struct, frozen=True):
-    """An authorizer with its ACLs. `bootstrap` is the broker that they came from; None: a file."""
+    """An authorizer with its ACLs; `bootstrap_server`: the broker they came from, None: a file."""
 
     authorizer: StandardAuthorizer
     release: str
@@ -54,8 +54,8 @@ def add_acl_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def check_acl_source_options(args: argparse.Namespace) -> None:
-    """Raise UsageError for options without a source of ACLs, or with an invalid value."""
+def require_acl_source(args: argparse.Namespace) -> None:
+    """Raise UsageError if no option names a source of ACLs, or if a value is invalid."""
     if args.acls is None and not args.bootstrap_server:
         raise UsageError(NO_ACLS_GIVEN)
     for principal in args.super_user:

@@ -38,7 +38,7 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
-from kafka_shim.shim.cli.error_output import print_error, shortened_and_escaped
+from kafka_shim.shim.cli.error_output import print_command_error, shortened_and_escaped
 from kafka_shim.shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError
@@ -99,7 +99,7 @@ def run(args: argparse.Namespace) -> int:
     except (UsageError, AclTextError) as error:
         args.exit_with_usage_error(str(error))
     except ConfigError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
         return EXIT_USAGE
     except ClientError as error:
         print(
@@ -206,8 +206,8 @@ def _list_acls(client: Client, args: argparse.Namespace) -> None:
     principals = [principal.strip() for principal in args.principal]
     acls = _matching_acls_of_broker(client, resource_filters_of_options(args))
     if args.json or args.format:
-        wanted = [acl for acl in acls if not principals or acl.principal in principals]
-        print(format_acls_losslessly(_sorted_acls(wanted), args.format or "json"), end="")
+        selected = [acl for acl in acls if not principals or acl.principal in principals]
+        print(format_acls_losslessly(_sorted_acls(selected), args.format or "json"), end="")
         return
     if not principals:
         print(
@@ -244,12 +244,12 @@ def _with_escaped_control_characters(acls: Iterable[Acl]) -> list[Acl]:
 
 def _matching_acls_of_broker(client: Client, filters: Iterable[AclFilter]) -> list[Acl]:
     """Return the broker's ACLs that match a filter, without duplicates."""
-    found = (
+    matches = (
         acl
         for acl_filter in list(filters) or [AclFilter()]
         for acl in describe_acls(client, acl_filter)
     )
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(matches))
 
 
 def _add_acls(
@@ -291,13 +291,13 @@ def _print_acls_after_change(
 
 
 def _print_existing_and_added(
-    resource: AclFilter, old: Sequence[Acl], new: Sequence[Acl], style: AclToolOutput
+    resource: AclFilter, existing: Sequence[Acl], added: Sequence[Acl], style: AclToolOutput
 ) -> None:
-    for acl in old:
+    for acl in existing:
         print(f"Acl (pattern={format_pattern(acl)}, entry={format_entry(acl)}) already exists.")
-    if new:
+    if added:
         print(f"Adding ACLs for resource `{format_pattern(resource, style)}`: ")
-        entries = format_entries(new, as_objects=style.prints_added_entries_as_objects)
+        entries = format_entries(added, as_objects=style.prints_added_entries_as_objects)
         print(f" {entries}{style.padding}\n")
 
 

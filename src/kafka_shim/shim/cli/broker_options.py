@@ -19,7 +19,7 @@ from kafka_shim.shim.cli.config_sources import (
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, InitialTopic
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.defaults import default_super_users
+from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
     misspelt_environment_variables,
     settings_in_environment,
@@ -200,7 +200,7 @@ def config_from_arguments(
 ) -> Config:
     """Return the Config of options, environment and files; ConfigError names what is invalid.
 
-    Options that only the file sets are added to `args`.
+    Add options that only the file sets to `args`.
     """
     content = NO_FILE
     if args.config is not None:
@@ -227,7 +227,7 @@ def config_from_arguments(
         state = read_state_file(args.state)
         _warn_about_ineffective_acls(state.acls_with_lines, args.state, args)
         _add_state_file_content(fields, state)
-    fields.setdefault("super_users", default_super_users(fields))
+    fields.setdefault("super_users", default_super_users_if_unrestricted(fields))
     fields["listeners"] = configured_listeners(args, merged)
     plain = {
         "release": args.kafka_version,

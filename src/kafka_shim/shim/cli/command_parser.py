@@ -4,7 +4,7 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean
+from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
 from kafka_shim.shim.cli.error_output import shortened_and_escaped
 
 EXIT_USAGE = 2
@@ -62,11 +62,13 @@ class CommandParser(OptionParser):
         return super().format_help()
 
     def reject_unknown_words(self, unknown: Sequence[str]) -> NoReturn:
-        """Exit after unknown words; name the option that was probably did_you_mean."""
+        """Exit with an error about the first unknown word, and the option that it resembles."""
         if not unknown[0].startswith("-"):
             self.error(f"unexpected argument `{unknown[0]}`")
         option = unknown[0].partition("=")[0]
-        self.error(f"unknown option `{option}`{did_you_mean(option, self._option_string_actions)}")
+        self.error(
+            f"unknown option `{option}`{did_you_mean_text(option, self._option_string_actions)}"
+        )
 
     def error(self, message: str) -> NoReturn:
         self.exit(

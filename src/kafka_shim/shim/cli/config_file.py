@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
-from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean
+from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
 from kafka_shim.shim.settings.java_properties import read_properties_file
@@ -76,7 +76,7 @@ def _parse_options(
         if name in _NOT_IN_FILES:
             raise ConfigError(f"{locations[key]}: `{key}` cannot be set in a file")
         if name not in known:
-            similar = did_you_mean(name, known) or "; the keys are the options of the command"
+            similar = did_you_mean_text(name, known) or "; the keys are the options of the command"
             raise ConfigError(f"{locations[key]}: unknown key `{key}`{similar}")
         try:
             options = reader.parse_args(_option_arguments(key, name, value), options)

@@ -21,7 +21,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
     advertised_names_without_listener,
     describes_whole_broker,
-    listeners_derived_from_advertised,
+    listeners_from_advertised_or_none,
     nearest_known_setting,
     parse_racks,
     protocols_by_listener,
@@ -92,7 +92,7 @@ def merge_config_sources(
                 if options is args:
                     raise
                 raise ConfigError(f"{where}: {error}") from error
-    _check_unknown_setting_names(
+    _reject_misspelt_note_unknown_settings(
         {f"--config {args.config}": file_settings, "--broker-config": command_line_settings}
     )
     is_described = describes_whole_broker({**properties_of_file, **environment_settings})
@@ -103,7 +103,7 @@ def merge_config_sources(
             " set it or add --authorizer standard"
         )
     if LISTENERS not in all_settings and not args.listener:
-        derived = listeners_derived_from_advertised(fields.get("listeners"), environment_settings)
+        derived = listeners_from_advertised_or_none(fields.get("listeners"), environment_settings)
         fields |= {} if derived is None else {"listeners": derived}
     return MergedConfig(fields, properties, all_settings, is_described)
 
@@ -149,10 +149,12 @@ def parse_user_and_password(text: str) -> tuple[str, str]:
     return name, password
 
 
-def _check_unknown_setting_names(settings_by_source: Mapping[str, Mapping[str, str]]) -> None:
-    """Print one note about the unknown settings of all sources, which plugins may have.
+def _reject_misspelt_note_unknown_settings(
+    settings_by_source: Mapping[str, Mapping[str, str]],
+) -> None:
+    """Print one note about the settings that Kafka does not have; plugins may have them.
 
-    Raise ConfigError for a setting that looks like a misspelt setting of Kafka.
+    Raise ConfigError if a name looks like a misspelt setting of Kafka.
     """
     names: dict[str, None] = {}
     for source, settings in settings_by_source.items():

@@ -33,7 +33,7 @@ def add_control_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def create_broker(config: "Config", args: argparse.Namespace) -> Broker:
+def create_broker_with_clock(config: "Config", args: argparse.Namespace) -> Broker:
     """Return the broker; with --manual-clock, only the control API moves its clock."""
     if not args.manual_clock:
         return Broker(config)

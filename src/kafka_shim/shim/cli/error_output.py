@@ -18,7 +18,7 @@ def _cut_value(match: re.Match[str]) -> str:
     return f"`{match[1] or match[2]}…`"
 
 
-def print_error(args: argparse.Namespace, text: str) -> None:
+def print_command_error(args: argparse.Namespace, text: str) -> None:
     """Print an error with the name of the command that was called."""
     print(f"{args.program}: {shortened_and_escaped(text)}", file=sys.stderr)
 

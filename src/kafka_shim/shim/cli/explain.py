@@ -10,8 +10,8 @@ from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
     LoadedAuthorizer,
     add_acl_source_arguments,
-    check_acl_source_options,
     load_authorizer,
+    require_acl_source,
 )
 from kafka_shim.shim.cli.explain_text import (
     explanation_lines,
@@ -106,7 +106,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _explain_access(args: argparse.Namespace) -> int:
-    check_acl_source_options(args)
+    require_acl_source(args)
     check_principal_option("--principal", args.principal)
     names = resource_names_by_type(args)
     if args.api is not None:
@@ -145,7 +145,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
     version = _version_to_explain(args.api_version, api, source.release)
     caller = _caller(args, source)
     outcomes = explain_api_checks(caller, api, version, source.release, names)
-    _check_resources_named_for_api(api, outcomes)
+    _require_resource_names_of_api(api, outcomes)
     allowed = all(
         outcome.allowed
         for outcome in outcomes
@@ -208,7 +208,7 @@ def _version_to_explain(requested: int | None, api: ApiKey, release: str) -> int
     return requested
 
 
-def _check_resources_named_for_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
+def _require_resource_names_of_api(api: ApiKey, outcomes: list[RequirementOutcome]) -> None:
     """Raise UsageError without a check to explain, or if an unconditional check lacks its name."""
     checked = [
         outcome for outcome in outcomes if outcome.counts_for_result and outcome.name_outcomes

@@ -16,7 +16,7 @@ from kafka_shim.shim.explaining.api_explanation import NameOutcome, NeedDecision
 from kafka_shim.shim.explaining.explanation import Explanation, decision_reason_text
 
 
-def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterator[str]:
+def explanation_lines(explanation: Explanation, bootstrap_server: str | None) -> Iterator[str]:
     """Yield the lines of `explain` for one access."""
     actor, action = explanation.actor, explanation.action
     allowed = explanation.decision.allowed
@@ -35,18 +35,18 @@ def explanation_lines(explanation: Explanation, bootstrap: str | None) -> Iterat
         for miss in explanation.inapplicable_acls:
             yield f"  {format_acl_on_one_line(miss.acl)}"
             yield f"    {miss.reason}"
-    yield from remedy_lines(explanation.steps_to_allow, bootstrap)
+    yield from remedy_lines(explanation.steps_to_allow, bootstrap_server)
 
 
-def remedy_lines(steps: Sequence[Step], bootstrap: str | None) -> Iterator[str]:
+def remedy_lines(steps: Sequence[Step], bootstrap_server: str | None) -> Iterator[str]:
     """Yield the lines about steps that together allow an access or a request."""
     if steps:
         yield "to allow it:" if len(steps) == 1 else "to allow it, all of:"
-        yield from (f"  {_kafka_acls_command(step, bootstrap)}" for step in steps)
+        yield from (f"  {_kafka_acls_command(step, bootstrap_server)}" for step in steps)
 
 
-def _kafka_acls_command(step: Step, bootstrap: str | None) -> str:
-    return format_command(f"--{step.verb}", step.acl, bootstrap=bootstrap)
+def _kafka_acls_command(step: Step, bootstrap_server: str | None) -> str:
+    return format_command(f"--{step.verb}", step.acl, bootstrap=bootstrap_server)
 
 
 def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
@@ -67,9 +67,10 @@ def requirement_outcome_lines(outcome: RequirementOutcome) -> Iterator[str]:
 
 
 def _name_outcome_lines(case: NameOutcome, outcome: RequirementOutcome) -> Iterator[str]:
-    for response in case.checked_needs:
-        yield f"{_need_text(response)}: {'allowed' if response.decision.allowed else 'denied'}"
-        yield from (f"  {line}" for line in _reason_lines(response))
+    for need_decision in case.checked_needs:
+        outcome_text = "allowed" if need_decision.decision.allowed else "denied"
+        yield f"{_need_text(need_decision)}: {outcome_text}"
+        yield from (f"  {line}" for line in _reason_lines(need_decision))
     if case.allowed:
         return
     yield f"the client gets: {_denied_response_text(case.error, outcome.effect)}"
@@ -107,7 +108,7 @@ def _denied_response_text(error: ErrorCode, effect: DenialEffect) -> str:
     return f"{error.name} ({error:d}), {place} {effect.value}"
 
 
-def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[str, Any]:
+def explanation_object(explanation: Explanation, bootstrap_server: str | None) -> dict[str, Any]:
     """Return an explanation as a JSON object."""
     actor, action, decision = explanation.actor, explanation.action, explanation.decision
     return {
@@ -126,24 +127,26 @@ def explanation_object(explanation: Explanation, bootstrap: str | None) -> dict[
             for miss in explanation.inapplicable_acls
         ],
         "acls_of_other_principals": explanation.other_principals_acl_count,
-        "to_allow": remedy_step_objects(explanation.steps_to_allow, bootstrap),
+        "to_allow": remedy_step_objects(explanation.steps_to_allow, bootstrap_server),
     }
 
 
-def remedy_step_objects(steps: Iterable[Step], bootstrap: str | None) -> list[dict[str, Any]]:
+def remedy_step_objects(
+    steps: Iterable[Step], bootstrap_server: str | None
+) -> list[dict[str, Any]]:
     """Return the steps of a remedy as JSON objects."""
     return [
         {
             "action": step.verb,
             "acl": acl_object_or_none(step.acl),
-            "command": _kafka_acls_command(step, bootstrap),
+            "command": _kafka_acls_command(step, bootstrap_server),
         }
         for step in steps
     ]
 
 
 def requirement_outcome_object(
-    outcome: RequirementOutcome, bootstrap: str | None
+    outcome: RequirementOutcome, bootstrap_server: str | None
 ) -> dict[str, Any]:
     """Return one requirement of an API as a JSON object."""
     row = outcome.bound.requirement
@@ -162,7 +165,8 @@ def requirement_outcome_object(
                 "error": case.error.name,
                 "error_code": int(case.error),
                 "questions": [
-                    _need_decision_object(response, bootstrap) for response in case.checked_needs
+                    _need_decision_object(response, bootstrap_server)
+                    for response in case.checked_needs
                 ],
             }
             for case in outcome.name_outcomes
@@ -170,9 +174,11 @@ def requirement_outcome_object(
     }
 
 
-def _need_decision_object(need_decision: NeedDecision, bootstrap: str | None) -> dict[str, Any]:
+def _need_decision_object(
+    need_decision: NeedDecision, bootstrap_server: str | None
+) -> dict[str, Any]:
     if need_decision.explanation is not None:
-        return explanation_object(need_decision.explanation, bootstrap)
+        return explanation_object(need_decision.explanation, bootstrap_server)
     return {
         "operation": need_decision.need.operation.name,
         "resource_type": need_decision.need.resource_type.name,

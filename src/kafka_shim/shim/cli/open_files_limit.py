@@ -12,7 +12,7 @@ REPORT_INTERVAL_S = 10
 _SHORT_OF = frozenset((errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM))
 
 
-def allow_many_connections() -> None:
+def raise_limit_and_report_shortages() -> None:
     """Raise the limit of open files, and report shortages once; call it on the broker's loop."""
     _raise_open_files_limit()
     ShortageReporter().install_exception_handler(asyncio.get_running_loop())
@@ -25,10 +25,10 @@ def _raise_open_files_limit() -> None:
     import resource
 
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    wanted = DESIRED_LIMIT if hard == resource.RLIM_INFINITY else min(DESIRED_LIMIT, hard)
-    if soft != resource.RLIM_INFINITY and soft < wanted:
+    new_limit = DESIRED_LIMIT if hard == resource.RLIM_INFINITY else min(DESIRED_LIMIT, hard)
+    if soft != resource.RLIM_INFINITY and soft < new_limit:
         try:
-            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            resource.setrlimit(resource.RLIMIT_NOFILE, (new_limit, hard))
         except (OSError, ValueError):  # macOS has a lower limit that it does not report
             return
 

@@ -21,19 +21,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _run_jobs)
+    return run_reporting_errors(args, _run_jobs_with_acl_files)
 
 
-def _run_jobs(args: argparse.Namespace) -> int:
+def _run_jobs_with_acl_files(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):
-            _replace_broker_by_acl_file(job, Path(folder, f"acls-{number}.{_FORM}"))
+            _save_broker_acls_as_input(job, Path(folder, f"acls-{number}.{_FORM}"))
         return int(_pipeline_cli_module().run(args))
 
 
-def _replace_broker_by_acl_file(args: argparse.Namespace, acl_file: Path) -> None:
-    """Write the broker's ACLs to `target`, and replace the broker by this file in the arguments."""
+def _save_broker_acls_as_input(args: argparse.Namespace, acl_file: Path) -> None:
+    """Write the ACLs of the broker in `args` to a file, which replaces the broker in `args`."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):
         raise UsageError("--command-config requires --bootstrap-server")

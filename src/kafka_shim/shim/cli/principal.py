@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 from kafka_shim.shim.cli import EXIT_MISMATCH, EXIT_USAGE
-from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.logs import escape_control_characters
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.tls.principal_mapping import MappingRule, parse_mapping_rules
@@ -40,7 +40,7 @@ def run(args: argparse.Namespace) -> int:
         ]
         rows = [_mapping_result_object(rules, name) for name in names]
     except (ValueError, LookupError) as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
         return EXIT_USAGE
     if args.json:
         print(json.dumps(rows, indent=2))

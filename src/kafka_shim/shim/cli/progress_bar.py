@@ -10,7 +10,7 @@ _WIDTH = 40
 
 
 class ProgressBar:
-    """A progress display: `with Progress("reading", total) as progress: progress(done)`.
+    """A progress display: `with ProgressBar("reading", total) as progress: progress(done)`.
 
     Any unit can be used. If the total is 0 (unknown), the number of processed items is shown.
     """

@@ -7,7 +7,7 @@ from pathlib import Path
 from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.config_sources import parse_user_and_password
-from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
 from kafka_shim.shim.cli.usage import parse_api_name, run_reporting_errors
@@ -116,7 +116,7 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
         timeout_s=_parse_positive_number(args.timeout, "--timeout", "a number above 0"),
         on_miss=on_miss,
         replays_authentication=not args.no_login,
-        ignored=frozenset(_parse_ignored_difference(text) for text in args.ignore),
+        ignored=frozenset(_parse_ignored_api_or_field(text) for text in args.ignore),
         record=args.record,
     )
     check_trace_exists(args.trace)
@@ -125,14 +125,14 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
         recording_facts = RecordingSummary(first)
     print_damaged_parts(first.damage)
     if not recording_facts.count:
-        print_error(args, f"the trace `{args.trace}` is empty")
+        print_command_error(args, f"the trace `{args.trace}` is empty")
         return EXIT_FAILURE
     replayer = Replayer(Recording(TraceEvents(args.trace), first.damage), target, recording_facts)
     try:
         with ProgressBar("replaying", recording_facts.count) as progress:
             replayer.replay(progress)
     except UnreplayableRequestError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
     if args.json:
         print(json.dumps(replayer.report.as_json_fields(), indent=2))
     else:
@@ -149,7 +149,7 @@ def _parse_route(text: str) -> tuple[str, tuple[str, int]]:
     return name, parse_address(address, f"--route {name}")
 
 
-def _parse_ignored_difference(text: str) -> str:
+def _parse_ignored_api_or_field(text: str) -> str:
     """Return `API` or `API.FIELD` in the spelling of reports; UsageError for an unknown API."""
     name, dot, field = text.partition(".")
     return f"{parse_api_name(name, '--ignore').wire_name}{dot}{field}"

@@ -124,12 +124,12 @@ def _releases_to_search(release: str | None) -> tuple[str, ...]:
 
 
 def _requirements_object(
-    choice: RequirementFilter, rows: list[Requirement], free: dict[ApiKey, str]
+    choice: RequirementFilter, rows: list[Requirement], open_apis: dict[ApiKey, str]
 ) -> dict[str, Any]:
     return {
         "release": choice.release,
         "requirements": [_requirement_object(row, choice.release) for row in rows],
-        "open_to_all": {key.wire_name: reason for key, reason in free.items()},
+        "open_to_all": {key.wire_name: reason for key, reason in open_apis.items()},
     }
 
 

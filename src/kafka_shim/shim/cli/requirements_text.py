@@ -23,17 +23,23 @@ def _need_text(need: NeedAlternative) -> str:
 
 
 def _texts_with_releases(
-    items: Iterable[Any], text: Callable[[Any], str], life: tuple[str, ...]
+    items: Iterable[Any], text: Callable[[Any], str], all_releases: tuple[str, ...]
 ) -> dict[str, str]:
-    """Return the text of each item with its releases; "" means all of `life`."""
-    found: dict[str, set[str]] = {}
+    """Return the releases of each text; "" means all of them."""
+    releases_by_text: dict[str, set[str]] = {}
     for item in items:
-        found.setdefault(text(item), set()).update(r for r in life if is_valid_in_release(item, r))
-    return {line: _subset_of_releases_text(held, life) for line, held in found.items() if held}
+        releases_by_text.setdefault(text(item), set()).update(
+            r for r in all_releases if is_valid_in_release(item, r)
+        )
+    return {
+        line: _subset_of_releases_text(held, all_releases)
+        for line, held in releases_by_text.items()
+        if held
+    }
 
 
 def _subset_of_releases_text(subset: set[str], releases: tuple[str, ...]) -> str:
-    """Return which releases of `life` are in `held`: `up to 0.11`, `2.4-2.8 and since 3.3`."""
+    """Return a subset of releases as text: `up to 0.11`, `2.4-2.8 and since 3.3`; "" for all."""
     if subset == set(releases):
         return ""
     runs: list[list[int]] = []
@@ -46,12 +52,12 @@ def _subset_of_releases_text(subset: set[str], releases: tuple[str, ...]) -> str
     return " and ".join(_release_range_text(releases, first, last) for first, last in runs)
 
 
-def _release_range_text(life: tuple[str, ...], first: int, last: int) -> str:
-    if last == len(life) - 1:
-        return f"since {life[first]}"
+def _release_range_text(releases: tuple[str, ...], first: int, last: int) -> str:
+    if last == len(releases) - 1:
+        return f"since {releases[first]}"
     if first == 0:
-        return f"up to {life[last]}"
-    return life[first] if first == last else f"{life[first]}-{life[last]}"
+        return f"up to {releases[last]}"
+    return releases[first] if first == last else f"{releases[first]}-{releases[last]}"
 
 
 def releases_with_check(row: Requirement) -> tuple[str, ...]:
@@ -99,22 +105,27 @@ def detailed_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
     """Yield all facts about each row, with its changes between releases."""
     for row in rows:
         kip = f"KIP-{row.kip}" if row.kip else ""
-        life = releases_with_check(row)
+        releases_of_row = releases_with_check(row)
         yield _join_nonempty(
-            "  ", row.id, _release_ranges_text(life), _versions_text(row.versions), kip, row.source
+            "  ",
+            row.id,
+            _release_ranges_text(releases_of_row),
+            _versions_text(row.versions),
+            kip,
+            row.source,
         )
-        yield from (f"    {line}" for line in _requirement_detail_lines(row, life))
+        yield from (f"    {line}" for line in _requirement_detail_lines(row, releases_of_row))
         yield ""
     yield from (
         f"{key.wire_name}  needs no permission: {reason}" for key, reason in open_apis.items()
     )
 
 
-def _requirement_detail_lines(row: Requirement, life: tuple[str, ...]) -> Iterator[str]:
-    for line, releases in _texts_with_releases(row.any_of, _need_text, life).items():
+def _requirement_detail_lines(row: Requirement, releases_of_row: tuple[str, ...]) -> Iterator[str]:
+    for line, releases in _texts_with_releases(row.any_of, _need_text, releases_of_row).items():
         yield _join_nonempty(", ", line, releases)
     quiet = [need for need in row.any_of if not need.log_if_denied]
-    for line, releases in _texts_with_releases(quiet, _need_text, life).items():
+    for line, releases in _texts_with_releases(quiet, _need_text, releases_of_row).items():
         yield _join_nonempty(", ", f"unlogged if denied: {line}", releases)
     yield f"on {', '.join(row.names)}"
     for need in row.any_of:
@@ -122,12 +133,14 @@ def _requirement_detail_lines(row: Requirement, life: tuple[str, ...]) -> Iterat
             yield f"on {', '.join(need.source_of_names)} for {_need_text(need)}"
     if row.when:
         yield f"when {row.when}"
-    for line, releases in _texts_with_releases(row.denied, _denial_text, life).items():
+    for line, releases in _texts_with_releases(row.denied, _denial_text, releases_of_row).items():
         yield _join_nonempty(", ", f"denied: {line}", releases)
     if row.hidden:
         code = f"{row.hidden.error.name} ({row.hidden.error:d})"
-        asked = "checked first" if row.hidden.before_operation_check else "checked after the denial"
-        yield f"hidden before {row.hidden.until}: {code} without DESCRIBE, which is {asked}"
+        check_order = (
+            "checked first" if row.hidden.before_operation_check else "checked after the denial"
+        )
+        yield f"hidden before {row.hidden.until}: {code} without DESCRIBE, which is {check_order}"
     if row.note:
         yield f"note: {row.note}"
 
@@ -155,8 +168,8 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
     ]
     code = f"{bound.error.name} ({bound.error:d})" if bound.error else ""
     versions = _versions_text(row.versions, "in version ", "in versions ")
-    asked = _join_nonempty(", ", versions, f"when {row.when}" if row.when else "")
-    return row.id, needs, _join_nonempty("; ", ", ".join(filter(None, [code, *shown])), asked)
+    condition = _join_nonempty(", ", versions, f"when {row.when}" if row.when else "")
+    return row.id, needs, _join_nonempty("; ", ", ".join(filter(None, [code, *shown])), condition)
 
 
 _INTRODUCTION = """# The permissions that each API needs
@@ -189,15 +202,15 @@ def markdown_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
 
 
 def _markdown_cells(row: Requirement) -> Iterator[str]:
-    life = releases_with_check(row)
+    releases_of_row = releases_with_check(row)
     yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
     yield "<br>".join(
         _join_nonempty(", ", line, releases)
-        for line, releases in _texts_with_releases(row.any_of, _need_text, life).items()
+        for line, releases in _texts_with_releases(row.any_of, _need_text, releases_of_row).items()
     )
     own = (name for need in row.any_of for name in need.source_of_names)
     yield "<br>".join(f"`{name}`" for name in (*row.names, *own))
-    denied = _texts_with_releases(row.denied, _denial_text, life).items()
+    denied = _texts_with_releases(row.denied, _denial_text, releases_of_row).items()
     hidden = (
         f"before {row.hidden.until} {row.hidden.error.name} ({row.hidden.error:d}) without DESCRIBE"
         if row.hidden
@@ -206,5 +219,7 @@ def _markdown_cells(row: Requirement) -> Iterator[str]:
     yield _join_nonempty(
         "<br>", *(_join_nonempty(", ", line, releases) for line, releases in denied), hidden
     )
-    yield _join_nonempty("<br>", _release_ranges_text(life), _versions_text(row.versions))
+    yield _join_nonempty(
+        "<br>", _release_ranges_text(releases_of_row), _versions_text(row.versions)
+    )
     yield _join_nonempty("<br>", f"when {row.when}" if row.when else "", row.note)

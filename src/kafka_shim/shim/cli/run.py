@@ -11,11 +11,11 @@ from kafka_shim.shim.cli.access_notes import print_access_notes
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.control_options import (
     add_control_arguments,
-    create_broker,
+    create_broker_with_clock,
     create_control_server,
 )
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.cli.open_files_limit import allow_many_connections
+from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
         )
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
-    broker = create_broker(config, args)
+    broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
     print_access_notes(broker, has_control_api=control is not None)
     record_if_requested(broker, args)
@@ -72,7 +72,7 @@ async def _run_command_with_broker(
     environment: dict[str, str],
 ) -> int:
     """Return the command's exit code; forward signals to it, and stop the broker after it."""
-    allow_many_connections()
+    raise_limit_and_report_shortages()
     await broker.start()
     try:
         relay = SignalForwarder()

@@ -16,10 +16,10 @@ from kafka_shim.shim.cli.access_notes import print_access_notes
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.control_options import (
     add_control_arguments,
-    create_broker,
+    create_broker_with_clock,
     create_control_server,
 )
-from kafka_shim.shim.cli.open_files_limit import allow_many_connections
+from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -48,7 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--ready-file",
         metavar="PATH",
         default=os.environ.get(READY_FILE_VARIABLE) or None,
-        help="write this file, one NAME=HOST:PORT a line, once the broker answers, and remove it"
+        help="write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
         f" when the broker stops (default: ${READY_FILE_VARIABLE})",
     )
     add_record_arguments(parser)
@@ -72,7 +72,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
-    broker = create_broker(config, args)
+    broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
     if args.ready_file is not None:
         _remove_ready_file(args.ready_file)
@@ -103,7 +103,7 @@ def _serve_and_score(
 async def _serve_until_stopped(
     broker: Broker, control: "ControlServer | None", args: argparse.Namespace
 ) -> int:
-    allow_many_connections()
+    raise_limit_and_report_shortages()
     freeze_gc()
     print_access_notes(broker, has_control_api=control is not None)
     await broker.start()
@@ -112,11 +112,12 @@ async def _serve_until_stopped(
     if broker.storage is not None:
         broker.storage.when_failed = stopped.set
     try:
-        await _announce_addresses(broker, control, args.ready_file)
+        if control is not None:
+            await control.start()
+        _announce_ready_broker(broker, control, args.ready_file)
         if broker.cluster.config.log_level in ("info", "debug"):
-            with contextlib.suppress(
-                OSError
-            ):  # the disk is full; writing the first line will try again
+            # the disk may be full; writing the first line will try again
+            with contextlib.suppress(OSError):
                 await asyncio.to_thread(import_structlog_early)
         if args.stop_with_stdin:
             await _stop_when_stdin_closes(stopped)
@@ -141,13 +142,12 @@ def _remove_ready_file(ready_file: str) -> None:
     Path(ready_file).unlink(missing_ok=True)
 
 
-async def _announce_addresses(
+def _announce_ready_broker(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for place in broker.bound_addresses_text():
-        print(f"listening on {place}", flush=True)
+    for address in broker.bound_addresses_text():
+        print(f"listening on {address}", flush=True)
     if control is not None:
-        await control.start()
         print(f"control on http://{control.address}", flush=True)
         print(f"inspector on http://{control.address}/inspector", flush=True)
     if ready_file is not None:

@@ -14,8 +14,9 @@ from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
 from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
-from kafka_shim.shim.cli.trace_view import add_view_arguments, serve_inspector
 from kafka_shim.shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
+from kafka_shim.shim.config import PORT_MAX
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
 from kafka_shim.shim.traffic.traces.summary import Summary
 from kafka_shim.shim.traffic.traces.trace_lines import row_as_text_line
@@ -42,7 +43,6 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     info, cat, grep, view, importing, export = (
         verbs.add_parser(name, help=text, description=text) for name, text in VERBS.items()
     )
-    add_view_arguments(view)
     add_import_arguments(importing)
     add_export_arguments(export)
     importing.add_argument("trace", type=Path, help="folder to write the trace to")
@@ -57,6 +57,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         add("--principal", action="append", default=[], metavar="User:x", help=PRINCIPAL_HELP)
         add("--denied", action="store_true", help="only requests with a denied access")
     grep.add_argument("--text", metavar="TEXT", help="only entries whose JSON contains this text")
+    view.add_argument(
+        "--port",
+        type=int,
+        default=0,
+        metavar="PORT",
+        help="port to serve the page on (default: any free one)",
+    )
     view.set_defaults(text=None)
 
 
@@ -83,7 +90,7 @@ def _run_verb(args: argparse.Namespace) -> int:
             for row in reader.rows() if args.verb == "cat" else _matching_rows(reader, args):
                 print(form(row))
     print_damaged_parts(reader.damage)
-    return 0 if inspector_rows is None else serve_inspector(inspector_rows, args.port)
+    return 0 if inspector_rows is None else _serve_inspector(inspector_rows, args.port)
 
 
 def _prints_rows_to_terminal(args: argparse.Namespace) -> bool:
@@ -117,9 +124,9 @@ def _print_summary(reader: TraceReader, *, as_json: bool) -> None:
     if as_json:
         plain = {kind: dict(counter.most_common()) for kind, counter in summary.counts.items()}
         length, slots = summary.time_slots()
-        slots_told = {"slot_seconds": length / 1_000_000, "slots": msgspec.to_builtins(slots)}
+        time_line = {"slot_seconds": length / 1_000_000, "slots": msgspec.to_builtins(slots)}
         whole = {"seconds": summary.seconds, "damage": len(reader.damage), **plain}
-        print(json.dumps(whole | {"time_line": slots_told}, indent=2))
+        print(json.dumps(whole | {"time_line": time_line}, indent=2))
         return
     print(f"{summary.seconds:.3f} seconds")
     for kind, counter in summary.counts.items():
@@ -139,3 +146,18 @@ def _time_line_chart(summary: Summary) -> Iterator[str]:
         denials = slot.denials or ""
         start = slot.start_us / 1_000_000
         yield f"  {slot.requests:>10}  {start:>9g} s  {bar:<{_BAR_WIDTH}}  {denials}".rstrip()
+
+
+def _serve_inspector(rows: InspectorRows, port: int) -> int:
+    """Print the page's address, and serve it until Ctrl-C."""
+    from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
+
+    if not 0 <= port <= PORT_MAX:
+        raise ConfigError(f"--port `{port}`: expected 0 to {PORT_MAX}")
+    if rows.left_out:
+        text = f"shown are the first {rows.last} requests; choose by --api, --principal, --denied"
+        print(f"{rows.left_out} later ones left out: {text}", file=sys.stderr)
+    with TraceInspectorServer(rows, port) as server:
+        print(f"{server.url} (Ctrl-C ends it)", flush=True)
+        server.serve_forever()
+    return 0

@@ -14,7 +14,7 @@ import msgspec
 
 from kafka_shim.extras import requires
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
-from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
@@ -58,7 +58,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--max-unread",
-        type=_parse_percent,
+        type=_parse_percentage,
         default=UNREAD_MAX,
         metavar="PERCENT",
         help="exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
@@ -79,7 +79,7 @@ def _parse_time_zone(text: str) -> tzinfo:
         ) from None
 
 
-def _parse_percent(text: str) -> float:
+def _parse_percentage(text: str) -> float:
     try:
         percent = float(text)
     except ValueError:
@@ -143,9 +143,9 @@ def _import_logs_and_report(args: argparse.Namespace) -> int:
         print(msgspec.json.encode(report).decode())
     else:
         _print_log_report(args, report, name)
-    code = _exit_code_for_entries(args, report.entries)
+    code = _exit_code_reporting_empty_import(args, report.entries)
     if code == 0 and report.unread_percent() > args.max_unread:
-        print_error(
+        print_command_error(
             args,
             f"{report.unread_percent():.1f} % of the log's entries were not read, more than the"
             f" {args.max_unread:g} % of --max-unread; the trace is incomplete",
@@ -156,7 +156,7 @@ def _import_logs_and_report(args: argparse.Namespace) -> int:
 
 def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: str) -> None:
     for line in report.examples:
-        print_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
+        print_command_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
         if line.text:
             print(f"    {line.text}", file=sys.stderr)
     if report.unread > len(report.examples):
@@ -204,11 +204,11 @@ def _import_log_sources(
     return importing.report
 
 
-def _exit_code_for_entries(args: argparse.Namespace, entries: int) -> int:
-    if entries:
+def _exit_code_reporting_empty_import(args: argparse.Namespace, entry_count: int) -> int:
+    if entry_count:
         return 0
     name = ", ".join(str(source) for source in args.sources)
-    print_error(args, f"`{name}` contains nothing in the format {args.input_format}")
+    print_command_error(args, f"`{name}` contains nothing in the format {args.input_format}")
     return EXIT_FAILURE
 
 
@@ -236,7 +236,7 @@ def _import_capture(args: argparse.Namespace) -> int:
         print(json.dumps(msgspec.to_builtins(report), indent=2))
     else:
         print("\n".join(_capture_report_lines(report)), file=sys.stderr)
-    return _exit_code_for_entries(args, report.entries)
+    return _exit_code_reporting_empty_import(args, report.entries)
 
 
 def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
@@ -251,13 +251,15 @@ def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
     for reason, count in sorted(report.passed_over.items()):
         yield f"skipped: {count} {reason}"
     for trouble in report.troubles:
-        said = [
+        problems = [
             f"{value} {name.replace('_', ' ')}"
             for name, value in msgspec.structs.asdict(trouble).items()
             if isinstance(value, int) and not isinstance(value, bool) and value
         ]
-        said += ["it began before the capture"] * trouble.began_before
-        said += ["it is encrypted (TLS); `kafka-shim proxy` records such clients"] * trouble.is_tls
-        yield f"{trouble.client} -> {trouble.server}: {', '.join(said)}"
+        problems += ["it began before the capture"] * trouble.began_before
+        problems += [
+            "it is encrypted (TLS); `kafka-shim proxy` records such clients"
+        ] * trouble.is_tls
+        yield f"{trouble.client} -> {trouble.server}: {', '.join(problems)}"
     if report.damage:
         yield f"the capture was not read to its end: {report.damage}"

@@ -11,7 +11,7 @@ from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.api_versions import parse_minor_release
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
-from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
 
@@ -33,7 +33,7 @@ def run_reporting_errors(
         args.exit_with_usage_error(str(error))  # exits
         return EXIT_USAGE
     except ClientError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
         return EXIT_FAILURE
 
 
@@ -57,10 +57,10 @@ def parse_api_name(text: str, option: str = "--api") -> ApiKey:
     if text.isascii() and text.isdigit() and int(text) in set(ApiKey):
         return ApiKey(int(text))
     bare = {key.name.replace("_", "").lower(): key for key in ApiKey}
-    wanted = text.replace("_", "").replace("-", "").lower()
-    if wanted in bare:
-        return bare[wanted]
-    close = [bare[name].wire_name for name in difflib.get_close_matches(wanted, bare)]
+    normalized = text.replace("_", "").replace("-", "").lower()
+    if normalized in bare:
+        return bare[normalized]
+    close = [bare[name].wire_name for name in difflib.get_close_matches(normalized, bare)]
     advice = f"did you mean {' or '.join(close)}?" if close else "see `kafka-shim requirements`"
     raise UsageError(f"{option}: unknown Kafka API `{text}`; {advice}")
 

@@ -10,8 +10,8 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReas
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
     add_acl_source_arguments,
-    check_acl_source_options,
     load_authorizer,
+    require_acl_source,
 )
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
@@ -54,48 +54,48 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_who_can(args: argparse.Namespace) -> int:
-    check_acl_source_options(args)
+    require_acl_source(args)
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:
         raise UsageError(str(error)) from error
     action = Action(parse_supported_operation(args.operation, resource_type), resource_type, name)
     source = load_authorizer(args)
-    response = who_can(source.authorizer, action)
+    result = who_can(source.authorizer, action)
     if args.json:
-        print(json.dumps(who_can_object(action, response), indent=2, ensure_ascii=False))
+        print(json.dumps(who_can_object(action, result), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(_who_can_lines(action, response)))
+        print("\n".join(_who_can_lines(action, result)))
         if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
-    return 0 if response.allowed_principals else EXIT_MISMATCH
+    return 0 if result.allowed_principals else EXIT_MISMATCH
 
 
-def _who_can_lines(action: Action, response: WhoCanResult) -> Iterator[str]:
-    if not response.allowed_principals:
+def _who_can_lines(action: Action, result: WhoCanResult) -> Iterator[str]:
+    if not result.allowed_principals:
         yield f"nobody is allowed {action_text(action)}"
     else:
         yield f"who is allowed {action_text(action)}:"
-    for right in response.allowed_principals:
-        yield f"  {_principal_text(right.principal)}, {_hosts_text(right)}"
-        if right.because is not DecisionReason.ACL:
-            yield f"    because: {right.because.value}"
-        yield from (f"    {format_acl_on_one_line(acl)}" for acl in right.acls)
-        yield from (f"    but not: {format_acl_on_one_line(acl)}" for acl in right.exception_acls)
-    if response.denied_principals:
+    for allowed in result.allowed_principals:
+        yield f"  {_principal_text(allowed.principal)}, {_hosts_text(allowed)}"
+        if allowed.because is not DecisionReason.ACL:
+            yield f"    because: {allowed.because.value}"
+        yield from (f"    {format_acl_on_one_line(acl)}" for acl in allowed.acls)
+        yield from (f"    but not: {format_acl_on_one_line(acl)}" for acl in allowed.exception_acls)
+    if result.denied_principals:
         yield "denied, although an ACL allows it:"
-    for refusal in response.denied_principals:
-        yield f"  {_principal_text(refusal.principal)}"
-        yield from (f"    {format_acl_on_one_line(acl)}" for acl in refusal.denying_acls)
+    for denied in result.denied_principals:
+        yield f"  {_principal_text(denied.principal)}"
+        yield from (f"    {format_acl_on_one_line(acl)}" for acl in denied.denying_acls)
 
 
 def _principal_text(principal: str) -> str:
     return f"everyone else ({ANY_USER})" if principal == ANY_USER else principal
 
 
-def _hosts_text(right: AllowedPrincipal) -> str:
-    if WILDCARD not in right.hosts:
-        return f"from {', '.join(right.hosts)}"
-    if right.except_hosts:
-        return f"from everywhere but {', '.join(right.except_hosts)}"
+def _hosts_text(allowed: AllowedPrincipal) -> str:
+    if WILDCARD not in allowed.hosts:
+        return f"from {', '.join(allowed.hosts)}"
+    if allowed.except_hosts:
+        return f"from everywhere but {', '.join(allowed.except_hosts)}"
     return "from everywhere"

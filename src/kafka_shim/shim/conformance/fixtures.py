@@ -12,7 +12,7 @@ from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.conformance import token_signing
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.shim.conformance.frames import FrameListener, HistoryWithResponses
-from kafka_shim.shim.settings.defaults import default_super_users
+from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 
 USER = "alice"
 PASSWORD = "alice-secret"  # noqa: S105 - of a test broker
@@ -84,7 +84,7 @@ class ShimClusterProvider:
         protocols = [each for each in SecurityProtocol if setup.has_tls or not each.uses_tls]
         return Config(
             listeners=tuple(ListenerConfig(p.value, p, "127.0.0.1", 0) for p in protocols),
-            super_users=default_super_users({}),
+            super_users=default_super_users_if_unrestricted({}),
             release=self._release,
             users={USER: PASSWORD, OTHER_USER: OTHER_PASSWORD},
             mechanisms=setup.mechanisms,

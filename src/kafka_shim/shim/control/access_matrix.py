@@ -8,10 +8,13 @@ from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, Actor
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    authorizer_or_409,
+    query_number_or_400,
+)
 from kafka_shim.shim.observing.request_history import History
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.whole_number import parse_whole_number
 
 PRINCIPALS_MAX = 100
 RESOURCES_MAX = 200
@@ -78,10 +81,8 @@ def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
 
 def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     """Return which of the names have decisions in the response."""
-    first = parse_whole_number(query.get(f"first_{axis}", "0"))
-    count = parse_whole_number(query.get(f"{axis}s", str(page_max)))
-    if first is None or count is None:
-        raise ControlError(400, f"first_{axis} and {axis}s must be numbers of 0 or more")
+    first = query_number_or_400(query, f"first_{axis}", 0)
+    count = query_number_or_400(query, f"{axis}s", page_max)
     return slice(first, first + min(count, page_max))
 
 
@@ -89,7 +90,7 @@ def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History
     users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
     principals = {f"User:{name}" for name in users}
     principals |= {acl.principal for acl in authorizer.acls(AclFilter())} - {ANY_USER}
-    principals |= {seen.principal for seen in history}
+    principals |= {entry.principal for entry in history}
     if isinstance(authorizer, StandardAuthorizer):
         principals |= authorizer.super_users
     return principals

@@ -1,4 +1,4 @@
-"""Bodies and answers of the control API about brokers as a whole."""
+"""Bodies and responses of the control API about brokers as a whole."""
 
 from typing import Annotated, Any
 

@@ -28,7 +28,7 @@ from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.record_control import RecordControl
 from kafka_shim.shim.control.state_bodies import AclText
 from kafka_shim.shim.control.time_slicing import run_in_time_slices, run_steps_in_time_slices
-from kafka_shim.shim.control.transaction_rows import list_transactions
+from kafka_shim.shim.control.transaction_rows import transactions_and_producers
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
@@ -66,7 +66,7 @@ class BrokerControl:
         self.groups = GroupControl(broker.cluster)
 
     @contextmanager
-    def noting_changes(self) -> Iterator[None]:
+    def persisting_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
         with self._cluster.state_version.change_in_progress():
             yield
@@ -147,15 +147,17 @@ class BrokerControl:
         return {"topics": [_topic_row(topic) for topic in topics]}
 
     def create_topic(self, topic: NewTopic) -> dict[str, Any]:
-        seed = InitialTopic(topic.name, topic.partitions, topic.configs, topic.replication_factor)
+        initial_topic = InitialTopic(
+            topic.name, topic.partitions, topic.configs, topic.replication_factor
+        )
         try:
-            create_topic(self._cluster, seed)
+            create_topic(self._cluster, initial_topic)
         except ConfigError as error:
             status = 409 if topic.name in self._cluster.topics else 400
             raise ControlError(status, str(error)) from error
-        made = self._cluster.topics.get(topic.name)
-        assert made is not None
-        return _topic_row(made)
+        created = self._cluster.topics.get(topic.name)
+        assert created is not None
+        return _topic_row(created)
 
     def delete_topic(self, name: str) -> dict[str, Any]:
         if name not in self._cluster.topics:
@@ -277,7 +279,7 @@ class BrokerControl:
         )
 
     def list_transactions(self) -> dict[str, Any]:
-        return list_transactions(self._cluster)
+        return transactions_and_producers(self._cluster)
 
     # time
 

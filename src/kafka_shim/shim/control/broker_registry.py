@@ -21,7 +21,7 @@ FIRST = "first"
 """The id of the broker that the process was started with."""
 CREATED_MAX = 256
 ABORT_S = 1.0
-"""How long a removed broker waits for clients to read their last answers."""
+"""How long a removed broker waits for clients to read their last responses."""
 _OCCUPIED_ERRNOS = (errno.EADDRINUSE, errno.EACCES, errno.EMFILE, errno.ENFILE)
 
 log = Log("shim.control")
@@ -56,7 +56,7 @@ class BrokerRegistry:
         self._starting: set[str] = set()
         self._numbers = itertools.count(1)
 
-    def noting_changes(self) -> AbstractContextManager[None]:
+    def persisting_changes(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: creating a broker changes no other broker."""
         return nullcontext()
 
@@ -94,7 +94,7 @@ class BrokerRegistry:
         finally:
             self._starting.discard(broker_id)
         self._running[broker_id] = RunningBroker(broker, BrokerControl(broker), clock)
-        log.info("broker created", broker=broker_id, created=self._created_count)
+        log.info("broker created", broker=broker_id, created=self._created_or_starting_count)
         return self.broker_row(broker_id)
 
     async def remove_broker(self, broker_id: str) -> dict[str, Any]:
@@ -105,7 +105,7 @@ class BrokerRegistry:
             )
         del self._running[broker_id]
         await running.stop()
-        log.info("broker removed", broker=broker_id, created=self._created_count)
+        log.info("broker removed", broker=broker_id, created=self._created_or_starting_count)
         return {"done": True}
 
     async def remove_created_brokers(self) -> None:
@@ -114,7 +114,7 @@ class BrokerRegistry:
             await self.remove_broker(broker_id)
 
     @property
-    def _created_count(self) -> int:
+    def _created_or_starting_count(self) -> int:
         """The number of brokers without the first."""
         return len(self._running) + len(self._starting) - 1
 
@@ -125,17 +125,17 @@ class BrokerRegistry:
         return running
 
     def _available_id(self, requested_id: str | None) -> str:
-        if self._created_count >= CREATED_MAX:
+        if self._created_or_starting_count >= CREATED_MAX:
             raise ControlError(
                 409,
                 f"there are {CREATED_MAX} created brokers already: remove some with"
                 " DELETE /brokers/{id}",
             )
-        taken = self._running.keys() | self._starting
+        used_ids = self._running.keys() | self._starting
         if requested_id is None:
             generated = (f"b{number}" for number in self._numbers)
-            return next(name for name in generated if name not in taken)
-        if requested_id in taken:
+            return next(name for name in generated if name not in used_ids)
+        if requested_id in used_ids:
             raise ControlError(
                 409, f"the broker `{requested_id}` already exists: choose another id"
             )

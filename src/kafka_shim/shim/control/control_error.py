@@ -1,7 +1,10 @@
-"""The errors of the control API."""
+"""The errors of the control API, and lookups that raise them."""
+
+from collections.abc import Mapping
 
 from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.whole_number import parse_whole_number
 
 
 class ControlError(Exception):
@@ -18,3 +21,13 @@ def authorizer_or_409(cluster: Cluster) -> Authorizer:
     if authorizer is None:
         raise ControlError(409, "the broker has no authorizer, so it has no ACLs")
     return authorizer
+
+
+def query_number_or_400(query: Mapping[str, str], name: str, default: int) -> int:
+    """Return a number of the query; ControlError if it is invalid."""
+    if name not in query:
+        return default
+    number = parse_whole_number(query[name])
+    if number is None:
+        raise ControlError(400, f"invalid {name} `{query[name]}`; expected a number of 0 or more")
+    return number

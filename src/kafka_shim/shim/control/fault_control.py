@@ -43,7 +43,7 @@ class FaultControl:
         self._faults.remove(self._fault_or_404(fault_id).fault_id)
         return {"done": True}
 
-    def release_paused_requests(self, fault_id: str) -> dict[str, Any]:
+    def release_held_responses(self, fault_id: str) -> dict[str, Any]:
         return {"released": self._fault_or_404(fault_id).release_held_responses()}
 
     def _fault_or_404(self, text: str) -> Fault:

@@ -75,7 +75,7 @@ class GroupControl:
     def _partitions_to_reset(
         self, group_id: str, new_offsets: NewOffsets
     ) -> Iterator[tuple[Topic, Partition]]:
-        """Return the partitions of a reset."""
+        """Yield the named partitions, or those with offsets; ControlError for an unknown one."""
         topics = self._cluster.topics
         if new_offsets.topic is None:
             if new_offsets.partition is not None:
@@ -129,19 +129,19 @@ class GroupControl:
                 return self._classic_member_rows(cast("ClassicGroup", group))
             case GroupType.CONSUMER:
                 consumers = cast("ConsumerGroup", group)
-                shown = {
+                assignments = {
                     m.member_id: consumers.described_assignment(m)
-                    for m in _members_by_iteration(consumers)
+                    for m in consumers.members.values()
                 }
-                return self._epoch_member_rows(consumers, shown)
+                return self._epoch_member_rows(consumers, assignments)
             case GroupType.SHARE:
-                sharing = cast("ShareGroup", group)
+                share_group = cast("ShareGroup", group)
                 return self._epoch_member_rows(
-                    sharing, {m.member_id: m.assigned for m in _members_by_iteration(sharing)}
+                    share_group, {m.member_id: m.assigned for m in share_group.members.values()}
                 )
         streams = cast("StreamsGroup", group)
         return self._epoch_member_rows(
-            streams, {m.member_id: m.assigned for m in _members_by_iteration(streams)}
+            streams, {m.member_id: m.assigned for m in streams.members.values()}
         )
 
     def _classic_member_rows(self, group: "ClassicGroup") -> Iterator[Row]:
@@ -165,7 +165,7 @@ class GroupControl:
     def _epoch_member_rows(
         self, group: Any, assignments: Mapping[str, Assignment]
     ) -> Iterator[Row]:
-        for member in _members_by_iteration(group):
+        for member in group.members.values():
             yield {
                 "member_id": member.member_id,
                 "instance_id": member.instance_id,
@@ -204,24 +204,19 @@ class GroupControl:
                     yield _offset_row(topic, partition, committed.offset, lag, committed.metadata)
 
     def _share_offset_rows(self, group: "ShareGroup") -> Iterator[Row]:
-        for topic_id, begun in group.initialized_partitions.items():
+        for topic_id, partition_indexes in group.initialized_partitions.items():
             topic = self._cluster.topics.by_id(topic_id)
-            for index in begun:
+            for index in partition_indexes:
                 partition = None if topic is None else topic.partition_once_led(index)
                 if topic is None or partition is None:
                     continue
                 key = (group.group_id, topic_id, index)
                 _, state = self._cluster.share_states.read_without_fencing(key)
                 if state is not None and state.start_offset >= 0:
-                    left = (
+                    lag = (
                         partition.log.end_offset - state.start_offset - max(state.finished_count, 0)
                     )
-                    yield _offset_row(topic, partition, state.start_offset, max(left, 0), "")
-
-
-def _members_by_iteration(group: Any) -> list[Any]:
-    """Return the members of a group of a newer protocol."""
-    return list(group.members.values())
+                    yield _offset_row(topic, partition, state.start_offset, max(lag, 0), "")
 
 
 def _offset_row(topic: Topic, partition: Partition, offset: int, lag: int, metadata: str) -> Row:

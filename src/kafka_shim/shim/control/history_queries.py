@@ -6,7 +6,7 @@ from typing import Any, NoReturn
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.faults.spec import FaultError, parse_api_name
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
 from kafka_shim.shim.whole_number import parse_whole_number
@@ -21,15 +21,15 @@ class HistoryQueries:
         self._history = history
 
     def list_requests(self, query: Mapping[str, str]) -> dict[str, Any]:
-        rows, last = self._page_of_rows(query, lambda seen: [seen.request_row()])
+        rows, last = self._page_of_rows(query, lambda entry: [entry.request_row()])
         return {"requests": rows, "last": last}
 
     def request_detail(self, number: str) -> dict[str, Any]:
         """Return a request in full, if it is still kept."""
-        wanted = parse_whole_number(number)
-        for seen in self._history:
-            if seen.number == wanted:
-                return seen.detail_row()
+        requested_number = parse_whole_number(number)
+        for entry in self._history:
+            if entry.number == requested_number:
+                return entry.detail_row()
         raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
     def list_decisions(self, query: Mapping[str, str]) -> dict[str, Any]:
@@ -42,12 +42,12 @@ class HistoryQueries:
 
         left_out = 0
 
-        def matching(seen: HistoryEntry) -> list[dict[str, Any]]:
+        def matching(entry: HistoryEntry) -> list[dict[str, Any]]:
             nonlocal left_out
-            left_out += seen.left_out_decisions
+            left_out += entry.left_out_decisions
             return [
                 row
-                for row in seen.decision_rows()
+                for row in entry.decision_rows()
                 if all(row[name] == value for name, value in expected_values.items())
             ]
 
@@ -60,14 +60,14 @@ class HistoryQueries:
         """Return rows of whole requests, about as many as the limit, and the number to continue
         with.
         """
-        limit = _parse_number("limit", query.get("limit", str(_ROWS_MAX)))
+        limit = query_number_or_400(query, "limit", _ROWS_MAX)
         rows: list[dict[str, Any]] = []
-        before = _parse_number("after", query.get("after", "0"))
-        for seen in self._matching_entries(query) if limit else ():
+        before = query_number_or_400(query, "after", 0)
+        for entry in self._matching_entries(query) if limit else ():
             if len(rows) >= limit:
                 return rows, before
-            rows += rows_of(seen)
-            before = seen.number
+            rows += rows_of(entry)
+            before = entry.number
         return rows, self._history.last_number
 
     def _matching_entries(self, query: Mapping[str, str]) -> Iterator[HistoryEntry]:
@@ -76,15 +76,15 @@ class HistoryQueries:
         principal, client_id = query.get("principal"), query.get("client_id")
         if principal is not None and not is_principal(principal):
             _raise_invalid_parameter("principal", principal, "Type:name, as in User:alice")
-        after = _parse_number("after", query.get("after", "0"))
-        for seen in self._history:
+        after = query_number_or_400(query, "after", 0)
+        for entry in self._history:
             if (
-                seen.number > after
-                and api in (None, seen.api)
-                and principal in (None, seen.principal)
-                and client_id in (None, seen.client_id)
+                entry.number > after
+                and api in (None, entry.api)
+                and principal in (None, entry.principal)
+                and client_id in (None, entry.client_id)
             ):
-                yield seen
+                yield entry
 
 
 def _parse_api_filter(name: str | None) -> ApiKey | None:
@@ -106,13 +106,6 @@ def _operation_and_resource_type_filter(query: Mapping[str, str]) -> dict[str, o
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
     return filter_values
-
-
-def _parse_number(name: str, text: str) -> int:
-    number = parse_whole_number(text)
-    return (
-        _raise_invalid_parameter(name, text, "a number of 0 or more") if number is None else number
-    )
 
 
 def _parse_boolean(name: str, text: str) -> bool:

@@ -39,8 +39,8 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
         return registry.control_of_broker(names.pop("broker", FIRST))
 
     async def openapi(request: Request) -> Response:
-        refusal = _rejection_if_unauthorized(request, token)
-        return refusal or Response(_openapi_document_bytes(), media_type="application/json")
+        rejection = _rejection_of_untrusted_caller(request, token)
+        return rejection or Response(_openapi_document_bytes(), media_type="application/json")
 
     routes = [
         HttpRoute(
@@ -83,12 +83,12 @@ def _openapi_document_bytes() -> bytes:
 def _create_endpoint(
     target_of: Callable[[dict[str, str]], Target], route: Route[Target], token: str | None
 ) -> Endpoint:
-    needed = None if route.name == "health" else token
+    required_token = None if route.name == "health" else token
 
     async def endpoint(request: Request) -> Response:
-        refusal = _rejection_if_unauthorized(request, needed)
-        if refusal is not None:
-            return refusal
+        rejection = _rejection_of_untrusted_caller(request, required_token)
+        if rejection is not None:
+            return rejection
         try:
             names = dict(request.path_params)
             target = target_of(names)
@@ -121,15 +121,15 @@ async def _read_json_body(request: Request, route: Route[Any]) -> object:
         raise ControlError(400, f"the body is not JSON: {error}") from error
 
 
-def _rejection_if_unauthorized(request: Request, token: str | None) -> Response | None:
+def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Response | None:
     """Reject callers without the token; if there is no token, reject calls of web pages.
 
     A page of another site can make a browser on this machine call loopback addresses; it comes
     with an Origin, or with a Host that is a name of its own.
     """
     if token is not None:
-        given = request.headers.get("authorization", "")
-        if not hmac.compare_digest(given.encode(), f"Bearer {token}".encode()):
+        authorization = request.headers.get("authorization", "")
+        if not hmac.compare_digest(authorization.encode(), f"Bearer {token}".encode()):
             return _error_response(401, "send the control token: `Authorization: Bearer TOKEN`")
         return None
     host = request.headers.get("host", "")

@@ -87,7 +87,7 @@ class ControlServer:
             family, kind, _, _, address = socket.getaddrinfo(
                 self._host, self._port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
             )[0]
-            # named as TCP, so that asyncio sends answers without waiting to send more (Nagle)
+            # named as TCP, so that asyncio sends responses without waiting to send more (Nagle)
             listening = socket.socket(family, kind, socket.IPPROTO_TCP)
             if os.name == "posix":
                 listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

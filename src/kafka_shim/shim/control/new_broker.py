@@ -7,7 +7,7 @@ from kafka_shim.shim.config import Config, parse_listener, with_listener_princip
 from kafka_shim.shim.control.broker_bodies import NewBroker
 from kafka_shim.shim.control.control_error import ControlError
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.defaults import default_listeners, default_super_users
+from kafka_shim.shim.settings.defaults import default_listeners, default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
     parse_racks,
     protocols_by_listener,
@@ -24,8 +24,8 @@ TLS_DIRECTORY = "shim.tls.directory"
 def config_for_new_broker(body: NewBroker, process_config: Config) -> Config:
     """Return the configuration; ControlError if the body is invalid.
 
-    `first` is that of the process's own broker: code and folders that only the command line may
-    name are allowed if they are named there.
+    `process_config` is that of the process's first broker: code and folders that only the
+    command line may name are allowed if they are named there.
     """
     if body.listeners == []:
         raise ControlError(
@@ -57,7 +57,9 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
     if state.super_users is not None:
         super_users = (*fields.get("super_users", ()), *state.super_users)
         fields["super_users"] = tuple(dict.fromkeys(super_users))
-    fields.setdefault("super_users", default_super_users(fields | {"acls": state.acls}))
+    fields.setdefault(
+        "super_users", default_super_users_if_unrestricted(fields | {"acls": state.acls})
+    )
     listeners = with_advertised_addresses(
         fields.get("listeners") or default_listeners(), body.properties
     )
@@ -76,7 +78,7 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
         properties={
             **inherited_properties,
             **translation.other_settings,
-            **_properties_of_body(body),
+            **_shim_properties_of_body(body),
         },
     )
 
@@ -100,7 +102,7 @@ def _config_fields_of_body(body: NewBroker) -> dict[str, Any]:
     return fields
 
 
-def _properties_of_body(body: NewBroker) -> dict[str, str]:
+def _shim_properties_of_body(body: NewBroker) -> dict[str, str]:
     """Return the settings of the shim that are keys of the body."""
     properties = {}
     if body.client_telemetry:

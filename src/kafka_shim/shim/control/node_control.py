@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.shim.broker import Broker
-from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.leadership import move_leader
@@ -55,11 +55,7 @@ class NodeControl:
 
     def list_authentications(self, query: Mapping[str, str]) -> dict[str, Any]:
         """Return the authentications, all or those after a number."""
-        after = parse_whole_number(query.get("after", "0"))
-        if after is None:
-            raise ControlError(
-                400, f"invalid after `{query['after']}`; expected a number of 0 or more"
-            )
+        after = query_number_or_400(query, "after", 0)
         log = self._cluster.authentications
         rows = [msgspec.structs.asdict(row) for row in log if row.number > after]
         return {"authentications": rows, "last": log.last_number}

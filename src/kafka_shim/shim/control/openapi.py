@@ -23,12 +23,12 @@ _BROKER_SERVER = {
 
 
 def openapi_document(package_version: str) -> dict[str, Any]:
-    """Return the OpenAPI 3.1 document; `version` is that of the package.
+    """Return the OpenAPI 3.1 document; with the version of the package.
 
     A created broker has the same API as the first one, at another server's address.
     """
     routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
-    shapes = list(dict.fromkeys([*_body_types(routes), Problem]))
+    shapes = list(dict.fromkeys([*_body_and_response_types(routes), Problem]))
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -52,7 +52,7 @@ def openapi_document(package_version: str) -> dict[str, Any]:
     }
 
 
-def _body_types(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
+def _body_and_response_types(routes: Iterable[Route[Any]]) -> Iterable[type[msgspec.Struct]]:
     for route in routes:
         yield from (shape for shape in (route.body_type, route.response_type) if shape is not None)
 

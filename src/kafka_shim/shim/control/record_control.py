@@ -14,7 +14,7 @@ from kafka_shim.protocol.records.batches import (
     only_batch_or_none,
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
-from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.control.state_bodies import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
@@ -24,7 +24,6 @@ from kafka_shim.shim.handlers.producing.record_checks import (
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
-from kafka_shim.shim.whole_number import parse_whole_number
 
 ROWS_MAX = 1000
 _ROWS = 100
@@ -38,14 +37,12 @@ class RecordControl:
 
     def list_records(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
         """Return records from an offset on, oldest first; without an offset, the newest."""
-        partition = self._partition_or_404(
-            topic, _parse_number("partition", query.get("partition", "0"))
-        )
-        limit = min(_parse_number("limit", query.get("limit", str(_ROWS))), ROWS_MAX)
+        partition = self._partition_or_404(topic, query_number_or_400(query, "partition", 0))
+        limit = min(query_number_or_400(query, "limit", _ROWS), ROWS_MAX)
         log = partition.log
         first_offset = max(log.start_offset, log.end_offset - limit)
         if "from" in query:
-            first_offset = max(log.start_offset, _parse_number("from", query["from"]))
+            first_offset = max(log.start_offset, query_number_or_400(query, "from", 0))
         rows: list[dict[str, Any]] = []
         following = log.end_offset
         try:
@@ -137,10 +134,3 @@ def _utf8_text_or_none(content: bytes | None) -> str | None:
 
 def _hex_or_none(content: bytes | None) -> str | None:
     return None if content is None else content.hex()
-
-
-def _parse_number(name: str, text: str) -> int:
-    number = parse_whole_number(text)
-    if number is None:
-        raise ControlError(400, f"invalid {name} `{text}`; expected a number of 0 or more")
-    return number

@@ -26,7 +26,7 @@ class Call(msgspec.Struct):
 class ControlTarget(Protocol):
     """What a route is called on: a broker, or all brokers."""
 
-    def noting_changes(self) -> AbstractContextManager[None]: ...
+    def persisting_changes(self) -> AbstractContextManager[None]: ...
 
 
 Target = TypeVar("Target", bound=ControlTarget)
@@ -148,7 +148,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.access_matrix(call.query), bodies.Matrix,
           query=_MATRIX_PARAMETERS),
     Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
-          lambda control, call: control.who_can(call.query), state_bodies.Permitted,
+          lambda control, call: control.who_can(call.query), state_bodies.WhoCanRows,
           query=_ACTION_PARAMETERS),
     Route("GET", "/requests", "requests", "The last requests, decoded",
           lambda control, call: control.history_queries.list_requests(call.query),
@@ -175,7 +175,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("DELETE", "/faults/{id}", "remove_fault", "Remove a fault",
           lambda control, call: control.faults.remove_fault(call.path["id"]), bodies.Done),
     Route("POST", "/faults/{id}/release", "release_fault", "Release the paused requests of a fault",
-          lambda control, call: control.faults.release_paused_requests(call.path["id"]),
+          lambda control, call: control.faults.release_held_responses(call.path["id"]),
           bodies.Released),
     Route("GET", "/nodes", "list_nodes", "The brokers of the cluster",
           lambda control, _: control.nodes.list_nodes(), bodies.NodeRows),
@@ -218,7 +218,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     if route.method == "GET":
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
-    with target.noting_changes():
+    with target.persisting_changes():
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
 

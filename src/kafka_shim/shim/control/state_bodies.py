@@ -163,7 +163,7 @@ class TransactionRows(msgspec.Struct):
     producers: list[ProducerRow]
 
 
-class RightRow(msgspec.Struct):
+class AllowedPrincipalRow(msgspec.Struct):
     """A principal that is allowed, its hosts (`*`: all except `except_hosts`), and the ACLs that
     allow it. `denials` are the ACLs behind the exceptions. `everyone`: all principals that are not
     listed.
@@ -178,21 +178,21 @@ class RightRow(msgspec.Struct):
     denials: list[AclRow]
 
 
-class RefusedRow(msgspec.Struct):
+class DeniedPrincipalRow(msgspec.Struct):
     """A principal that is denied although an ACL allows it, with the ACLs that deny it."""
 
     principal: str
     acls: list[AclRow]
 
 
-class Permitted(msgspec.Struct):
+class WhoCanRows(msgspec.Struct):
     """The principals that are allowed to do something."""
 
     operation: str
     resource_type: str
     resource_name: str
-    allowed: list[RightRow]
-    denied: list[RefusedRow]
+    allowed: list[AllowedPrincipalRow]
+    denied: list[DeniedPrincipalRow]
 
 
 class AclText(msgspec.Struct, forbid_unknown_fields=True):
@@ -211,8 +211,8 @@ class ExportedAcls(msgspec.Struct):
 
 class RequestDetail(msgspec.Struct):
     """A request and its response, decoded in Kafka's field names, and their frames in hexadecimal,
-    without the size field. `answer` is null if there is none, or if it is longer than 16 KiB; then
-    only `answer_bytes` is set.
+    without the size field. `response` is null if there is none, or if it is longer than 16 KiB;
+    then only `response_bytes` is set.
     """
 
     number: int

@@ -8,9 +8,11 @@ from kafka_shim.shim.state.cluster import Cluster
 PRODUCERS_MAX = 1000
 
 
-def list_transactions(cluster: Cluster) -> dict[str, Any]:
+def transactions_and_producers(cluster: Cluster) -> dict[str, Any]:
     """Return transactional ids by name, and at most 1000 producers, first those in transactions."""
-    found = sorted(cluster.transactions, key=lambda transaction: transaction.transactional_id)
+    transactions = sorted(
+        cluster.transactions, key=lambda transaction: transaction.transactional_id
+    )
     producers = sorted(_producer_rows(cluster), key=lambda row: row["transaction_offset"] < 0)
     return {
         "transactions": [
@@ -27,7 +29,7 @@ def list_transactions(cluster: Cluster) -> dict[str, Any]:
                     for topic, partition in transaction.partitions
                 ],
             }
-            for transaction in found
+            for transaction in transactions
         ],
         "producers": producers[:PRODUCERS_MAX],
     }

@@ -51,11 +51,11 @@ def _split_tokens(text: str, where: str) -> list[str]:
     tokens = []
     at, text = 0, text.rstrip()
     while at < len(text):
-        found = _TOKEN.match(text, at)
-        if found is None:
+        match = _TOKEN.match(text, at)
+        if match is None:
             raise ConfigError(f"{where}: a quote is not closed")
-        at = found.end()
-        double, single, sign, bare = found.groups()
+        at = match.end()
+        double, single, sign, bare = match.groups()
         quoted = double if double is not None else single
         tokens.append(sign or bare if quoted is None else re.sub(r"\\(.)", r"\1", quoted))
     return tokens

@@ -55,7 +55,7 @@ _IMAGE_VARIABLES: Final = frozenset(
 
 
 class TranslatedSettings(msgspec.Struct, frozen=True):
-    """`fields` of Config by name, and the other settings as `properties`."""
+    """Fields of Config by name, and the settings that are no such fields."""
 
     config_fields: Mapping[str, Any]
     other_settings: Mapping[str, str]
@@ -71,23 +71,23 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     for name in names:
         if not is_utf8(environ[name]):
             raise ConfigError(f"the variable {name} is not UTF-8")
-    found = {}
+    settings = {}
     known = known_setting_names() if names else frozenset()
     for prefix in reversed(PREFIXES):
         for name in names:
             if name.startswith(prefix):
                 key = setting_name_of_variable(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
-                    found[key] = environ[name]
+                    settings[key] = environ[name]
     if environ.get("CLUSTER_ID"):
-        found["cluster.id"] = environ["CLUSTER_ID"]
+        settings["cluster.id"] = environ["CLUSTER_ID"]
     users = _bitnami_client_users(environ)
     if users:
         options = " ".join(
             f'user_{name}="{_escape_for_jaas(word)}"' for name, word in users.items()
         )
-        found.setdefault("sasl.jaas.config", f"PlainLoginModule required {options};")
-    return found
+        settings.setdefault("sasl.jaas.config", f"PlainLoginModule required {options};")
+    return settings
 
 
 def known_setting_names() -> frozenset[str]:
@@ -112,7 +112,7 @@ def describes_whole_broker(properties: Mapping[str, str]) -> bool:
 def translate_settings(
     settings: Mapping[str, str], all_settings: Mapping[str, str], where: str
 ) -> TranslatedSettings:
-    """Translate the settings of one layer; `everything` has the settings of all layers.
+    """Translate the settings of one source; `all_settings` has those of all sources.
 
     ConfigError begins with `where`.
     """
@@ -131,7 +131,7 @@ def translate_settings(
         raise ConfigError(f"{where}: {error}") from error
     if AUTHORIZER in settings:
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
-    fields |= _cluster_identity_fields(settings, where)
+    fields |= _id_and_rack_fields(settings, where)
     users: dict[str, str] = {}
     for key in [key for key in rest if _JAAS.fullmatch(key)]:
         users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
@@ -140,15 +140,15 @@ def translate_settings(
     return TranslatedSettings(fields, rest)
 
 
-def _cluster_identity_fields(layer: Mapping[str, str], where: str) -> dict[str, Any]:
+def _id_and_rack_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
     """Return the fields of Config with the ids of the cluster and of its brokers."""
     fields: dict[str, Any] = {}
-    if "cluster.id" in layer:
-        fields["cluster_id"] = layer["cluster.id"]
-    if RACK in layer:
-        fields["racks"] = parse_racks(layer[RACK], f"{where}: {RACK}")
-    if any(name in layer for name in _IDS):
-        fields["first_broker_id"] = _first_broker_id(layer, where)
+    if "cluster.id" in settings:
+        fields["cluster_id"] = settings["cluster.id"]
+    if RACK in settings:
+        fields["racks"] = parse_racks(settings[RACK], f"{where}: {RACK}")
+    if any(name in settings for name in _IDS):
+        fields["first_broker_id"] = _first_broker_id(settings, where)
     return fields
 
 
@@ -182,14 +182,14 @@ def parse_racks(text: str, where: str) -> tuple[str, ...]:
     return racks
 
 
-def _first_broker_id(layer: Mapping[str, str], where: str) -> int:
+def _first_broker_id(settings: Mapping[str, str], where: str) -> int:
     """Return the id of the first broker; `broker.id=-1` requests a generated one."""
-    names = [name for name in _IDS if name in layer]
-    if len({layer[name].strip() for name in names}) > 1:
+    names = [name for name in _IDS if name in settings]
+    if len({settings[name].strip() for name in names}) > 1:
         raise ConfigError(f"{where}: node.id and broker.id must be the same, or only one be set")
-    name, text = names[0], layer[names[0]].strip()
+    name, text = names[0], settings[names[0]].strip()
     if text == "-1" and name == "broker.id":
-        return _parse_broker_id(RESERVED_ID_MAX, layer.get(RESERVED_ID_MAX, "1000"), where) + 1
+        return _parse_broker_id(RESERVED_ID_MAX, settings.get(RESERVED_ID_MAX, "1000"), where) + 1
     return _parse_broker_id(name, text, where)
 
 
@@ -200,21 +200,25 @@ def _parse_broker_id(name: str, text: str, where: str) -> int:
     return number
 
 
-def listeners_derived_from_advertised(
-    listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
+def listeners_from_advertised_or_none(
+    configured_listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...] | None:
     """Return the listeners that `advertised.listeners` names, bound to all interfaces; None if
     it names none besides `listeners` (None: PLAINTEXT).
 
     Confluent's image does this if it is started without `listeners`, as is usual.
     """
-    named = _advertised_addresses(environment)
-    known = {PLAINTEXT} if listeners is None else {listener.name for listener in listeners}
-    if not named.keys() - known:
+    advertised = _advertised_addresses(environment)
+    known = (
+        {PLAINTEXT}
+        if configured_listeners is None
+        else {listener.name for listener in configured_listeners}
+    )
+    if not advertised.keys() - known:
         return None
-    opened = ",".join(f"{name}://:{port}" for name, (_, port) in named.items())
+    listener_texts = ",".join(f"{name}://:{port}" for name, (_, port) in advertised.items())
     try:
-        return _client_listeners({**environment, LISTENERS: opened})
+        return _client_listeners({**environment, LISTENERS: listener_texts})
     except ConfigError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
 
@@ -246,13 +250,13 @@ def with_advertised_addresses(
 def _advertised_addresses(properties: Mapping[str, str]) -> dict[str, tuple[str, int]]:
     """Return the host and port of each listener, by name."""
     try:
-        found = [
+        advertised = [
             _parse_advertised_listener(text)
             for text in _comma_separated_items(properties.get(ADVERTISED_LISTENERS, ""))
         ]
     except ValueError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
-    return {name: (host, port) for name, host, port in found}
+    return {name: (host, port) for name, host, port in advertised}
 
 
 def _parse_advertised_listener(text: str) -> tuple[str, str, int]:
@@ -275,10 +279,12 @@ def _parse_boolean(name: str, text: str) -> bool:
     return text.strip().lower() == "true"
 
 
-def setting_name_of_variable(name: str) -> str:
-    """Return the setting that a variable's name without its prefix stands for."""
+def setting_name_of_variable(variable_without_prefix: str) -> str:
+    """Return the setting that a variable such as NUM_PARTITIONS, without prefix, stands for."""
     signs = {1: ".", 2: "_", 3: "-"}
-    return _UNDERSCORES.sub(lambda run: signs.get(len(run[0]), run[0]), name).lower()
+    return _UNDERSCORES.sub(
+        lambda run: signs.get(len(run[0]), run[0]), variable_without_prefix
+    ).lower()
 
 
 def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:
@@ -303,7 +309,7 @@ def misspelt_environment_variables(environ: Mapping[str, str]) -> Iterator[tuple
         if setting in known or setting in _IMAGE_VARIABLES or setting.startswith("listener.name."):
             continue
         if (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
-            yield name, f"{prefix}{_environment_variable_name(nearest)}"
+            yield name, f"{prefix}{_variable_name_without_prefix(nearest)}"
 
 
 def nearest_known_setting(name: str) -> str | None:
@@ -317,6 +323,6 @@ def _most_similar_name(name: str, known: frozenset[str], cutoff: float) -> str |
     return next(iter(get_close_matches(name, sorted(known), 1, cutoff)), None)
 
 
-def _environment_variable_name(setting: str) -> str:
+def _variable_name_without_prefix(setting: str) -> str:
     spelled = setting.replace("_", "__").replace("-", "___").replace(".", "_")
     return spelled.upper()

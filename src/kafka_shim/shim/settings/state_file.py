@@ -191,9 +191,9 @@ def _parse_faults(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
     from kafka_shim.shim.faults.fault import Fault, parse_fault_spec  # noqa: PLC0415 - faults are rare
     from kafka_shim.shim.faults.spec import FaultError  # noqa: PLC0415 - as above
 
-    for number, written in enumerate(value):
+    for number, fault_spec in enumerate(value):
         try:
-            Fault(number, parse_fault_spec(written))
+            Fault(number, parse_fault_spec(fault_spec))
         except FaultError as error:
             raise StateFileError(
                 keys, f"{number + 1}: {error}", _line_of_list_item(value, number)

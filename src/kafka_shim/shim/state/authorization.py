@@ -13,7 +13,10 @@ from kafka_shim.authorizer.authorizer import (
     Authorizer,
     StandardAuthorizer,
 )
-from kafka_shim.authorizer.loading import STANDARD_AUTHORIZER_NAMES, load_and_configure_authorizer
+from kafka_shim.authorizer.authorizer_loading import (
+    STANDARD_AUTHORIZER_NAMES,
+    load_and_configure_authorizer,
+)
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.requirement import BoundRequirement, Requirement, bind_to_release
 from kafka_shim.protocol.enums import ApiKey

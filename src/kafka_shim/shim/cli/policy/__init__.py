@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
-from kafka_shim.shim.cli.error_output import print_error
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.policy import diff, expect, lint, matrix, plan
 from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.usage import UsageError
@@ -56,20 +56,20 @@ def run(args: argparse.Namespace) -> int:
     except UsageError as error:
         args.exit_with_usage_error(str(error))  # exits
     except ClientError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
         return EXIT_FAILURE
     except InputError as error:
         _print_errors(args, error.messages)
     except ConfigError as error:
-        print_error(args, str(error))
+        print_command_error(args, str(error))
     except OSError as error:
         place = "" if error.filename is None else f"`{error.filename}`: "
-        print_error(args, f"{place}{error.strerror or error}")
+        print_command_error(args, f"{place}{error.strerror or error}")
     return EXIT_USAGE
 
 
 def _print_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
     for message in messages[:ERRORS_MAX]:
-        print_error(args, message)
+        print_command_error(args, message)
     if len(messages) > ERRORS_MAX:
-        print_error(args, f"and {len(messages) - ERRORS_MAX} more")
+        print_command_error(args, f"and {len(messages) - ERRORS_MAX} more")

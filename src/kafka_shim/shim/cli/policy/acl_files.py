@@ -32,14 +32,14 @@ def read_accepted_located_acls(paths: Sequence[str], release: str) -> list[Locat
     """Return the ACLs with their places; InputError also for ACLs that the release rejects."""
     located_acls = read_located_acls(paths)
     rules = acl_rules_of_release(release)
-    refusals = [
+    rejections = [
         f"{file_and_line(each.path, each.line)}: Kafka {release} refuses {acl_sentence(each.acl)}:"
-        f" {refusal.message}"
+        f" {error.message}"
         for each in located_acls
-        if (refusal := creation_error(each.acl, rules)) is not None
+        if (error := creation_error(each.acl, rules)) is not None
     ]
-    if refusals:
-        raise InputError(*refusals)
+    if rejections:
+        raise InputError(*rejections)
     return located_acls
 
 
@@ -87,9 +87,11 @@ def _located_acls_of_file(file: TextFile) -> Iterator[LocatedAcl]:
         raise InputError(f"{path}: the list ends after a heading, without the ACLs below it")
     if not acls_with_lines and (form in _FORMATS_WITHOUT_EMPTY_LIST or _has_only_comments(text)):
         raise InputError(f"{path}: there are no ACLs in it; `acls: []` says that there are none")
-    others = kinds_and_names_of_resources_without_acls(text, form)
-    if others:
-        sys.stderr.write(f"note: {path}: skipped (no ACLs): {first_names_text(others)}\n")
+    skipped_resources = kinds_and_names_of_resources_without_acls(text, form)
+    if skipped_resources:
+        sys.stderr.write(
+            f"note: {path}: skipped (no ACLs): {first_names_text(skipped_resources)}\n"
+        )
     return (LocatedAcl(acl, path, line) for acl, line in acls_with_lines)
 
 

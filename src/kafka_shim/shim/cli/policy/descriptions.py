@@ -69,7 +69,7 @@ def access_change_text(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
     resource = resource_text(change.resource_type, change.names)
     named_exceptions = [
-        name for name in change.except_names if not _exception_is_implied(change, name)
+        name for name in change.except_names if not _exception_matches_no_topic(change, name)
     ]
     but = f" (but not {', '.join(map(names_text, named_exceptions))})" if named_exceptions else ""
     principal = principal_text(change.principal, change.except_principals)
@@ -127,8 +127,8 @@ def names_object(names: NameSet) -> dict[str, str]:
     return {"prefix" if names.is_prefix else "name": names.text}
 
 
-def _exception_is_implied(change: AccessChange, names: NameSet) -> bool:
-    is_starred = names in (STARRED_NAMES, NameSet(WILDCARD))
+def _exception_matches_no_topic(change: AccessChange, exception: NameSet) -> bool:
+    is_starred = exception in (STARRED_NAMES, NameSet(WILDCARD))
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
 

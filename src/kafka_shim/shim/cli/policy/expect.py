@@ -105,13 +105,13 @@ def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:
     judged = []
     for expectation_file in files:
         acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
-        judges: dict[str, ExpectationChecker] = {}
-        for placed in expectation_file.expectations:
-            at = placed.expectation.release
-            if at not in judges:
-                judges[at] = _create_judge(args, expectation_file, acls, at)
+        checkers: dict[str, ExpectationChecker] = {}
+        for located in expectation_file.expectations:
+            at = located.expectation.release
+            if at not in checkers:
+                checkers[at] = _create_expectation_checker(args, expectation_file, acls, at)
             judged.append(
-                JudgedExpectation(placed, judges[at].check_expectation(placed.expectation))
+                JudgedExpectation(located, checkers[at].check_expectation(located.expectation))
             )
     return judged
 
@@ -130,7 +130,7 @@ def _read_expectation_files(paths: Sequence[str], release: str) -> list[Expectat
     return files
 
 
-def _create_judge(
+def _create_expectation_checker(
     args: argparse.Namespace, expectation_file: ExpectationFile, acls: Iterable[Acl], release: str
 ) -> ExpectationChecker:
     options = argparse.Namespace(**vars(args))

@@ -108,24 +108,24 @@ def _report_lines(
                 finding.located_acl.line,
                 f"{finding.kind}: {_finding_text(finding)}",
             )
-    said = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
-    yield f"{said} for Kafka {release}"
+    totals = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
+    yield f"{totals} for Kafka {release}"
 
 
 def _finding_text(finding: Finding) -> str:
     """Return a finding as text: the ACL, the problem, and the other ACLs that cause it."""
     acl = finding.located_acl.acl
-    others = [_cause_text(each, acl) for each in finding.causes[:SHOWN_MAX]]
-    left = len(finding.causes) - len(others)
-    if left:
-        others.append(f"{left} more")
-    blamed = f": {', '.join(others)}" if others else ""
-    return f"{acl_sentence(acl)}: {finding.message}{blamed}"
+    causes = [_cause_text(each, acl) for each in finding.causes[:SHOWN_MAX]]
+    unlisted_count = len(finding.causes) - len(causes)
+    if unlisted_count:
+        causes.append(f"{unlisted_count} more")
+    cause_list = f": {', '.join(causes)}" if causes else ""
+    return f"{acl_sentence(acl)}: {finding.message}{cause_list}"
 
 
-def _cause_text(written: LocatedAcl, acl: Acl) -> str:
-    place = file_and_line(written.path, written.line)
-    return place if written.acl == acl else f"{acl_sentence(written.acl)} ({place})"
+def _cause_text(located: LocatedAcl, acl: Acl) -> str:
+    place = file_and_line(located.path, located.line)
+    return place if located.acl == acl else f"{acl_sentence(located.acl)} ({place})"
 
 
 def _finding_object(finding: Finding) -> dict[str, Any]:
@@ -137,9 +137,9 @@ def _finding_object(finding: Finding) -> dict[str, Any]:
     }
 
 
-def _located_acl_object(written: LocatedAcl) -> dict[str, Any]:
+def _located_acl_object(located: LocatedAcl) -> dict[str, Any]:
     return {
-        "file": written.path,
-        "line": written.line,
-        "acl": acls_to_objects([written.acl])[0],
+        "file": located.path,
+        "line": located.line,
+        "acl": acls_to_objects([located.acl])[0],
     }

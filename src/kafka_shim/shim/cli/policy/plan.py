@@ -118,7 +118,9 @@ def _check_option_combination(args: argparse.Namespace) -> None:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _format_plan(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[Acl, str]) -> str:
+def _format_plan(
+    args: argparse.Namespace, steps: Sequence[Step], old_acl_places: Mapping[Acl, str]
+) -> str:
     if args.json:
         return json.dumps(_step_objects(steps), indent=2, ensure_ascii=False) + "\n"
     total = "" if args.stage else f"# {_added_and_removed_text(steps)}\n"
@@ -126,7 +128,9 @@ def _format_plan(args: argparse.Namespace, steps: Sequence[Step], old: Mapping[A
         lines = _kafka_acls_commands(steps, args.bootstrap_server)
         return "".join(f"{line}\n" for line in lines) + total
     try:
-        return join_stages(format_two_stages(steps, old, args.format), args.stage) + total
+        return (
+            join_stages(format_two_stages(steps, old_acl_places, args.format), args.stage) + total
+        )
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
 
@@ -141,26 +145,28 @@ def _confirm_and_apply(
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
     with connect_with_options(args) as client:
-        begun: list[Step] = []
+        attempted: list[Step] = []
         try:
             for batch in _batches_for_one_request(steps):
-                begun += batch
+                attempted += batch
                 _apply_batch(client, batch)
         except ClientError as error:
-            _roll_back_steps(client, begun, error)
+            _roll_back_steps(client, attempted, error)
             raise
     print(f"done: {_added_and_removed_text(steps)}", file=sys.stderr)
     return 0
 
 
-def _roll_back_steps(client: Client, begun: Sequence[Step], cause: ClientError) -> None:
+def _roll_back_steps(client: Client, attempted: Sequence[Step], cause: ClientError) -> None:
     """Undo the steps in reverse order; a failed batch may have been done in part."""
     try:
-        for batch in _batches_for_one_request([_inverse_step(step) for step in reversed(begun)]):
+        for batch in _batches_for_one_request(
+            [_inverse_step(step) for step in reversed(attempted)]
+        ):
             _apply_batch(client, batch)
     except ClientError as error:
         lines = "\n".join(
-            _kafka_acls_commands([_inverse_step(step) for step in reversed(begun)], None)
+            _kafka_acls_commands([_inverse_step(step) for step in reversed(attempted)], None)
         )
         raise ClientError(
             f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"

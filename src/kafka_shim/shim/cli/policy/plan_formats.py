@@ -19,25 +19,29 @@ _BY_PRINCIPAL = MappingProxyType(
 )
 
 
-def format_two_stages(steps: Sequence[Step], old: Mapping[Acl, str], form: str) -> tuple[str, str]:
+def format_two_stages(
+    steps: Sequence[Step], old_acl_places: Mapping[Acl, str], acl_format: str
+) -> tuple[str, str]:
     """Return the two stages as text; AclTextError for ACLs that the format cannot express.
 
     `old` has the old ACLs with their places in files; the text is empty if the place is unknown.
     """
-    if form in _BY_PRINCIPAL:
-        return _resources_of_changed_principals(steps, set(old), form)
+    if acl_format in _BY_PRINCIPAL:
+        return _resources_of_changed_principals(steps, set(old_acl_places), acl_format)
     added = [step.acl for step in steps if step.is_addition]
     removed = [step.acl for step in steps if not step.is_addition]
-    gone = "\n".join(_commented_acl_resource(acl, form, old[acl]) for acl in removed)
+    removed_text = "\n".join(
+        _commented_acl_resource(acl, acl_format, old_acl_places[acl]) for acl in removed
+    )
     return (
-        format_acls_losslessly(added, form) if added else "",
-        f"# remove these resources:\n{gone}" if removed else "",
+        format_acls_losslessly(added, acl_format) if added else "",
+        f"# remove these resources:\n{removed_text}" if removed else "",
     )
 
 
-def _commented_acl_resource(acl: Acl, form: str, place: str) -> str:
+def _commented_acl_resource(acl: Acl, acl_format: str, place: str) -> str:
     """Return the ACL's resource as comment lines, with its place first."""
-    lines = (place and f"# {place}", *format_acls_losslessly([acl], form).splitlines())
+    lines = (place and f"# {place}", *format_acls_losslessly([acl], acl_format).splitlines())
     return "".join(f"# {line}".rstrip() + "\n" for line in lines if line)
 
 
@@ -53,14 +57,14 @@ def join_stages(stage_texts: tuple[str, str], only_stage: int | None) -> str:
 
 
 def _resources_of_changed_principals(
-    steps: Sequence[Step], old: set[Acl], form: str
+    steps: Sequence[Step], old_acls: set[Acl], acl_format: str
 ) -> tuple[str, str]:
     """Return whole resources: first of principals that gain ACLs, then of those that lose some."""
     added = {step.acl for step in steps if step.is_addition}
     removed = {step.acl for step in steps if not step.is_addition}
-    first = _acls_by_principal(old | added, {acl.principal for acl in added})
-    then = _acls_by_principal((old | added) - removed, {acl.principal for acl in removed})
-    make = _BY_PRINCIPAL[form]
+    first = _acls_by_principal(old_acls | added, {acl.principal for acl in added})
+    then = _acls_by_principal((old_acls | added) - removed, {acl.principal for acl in removed})
+    make = _BY_PRINCIPAL[acl_format]
     first_text, then_text = (
         dump_yaml_documents(make(principal, acls) for principal, acls in side.items())
         if side

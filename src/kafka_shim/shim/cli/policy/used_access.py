@@ -16,12 +16,12 @@ def count_allowed_accesses(trace: Path) -> Counter[tuple[Actor, Action]]:
     """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
-    for who, access in _accesses_with_connections(check_trace_exists(trace)):
+    for connection, access in _accesses_with_connections(check_trace_exists(trace)):
         is_empty = False
         if access.allowed:
             kind, name = ResourceType(access.resource_type), access.resource_name
             action = Action(Operation(access.operation), kind, name)
-            access_counts[Actor(who.principal, who.host), action] += access.count
+            access_counts[Actor(connection.principal, connection.host), action] += access.count
     if is_empty:
         raise InputError(
             f"{trace}: no accesses in this trace; a proxy records none, a broker and an imported"

@@ -74,7 +74,8 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "release": verdict.expectation.release,
         "held": verdict.holds,
         "responses": [
-            _response_object(response) for response in verdict.violating_or_confirming_accesses
+            _checked_access_object(response)
+            for response in verdict.violating_or_confirming_accesses
         ],
         "acls": acls_to_objects(verdict.existing_forbidden_acls),
         "to_hold": [
@@ -108,15 +109,15 @@ def _reason_lines(verdict: Verdict) -> Iterator[str]:
         f"there is {acl_sentence(acl)}" for acl in verdict.existing_forbidden_acls[:SHOWN_MAX]
     )
     yield from (
-        _response_text(response)
+        _checked_access_text(response)
         for response in verdict.violating_or_confirming_accesses[:SHOWN_MAX]
     )
-    left = (
+    unlisted_count = (
         max(len(verdict.existing_forbidden_acls), len(verdict.violating_or_confirming_accesses))
         - SHOWN_MAX
     )
-    if left > 0:
-        yield f"and {left} more"
+    if unlisted_count > 0:
+        yield f"and {unlisted_count} more"
     if not verdict.steps:
         yield _NO_CHANGE
         return
@@ -124,15 +125,15 @@ def _reason_lines(verdict: Verdict) -> Iterator[str]:
     yield from (f"  {kafka_acls_command(step)}" for step in verdict.steps)
 
 
-def _response_text(response: CheckedAccess) -> str:
-    who = "everyone else" if response.principal == ANY_USER else response.principal
-    may = "may" if response.decision.allowed else "may not"
-    kind = response.need.resource_type
-    resource = resource_text(kind, None if response.need.any_name else response.names)
-    row = f" ({response.clause.requirement_id})" if response.clause.requirement_id else ""
+def _checked_access_text(access: CheckedAccess) -> str:
+    principal = "everyone else" if access.principal == ANY_USER else access.principal
+    may = "may" if access.decision.allowed else "may not"
+    kind = access.need.resource_type
+    resource = resource_text(kind, None if access.need.any_name else access.names)
+    row = f" ({access.clause.requirement_id})" if access.clause.requirement_id else ""
     return (
-        f"{who} {may} {camel_case(response.need.operation)} on {resource}"
-        f"{hosts_text([response.host])}{row}: {_deciding_rule_text(response.decision)}"
+        f"{principal} {may} {camel_case(access.need.operation)} on {resource}"
+        f"{hosts_text([access.host])}{row}: {_deciding_rule_text(access.decision)}"
     )
 
 
@@ -142,15 +143,15 @@ def _deciding_rule_text(decision: Decision) -> str:
     return decision.reason.value
 
 
-def _response_object(response: CheckedAccess) -> dict[str, Any]:
-    decision = response.decision
+def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
+    decision = access.decision
     return {
-        "principal": response.principal,
-        "host": response.host,
-        "operation": response.need.operation.name,
-        "resource_type": response.need.resource_type.name,
-        "names": None if response.names is None else names_object(response.names),
-        "requirement": response.clause.requirement_id,
+        "principal": access.principal,
+        "host": access.host,
+        "operation": access.need.operation.name,
+        "resource_type": access.need.resource_type.name,
+        "names": None if access.names is None else names_object(access.names),
+        "requirement": access.clause.requirement_id,
         "allowed": decision.allowed,
         "because": decision.reason.name,
         "acl": None if decision.acl is None else acls_to_objects([decision.acl])[0],

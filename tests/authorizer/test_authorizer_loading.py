@@ -8,7 +8,7 @@ import pytest
 
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.loading import load_and_configure_authorizer
+from kafka_shim.authorizer.authorizer_loading import load_and_configure_authorizer
 
 
 @pytest.mark.parametrize(
