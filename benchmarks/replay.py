@@ -14,7 +14,7 @@ from pathlib import Path
 
 from benchmarks.broker import Broker, requests
 from benchmarks.command import finish, parse_arguments
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import load_recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import Target
 
@@ -58,7 +58,7 @@ def replay(folder: Path, trace: Path) -> dict[str, float]:
     folder.mkdir()
     broker = Broker(folder)
     try:
-        player = Replayer(read_recording(trace), Target(broker.address))
+        player = Replayer(load_recording(trace), Target(broker.address))
         shim, own, clock = broker.processor_s(), time.process_time(), time.monotonic()
         report = player.replay()
         taken = {

@@ -31,7 +31,7 @@ from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, C
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
 from kafka_shim.schemas.pins import read_pins
 from kafka_shim.shim.client.client import connect
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import load_recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.report import ReplayReport
 from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
@@ -194,7 +194,7 @@ def _wait_for(children: Sequence[subprocess.Popen[bytes]]) -> None:
 
 def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) -> int:
     """Replay and print the report; return the number of unexplained differences and misses."""
-    recording = read_recording(trace)
+    recording = load_recording(trace)
     places = [
         (host, int(port)) for host, _, port in (address.rpartition(":") for address in addresses)
     ]
@@ -212,7 +212,8 @@ def _replay(trace: Path, addresses: Sequence[str], *, real_is_recorded: bool) ->
 def _tell(report: ReplayReport, lateness: Lateness) -> int:
     """Print a replay's report; return the number of unexplained differences and misses."""
     sys.stdout.write(
-        f"  {report.requests} requests, {report.responses} answers, {report.differing} differ,"
+        f"  {report.requests} requests, {report.responses} responses,"
+        f" {report.differing_responses} differ,"
         f" {len(report.unreplayable_requests)} missed, {report.skipped_requests} left out"
         " (temporary errors)\n"
     )

@@ -12,7 +12,7 @@ from pathlib import Path
 from kafka_shim.protocol.trace.entries import Request
 from kafka_shim.shim.traffic.captures.capture_export import KAFKA_PORT, export_capture
 from kafka_shim.shim.traffic.captures.capture_import import import_capture
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import load_recording
 from tests.shim.traffic.captures.live import capturing, why_not
 
 TSHARK_SECONDS = 120
@@ -57,7 +57,7 @@ def _compare_requests(capture: Path, trace: Path) -> int:
 def _requests(trace: Path) -> dict[tuple[str, int], list[bytes]]:
     """Return the request frames of each connection, by the client's host and port."""
     found: dict[tuple[str, int], list[bytes]] = {}
-    for event in read_recording(trace).events:
+    for event in load_recording(trace).events:
         if isinstance(event.entry, Request):
             found.setdefault((event.host, event.port), []).append(event.entry.frame)
     return found

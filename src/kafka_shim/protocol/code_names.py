@@ -1,7 +1,14 @@
-"""Names of codes for people; unknown codes are shown as numbers."""
+"""Names of codes for people; unknown codes are shown as numbers. APIs by their names."""
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
+
+_API_KEYS = {key.wire_name.lower(): key for key in ApiKey}
+
+
+def api_key_by_name(name: str) -> ApiKey | None:
+    """Return the API with this name, such as `DescribeAcls` or `DESCRIBE_ACLS`; None if unknown."""
+    return _API_KEYS.get(name.replace("_", "").lower())
 
 
 def api_name_or_key(key: int) -> str:

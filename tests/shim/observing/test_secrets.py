@@ -47,7 +47,7 @@ from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.state.settings.config_definitions import definitions_of_release
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import load_recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import OnUnreplayableRequest, Target
 from tests.acl_filters import ANY_ACL
@@ -160,9 +160,9 @@ async def test_secret_settings_reach_neither_a_trace_nor_the_history_and_replay(
         target = Target(
             split(broker.bootstrap_servers("PLAINTEXT")), on_miss=OnUnreplayableRequest.SKIP
         )
-        report = await asyncio.to_thread(Replayer(read_recording(tmp_path), target).replay)
+        report = await asyncio.to_thread(Replayer(load_recording(tmp_path), target).replay)
     assert (report.responses, len(report.unreplayable_requests)) == (1, 3)
-    assert report.differing == 0
+    assert report.differing_responses == 0
 
 
 def test_every_password_of_every_release_is_a_secret_setting() -> None:

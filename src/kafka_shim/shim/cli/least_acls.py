@@ -15,7 +15,7 @@ from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, run_reporting_errors
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.logs import configure_logging
-from kafka_shim.shim.traffic.least_acls.printing import FORMS, print_acls_in_format
+from kafka_shim.shim.traffic.least_acls.needed_acl_formats import FORMS, format_needed_acls
 from kafka_shim.shim.traffic.least_acls.program_runs import (
     ProgramRun,
     run_with_acls_only,
@@ -109,7 +109,7 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(run_with_acls_only(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}
-    text, left_out = print_acls_in_format(args.format, acls, optional, facts)
+    text, left_out = format_needed_acls(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
         _print_message(

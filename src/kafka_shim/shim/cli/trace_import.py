@@ -200,7 +200,7 @@ def _import_log_sources(
     kind = AuthorizerLogImport if args.input_format == "audit-log" else RequestLogImport
     with closing(kind(args.trace, args.time_zone)) as importing:
         for source, lines in sources:
-            importing.read(lines, source.name)
+            importing.import_lines(lines, source.name)
     return importing.report
 
 

@@ -5,8 +5,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.protocol.codec.catalogue import request_versions
-from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.codec.catalogue import api_key, request_versions
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.conformance.case_context import CaseContext
 
@@ -49,11 +48,6 @@ class InjectedErrorFaults(msgspec.Struct):
         }
 
 
-def api_key_by_name(api: str) -> ApiKey:
-    """Return the key of an API by its name."""
-    return next(key for key in ApiKey if key.wire_name == api)
-
-
 def inject_versioned_error(
     context: CaseContext, api: str, error: int, **how: Any
 ) -> InjectedErrorFaults:
@@ -64,7 +58,7 @@ def inject_versioned_error(
         fault = context.inject_fault(api, error=error, match=match, **how)
         return InjectedErrorFaults({error: [fault]})
     first, older = known
-    low, high = request_versions(api_key_by_name(api))
+    low, high = request_versions(api_key(api))
     faults: dict[int, list[Any]] = {}
     for version in range(low, high + 1):
         code = error if version >= first else older

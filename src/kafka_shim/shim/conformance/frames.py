@@ -51,8 +51,10 @@ class HistoryWithResponses(History):
             )
         return entry
 
-    def set_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
-        super().set_response(entry, response, now_us)
+    def set_errors_from_response(
+        self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
+    ) -> None:
+        super().set_errors_from_response(entry, response, now_us)
         self._responses[entry.number] = response
         if self._on_frame is not None:
             indent = " " * len(_principal_and_api(entry))

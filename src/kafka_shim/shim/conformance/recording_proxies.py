@@ -79,9 +79,9 @@ class _FrameRecorder:
             response, _ = read_response_and_its_version(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.set_response(entry, response, self._clock.now_us())
+        self._frames.set_errors_from_response(entry, response, self._clock.now_us())
 
-    def convert_pending_events(self) -> None:
+    def convert_events_and_flush_full_block(self) -> None:
         """Return; nothing is put off."""
 
     def record_close(self, session: Session, reason: str) -> None:

@@ -217,9 +217,7 @@ class FaultInterceptor(Interceptor):
 
     def handle(self, exchange: Exchange, handle: Handle) -> Any:
         api, context = exchange.api, exchange.context
-        faults = self._faults.count_and_return_matching(
-            api.key, context, exchange.frame, exchange.body_at
-        )
+        faults = self._faults.fire_matching(api.key, context, exchange.frame, exchange.body_at)
         if not faults:
             return handle(exchange)
         from kafka_shim.shim.faults.fault_effects import response_with_faults  # noqa: PLC0415 - faults are rare
@@ -255,7 +253,7 @@ class HistoryInterceptor(Interceptor):
         if entry is None:  # the request came before the history
             return
         if exchange.errors is None:
-            self._history.set_response(entry, exchange.response, self._clock.now_us())
+            self._history.set_errors_from_response(entry, exchange.response, self._clock.now_us())
         else:
             self._history.set_response_errors(entry, exchange.errors, self._clock.now_us())
 

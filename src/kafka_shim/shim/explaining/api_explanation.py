@@ -23,7 +23,7 @@ Names = Mapping[ResourceType, Sequence[str]]
 
 
 class NeedDecision(msgspec.Struct, frozen=True):
-    """One need of a row with its answer; `explanation` is None if any name will do."""
+    """The decision about one need; `explanation` is None if any name meets the need."""
 
     need: NeedAlternative
     decision: Decision
@@ -31,7 +31,7 @@ class NeedDecision(msgspec.Struct, frozen=True):
 
 
 class NameOutcome(msgspec.Struct, frozen=True):
-    """A row for one name: the checks, and the error if all of them are denied.
+    """A requirement for one name: its decisions, and the error if none of them allows it.
 
     `accesses` are what the actor needs for it, all of them.
     """
@@ -44,7 +44,10 @@ class NameOutcome(msgspec.Struct, frozen=True):
 
 
 class RequirementOutcome(msgspec.Struct, frozen=True):
-    """A row of the API; without cases it was not checked, since one of `missing` was not named."""
+    """A requirement with an outcome for each name.
+
+    Without outcomes it was not checked, since none of `missing_resource_types` was named.
+    """
 
     bound: BoundRequirement
     name_outcomes: tuple[NameOutcome, ...]
@@ -54,11 +57,11 @@ class RequirementOutcome(msgspec.Struct, frozen=True):
 
     @property
     def allowed(self) -> bool:
-        return all(case.allowed for case in self.name_outcomes)
+        return all(outcome.allowed for outcome in self.name_outcomes)
 
 
 class Caller(msgspec.Struct, frozen=True):
-    """The caller and the authorizer; a new ACL would be for `host`, the actor's or `*`."""
+    """The caller and the authorizer; proposed ACLs are for `host_for_new_acls`."""
 
     authorizer: StandardAuthorizer
     actor: Actor
@@ -80,7 +83,7 @@ def explain_api_checks(
         if bound.requirement.when and types & names.keys() and not types & types_with_condition:
             counts = True
             types_with_condition |= types
-        nameable = _resource_types_to_name(bound)
+        nameable = _nameable_resource_types(bound)
         missing = () if any(kind in names for kind in nameable) else nameable
         if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
             missing = ()
@@ -100,8 +103,8 @@ def steps_to_allow_request(
     return steps_to_allow(caller.authorizer, accesses, caller.host_for_new_acls)
 
 
-def _resource_types_to_name(bound: BoundRequirement) -> tuple[ResourceType, ...]:
-    """Return the resource types that must be named for the row."""
+def _nameable_resource_types(bound: BoundRequirement) -> tuple[ResourceType, ...]:
+    """Return the types of which the request must name a resource for the requirement."""
     return tuple(
         dict.fromkeys(
             need.resource_type
@@ -115,7 +118,7 @@ def _outcomes_by_name(
     caller: Caller, bound: BoundRequirement, names: Names
 ) -> tuple[NameOutcome, ...]:
     named = next(
-        (kind for kind in _resource_types_to_name(bound) if kind in names), ResourceType.CLUSTER
+        (kind for kind in _nameable_resource_types(bound) if kind in names), ResourceType.CLUSTER
     )
     each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
     return tuple(
@@ -127,25 +130,25 @@ def _outcome_for_name(
     caller: Caller, bound: BoundRequirement, names: Names, name: str
 ) -> NameOutcome:
     """Check the needs from left to right until one is met, as a broker does."""
-    asked: list[NeedDecision] = []
+    decisions: list[NeedDecision] = []
     for need in bound.needs:
-        response = _decide_need(caller, need, names)
-        if response is not None:
-            asked.append(response)
-            if response.decision.allowed:
+        decision = _decide_need(caller, need, names)
+        if decision is not None:
+            decisions.append(decision)
+            if decision.decision.allowed:
                 break
-    allowed = any(response.decision.allowed for response in asked)
+    allowed = any(decision.decision.allowed for decision in decisions)
     error = ErrorCode.NONE if allowed else bound.error
     accesses = [_required_access(caller, bound.needs, names)]
     if bound.hidden_as is not None and (bound.describe_first or not allowed):
         # releases that hide what the caller may not describe
         describe = NeedAlternative(Operation.DESCRIBE, bound.needs[0].resource_type)
         accesses += [_required_access(caller, (describe,), names)] if bound.describe_first else []
-        response = _decide_need(caller, describe, names)
-        if response is not None and not response.decision.allowed:
-            asked.insert(0, response)
+        decision = _decide_need(caller, describe, names)
+        if decision is not None and not decision.decision.allowed:
+            decisions.insert(0, decision)
             allowed, error = False, bound.hidden_as
-    return NameOutcome(name, tuple(asked), allowed, error, tuple(accesses))
+    return NameOutcome(name, tuple(decisions), allowed, error, tuple(accesses))
 
 
 def _required_access(

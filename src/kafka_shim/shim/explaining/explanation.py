@@ -33,8 +33,8 @@ class InapplicableAcl(msgspec.Struct, frozen=True):
 class Explanation(msgspec.Struct, frozen=True):
     """A decision with everything that bears on it.
 
-    `also` are the other ACLs that apply, `misses` those of the principal that do not, `others`
-    counts the ACLs on the resource for other principals. `steps` together would allow it.
+    `inapplicable_acls` are those for the principal; ACLs on the resource for other principals are
+    only counted. All `steps_to_allow` together would allow the action.
     """
 
     actor: Actor
@@ -49,7 +49,7 @@ class Explanation(msgspec.Struct, frozen=True):
 def explain_decision(
     authorizer: StandardAuthorizer, actor: Actor, action: Action, host_for_new_acls: str = WILDCARD
 ) -> Explanation:
-    """Explain the decision about an access; a new ACL would be for `host`, the actor's or `*`."""
+    """Explain the decision about an action; proposed ACLs are for `host_for_new_acls`."""
     decision = authorizer.authorize(actor, action)
     name = action.resource_name
     on_resource = authorizer.acls(AclFilter(action.resource_type, name, PatternType.MATCH))
@@ -115,10 +115,10 @@ def decision_reason_text(explanation: Explanation) -> str:
         case DecisionReason.NO_AUTHORIZER:
             return "there is no authorizer"
         case DecisionReason.DEFAULT_DENY:
-            return f"no ACL allows it; {_existing_acls_text(explanation)}"
+            return f"no ACL allows it; {_why_no_acl_applies(explanation)}"
 
 
-def _existing_acls_text(explanation: Explanation) -> str:
+def _why_no_acl_applies(explanation: Explanation) -> str:
     mine, others = len(explanation.inapplicable_acls), explanation.other_principals_acl_count
     if not mine and not others:
         return "the resource has no ACLs"

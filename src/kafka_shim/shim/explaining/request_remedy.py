@@ -60,7 +60,7 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     complete = len(covered) == len(denied)
     if errors and complete and context.access.slices is None:
         plan = _access_plan_of_request(context)
-        errors += _unchecked_needs(context, plan, bound_rows)
+        errors += _needs_not_met_by_acl(context, plan, bound_rows)
         complete = not any(
             bound_rows[row].denial_is_error_in_some_version
             for row in plan.requirements_with_unknown_names
@@ -103,7 +103,7 @@ def _access_plan_of_request(context: RequestContext) -> AccessPlan:
     return access_plan(header.api_key, context.version, context.request, release, names)
 
 
-def _unchecked_needs(
+def _needs_not_met_by_acl(
     context: RequestContext, plan: AccessPlan, bound_rows: Mapping[str, BoundRequirement]
 ) -> Iterator[AlternativeActions]:
     """Yield the requirements whose denial is an error, except those that an ACL already meets."""

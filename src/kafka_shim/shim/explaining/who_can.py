@@ -42,7 +42,7 @@ class AllowedPrincipal(msgspec.Struct, frozen=True):
     exception_acls: tuple[Acl, ...]
 
     def adds_nothing_to_everyone(self, everyone: "AllowedPrincipal | None") -> bool:
-        """Return whether everyone has the same right."""
+        """Return whether everyone is allowed in the same way, so that the entry is superfluous."""
         return everyone is not None and self == msgspec.structs.replace(
             everyone, principal=self.principal
         )
@@ -150,14 +150,14 @@ def _allowed_without_denies(
     )
 
 
-def who_can_object(action: Action, response: WhoCanResult) -> dict[str, Any]:
+def who_can_object(action: Action, result: WhoCanResult) -> dict[str, Any]:
     """Return allowed principals, and denied ones with an ALLOW, as an object."""
     return {
         "operation": action.operation.name,
         "resource_type": action.resource_type.name,
         "resource_name": action.resource_name,
-        "allowed": [_allowed_principal_object(right) for right in response.allowed_principals],
-        "denied": [_denied_principal_object(refusal) for refusal in response.denied_principals],
+        "allowed": [_allowed_principal_object(allowed) for allowed in result.allowed_principals],
+        "denied": [_denied_principal_object(denied) for denied in result.denied_principals],
     }
 
 

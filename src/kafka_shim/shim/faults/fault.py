@@ -38,7 +38,7 @@ def parse_fault_spec(fields: Mapping[str, Any]) -> FaultSpec:
 
 
 class Fault:
-    """One fault at work. `calls` counts the requests that matched, `fired` those it struck."""
+    """One fault at work. `calls` counts the requests that matched, `fired` those it changed."""
 
     def __init__(self, fault_id: int, spec: FaultSpec) -> None:
         self.fault_id = fault_id
@@ -89,8 +89,8 @@ class Fault:
             for topic, partition in partitions
         )
 
-    def count_match_and_decide(self) -> bool:
-        """Count a request that matches; whether it is struck."""
+    def count_match_and_fire(self) -> bool:
+        """Count a request that matches; return whether the trigger fires for it."""
         self.calls += 1
         trigger = self.spec.trigger
         if trigger.every_time:

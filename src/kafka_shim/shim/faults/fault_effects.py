@@ -24,14 +24,14 @@ Handle = Callable[[], Any]
 def response_with_faults(
     faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
 ) -> Any:
-    """Answer a request with these faults. Raise CloseConnection if one closes the connection."""
+    """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
         _apply_effects_before_handling(fault, context)
     response = _handle_or_return_error(faults, api, request, context, handle)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
-    return _hold_back_response(faults, response, context.cluster, context.version)
+    return _respond_or_hold_back(faults, response, context.cluster, context.version)
 
 
 def _apply_effects_before_handling(fault: Fault, context: RequestContext) -> None:
@@ -74,57 +74,61 @@ def _handle_or_return_error(
     return response
 
 
-def _hold_back_response(faults: list[Fault], response: Any, cluster: Cluster, version: int) -> Any:
-    """Return the response, or a Wait for as long as faults hold it back."""
-    hold = _ResponseHold(faults, cluster, version)
+def _respond_or_hold_back(
+    faults: list[Fault], response: Any, cluster: Cluster, version: int
+) -> Any:
+    """Return the response, or a pending one if faults hold it back."""
+    effects = _CombinedResponseEffects(faults, cluster, version)
     if not isinstance(response, PendingResponse | msgspec.Struct):
         return response  # the protocol has no response here
-    if isinstance(response, msgspec.Struct) and not hold.holds_responses:
-        return hold.with_fault_fields(response)
+    if isinstance(response, msgspec.Struct) and not effects.withholds_response:
+        return effects.with_fault_fields(response)
     held_back: PendingResponse[Any] = PendingResponse(
         response.cancel if isinstance(response, PendingResponse) else None
     )
     if isinstance(response, PendingResponse):
-        response.set_response_callback(lambda value: hold.hold_or_complete(value, held_back))
+        response.set_response_callback(
+            lambda value: effects.hold_drop_or_complete(value, held_back)
+        )
     else:
-        hold.hold_or_complete(response, held_back)
+        effects.hold_drop_or_complete(response, held_back)
     return held_back
 
 
-class _ResponseHold:
-    """For how long, and until what, the faults together hold a response back."""
+class _CombinedResponseEffects:
+    """What the faults together do to a response: fields, delay, pause, or no response at all."""
 
     def __init__(self, faults: list[Fault], cluster: Cluster, version: int) -> None:
         self._version = version
-        effects = [fault.spec.action for fault in faults]
+        actions = [fault.spec.action for fault in faults]
         self._clock = cluster.clock
-        self._throttle_time_ms = max(effect.throttle_time_ms or 0 for effect in effects)
-        self._delay_ms = sum(effect.delay_ms or 0 for effect in effects)
+        self._throttle_time_ms = max(effect.throttle_time_ms or 0 for effect in actions)
+        self._delay_ms = sum(effect.delay_ms or 0 for effect in actions)
         self._pausing = [fault for fault in faults if fault.spec.action.pause]
         self._alter = [
             alter for fault in faults for alter in (fault.alter, fault.advertise) if alter
         ]
-        self._is_lost = any(effect.black_hole for effect in effects)
+        self._drops_response = any(effect.black_hole for effect in actions)
 
     @property
-    def holds_responses(self) -> bool:
-        return bool(self._delay_ms or self._pausing or self._is_lost)
+    def withholds_response(self) -> bool:
+        return bool(self._delay_ms or self._pausing or self._drops_response)
 
-    def hold_or_complete(self, response: Any, late: PendingResponse[Any]) -> None:
-        """Record that the request was handled; the connection waits for `late`."""
-        if self._is_lost:
+    def hold_drop_or_complete(self, response: Any, pending: PendingResponse[Any]) -> None:
+        """Complete `pending` after the pause and the delay; never if a fault drops the response."""
+        if self._drops_response:
             return
         if self._pausing:
-            self._pausing[0].hold_response(lambda: self._complete_after_delay(response, late))
+            self._pausing[0].hold_response(lambda: self._complete_after_delay(response, pending))
         else:
-            self._complete_after_delay(response, late)
+            self._complete_after_delay(response, pending)
 
-    def _complete_after_delay(self, response: Any, late: PendingResponse[Any]) -> None:
+    def _complete_after_delay(self, response: Any, pending: PendingResponse[Any]) -> None:
         response = self.with_fault_fields(response)
         if self._delay_ms:
-            self._clock.call_later(self._delay_ms, lambda: late.complete(response))
+            self._clock.call_later(self._delay_ms, lambda: pending.complete(response))
         else:
-            late.complete(response)
+            pending.complete(response)
 
     def with_fault_fields(self, response: Any) -> Any:
         """Return the response with the fields that faults set."""
@@ -136,7 +140,7 @@ class _ResponseHold:
 
 
 def remove_exact_acls(cluster: Cluster, acls: list[Acl]) -> list[Acl]:
-    """Remove exactly these ACLs; those that were there."""
+    """Remove exactly these ACLs; return those that existed."""
     authorizer = cluster.policy.authorizer
     if authorizer is None:
         return []

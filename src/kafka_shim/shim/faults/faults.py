@@ -36,8 +36,9 @@ class Faults:
         return self.by_id.get(fault_id)
 
     def remove(self, fault_id: int) -> None:
-        """Remove a fault, and send the responses that it holds back;
-        KeyError if it does not exist.
+        """Remove a fault, and send the responses that it holds back.
+
+        Raise KeyError if it does not exist.
         """
         fault = self.by_id.pop(fault_id)
         self._on_change()
@@ -47,10 +48,10 @@ class Faults:
         for fault_id in list(self.by_id):
             self.remove(fault_id)
 
-    def count_and_return_matching(
+    def fire_matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int
     ) -> list["Fault"]:
-        """Return the faults that apply to this request; every matching fault counts it."""
+        """Count the request at every matching fault; return those that fire."""
         from kafka_shim.shim.faults.requested_names import RequestedNames  # noqa: PLC0415 - see above
 
         names = RequestedNames(context, frame, body_at)
@@ -59,5 +60,5 @@ class Faults:
             for fault in self.by_id.values()
             if fault.matches_apart_from_names(api, context)
             and fault.matches_names(names)
-            and fault.count_match_and_decide()
+            and fault.count_match_and_fire()
         ]

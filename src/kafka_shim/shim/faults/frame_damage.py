@@ -54,15 +54,17 @@ def _int32_overwrite(offset: int, number: int) -> DamageFrame:
 
 
 def _truncation_and_close(length: int) -> DamageFrame:
-    def cut(frame: bytes) -> bytes:
+    def truncate(frame: bytes) -> bytes:
         raise CloseConnection("a fault cut a response short", last_bytes=frame[:length])
 
-    return cut
+    return truncate
 
 
 def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
-    """Put an unknown tagged field into the header of a response that has room for one, and into its
-    body if that never has one of its own: then its last byte counts them, and is 0.
+    """Return a function that inserts an unknown tagged field into the header of flexible responses.
+
+    It is also inserted into a body that never has tagged fields of its own: the last byte of that
+    body is their number, 0.
     """
     if not api.has_response_tags:
         return lambda frame: frame

@@ -8,7 +8,7 @@ import copy
 import importlib
 import types
 from collections.abc import Callable, Mapping
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, NamedTuple, Union, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -32,13 +32,12 @@ def build_field_setter(
         raise FaultError("action.set requires match.api, since each API has other fields")
     response = _response_class(api)
     spec = load_message_spec(response.__name__).top_level_struct
-    sets = [
-        _resolve_field_path(response, spec, path.split("."), value, path)
-        for path, value in fields.items()
+    field_values = [
+        _resolve_field_value(response, spec, path, value) for path, value in fields.items()
     ]
 
     def alter(content: Any, version: int) -> Any:
-        for path, value, versions in sets:
+        for path, value, versions in field_values:
             if all(each.has(version) for each in versions):
                 content = _copy_with_value_at_path(content, path, value)
         return content
@@ -94,16 +93,26 @@ def _response_class(api: ApiKey) -> Any:
     return getattr(module, f"{api.wire_name}Response")
 
 
-def _resolve_field_path(
-    field_type: Any, spec: StructSpec | None, path: list[str], value: Any, text: str
-) -> tuple[list[str], Any, list[VersionRange]]:
-    """The path, its value as the field has it, and the versions of the fields on the way."""
+class _FieldValue(NamedTuple):
+    """A value for the field at a path; it exists in versions that all of `versions` contain."""
+
+    path: list[str]
+    value: Any
+    versions: list[VersionRange]
+
+
+def _resolve_field_value(
+    field_type: Any, spec: StructSpec | None, dotted_path: str, value: Any
+) -> _FieldValue:
+    """Return the path by attributes, and the value in the field's type. Raise FaultError."""
     resolved_path, versions = [], []
-    for name in path:
+    for name in dotted_path.split("."):
         field_type = _type_without_none(field_type)
         if get_origin(field_type) is list:
             if name != "*" and not name.isdigit():
-                raise FaultError(f"action.set `{text}`: `{name}` is in an array: a number or *")
+                raise FaultError(
+                    f"action.set `{dotted_path}`: `{name}` is in an array: a number or *"
+                )
             field_type = get_args(field_type)[0]
             resolved_path.append(name)
             continue
@@ -114,15 +123,15 @@ def _resolve_field_path(
         if field is None:
             known = ", ".join(each.attribute for each in fields.values())
             hint = f"expected one of {known}" if known else "no fields are below it"
-            raise FaultError(f"action.set `{text}`: unknown field `{name}`; {hint}")
+            raise FaultError(f"action.set `{dotted_path}`: unknown field `{name}`; {hint}")
         field_type = get_type_hints(field_type)[field.attribute]
         spec = field.struct
         resolved_path.append(field.attribute)
         versions.append(field.versions)
     try:
-        return resolved_path, msgspec.convert(value, field_type), versions
+        return _FieldValue(resolved_path, msgspec.convert(value, field_type), versions)
     except msgspec.ValidationError as error:
-        raise FaultError(f"action.set `{text}`: {error}") from error
+        raise FaultError(f"action.set `{dotted_path}`: {error}") from error
 
 
 def _name_without_case(name: str) -> str:
@@ -136,7 +145,7 @@ def _type_without_none(kind: Any) -> Any:
 
 
 def _copy_with_value_at_path(content: Any, path: list[str], value: Any) -> Any:
-    """A copy along the path; what is not there stays so."""
+    """Return a copy with the value at the path; unchanged where the path does not exist."""
     if not path:
         return value
     name, rest = path[0], path[1:]

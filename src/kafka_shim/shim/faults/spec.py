@@ -7,6 +7,7 @@ import msgspec
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
 from kafka_shim.authorizer.model import Acl, Action, is_principal
+from kafka_shim.protocol.code_names import api_key_by_name
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
@@ -14,8 +15,6 @@ _INT16_MAX = 2**15 - 1
 _KNOWN_CODES = frozenset(ErrorCode)
 NUMBER_MAX = 2**31 - 1
 """Answers have no room for more."""
-
-_API_NAMES = {key.wire_name.lower(): key for key in ApiKey}
 
 
 class FaultError(ValueError):
@@ -54,7 +53,7 @@ class Trigger(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defa
 
 
 class Denial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
-    """Which questions of a request are denied; those that are not given may be any."""
+    """The actions that are denied: those that have all given properties."""
 
     operation: str | None = None
     resource_type: str | None = None
@@ -64,10 +63,10 @@ class Denial(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defau
 class Effect(msgspec.Struct, frozen=True, forbid_unknown_fields=True, omit_defaults=True):
     """The effects of a fault, which can be combined.
 
-    `error`: answer with this error (name or code, also an unknown one) without handling the
+    `error`: respond with this error (name or code, also an unknown one) without handling the
     request. `delay_ms`: delay the response. `disconnect`: close the connection `before` the request
     is handled, or `after`, without its response. `black_hole`: handle the request, never respond.
-    `pause`: handle it, answer when the fault is released. `throttle_time_ms`: the value in the
+    `pause`: handle it, respond when the fault is released. `throttle_time_ms`: the value in the
     response. `truncate`: send this number of bytes of the response, then close the connection.
     `corrupt`: flip bits of the response's body. `correlation_id`, `size`: other values in the
     response. `tagged_bytes`: add an unknown tagged field of this size (flexible versions). `set`:
@@ -125,7 +124,7 @@ def parse_api_name(name: str | None) -> ApiKey | None:
     """Return the API with this name, in any case. Raise FaultError if it is unknown."""
     if name is None:
         return None
-    key = _API_NAMES.get(name.lower())
+    key = api_key_by_name(name)
     if key is None:
         raise FaultError(f"unknown API `{name}`; expected a name such as Produce")
     return key
@@ -172,7 +171,7 @@ def denied_action_predicate(spec: FaultSpec) -> Callable[[Action], bool] | None:
 
 
 def parse_fault_acls(rules: list[dict[str, Any]] | None) -> list[Acl]:
-    """Parse ACLs as in an ACL file; FaultError names the invalid one."""
+    """Parse ACLs as in an ACL file. Raise FaultError if one is invalid."""
     from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects  # noqa: PLC0415 - faults are rare
 
     try:

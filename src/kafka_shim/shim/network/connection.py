@@ -217,7 +217,7 @@ class Connection(asyncio.BufferedProtocol):
             if self._large.is_begun or self._splitter.failure is not None:
                 self._on_requests_drained()
             if self._dispatcher.recorder is not None:
-                self._dispatcher.recorder.convert_pending_events()
+                self._dispatcher.recorder.convert_events_and_flush_full_block()
 
     def _schedule_handling(self) -> None:
         """Continue after the time slices of all other connections."""

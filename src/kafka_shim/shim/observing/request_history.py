@@ -6,7 +6,7 @@ their totals.
 
 from collections import Counter, deque
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -171,6 +171,24 @@ class HistoryEntry:
         return message_json(message, version)
 
 
+class ResponseCountKey(NamedTuple):
+    """What responses are counted by; an error code of 0 is a response without errors."""
+
+    api: str
+    version: int
+    error_code: int
+
+
+class DecisionCountKey(NamedTuple):
+    """What decisions are counted by."""
+
+    operation: str
+    resource_type: str
+    allowed: bool
+    reason: str
+    api: str
+
+
 class History:
     """The last requests, oldest first, and totals since the start."""
 
@@ -189,18 +207,24 @@ class History:
         return iter(list(self._entries))
 
     @property
-    def response_counts(self) -> Counter[tuple[str, int, int]]:
-        """Return the number of responses by API, version and error code (0: no error)."""
-        found = self._response_totals.items()
-        return Counter({(api.wire_name, version, code): n for (api, version, code), n in found})
-
-    @property
-    def decision_counts(self) -> Counter[tuple[str, str, bool, str, str]]:
-        """Return the number of decisions by operation, type, result, kind of rule and API."""
+    def response_counts(self) -> Counter["ResponseCountKey"]:
+        """Return the number of responses of each kind since the start."""
         return Counter(
             {
-                (what.name, kind.name, allowed, because.name.lower(), api.wire_name): count
-                for (what, kind, allowed, because, api), count in self._decision_totals.items()
+                ResponseCountKey(api.wire_name, version, code): count
+                for (api, version, code), count in self._response_totals.items()
+            }
+        )
+
+    @property
+    def decision_counts(self) -> Counter["DecisionCountKey"]:
+        """Return the number of decisions of each kind since the start."""
+        return Counter(
+            {
+                DecisionCountKey(
+                    operation.name, kind.name, allowed, reason.name.lower(), api.wire_name
+                ): count
+                for (operation, kind, allowed, reason, api), count in self._decision_totals.items()
             }
         )
 
@@ -245,14 +269,16 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.reason, api
             ] += 1
 
-    def set_response(self, entry: HistoryEntry, response: msgspec.Struct, now_us: int) -> None:
-        """Add the error codes of a response, and its time."""
+    def set_errors_from_response(
+        self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
+    ) -> None:
+        """Set the error codes that the response contains, and its time."""
         self.set_response_errors(entry, tuple(nonzero_error_codes(response, entry.version)), now_us)
 
     def set_response_errors(
         self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int
     ) -> None:
-        """Add the error codes of a response, and its time."""
+        """Set the error codes of a response, and its time; count it."""
         entry.errors = errors
         entry.responded_us = now_us
         for code in errors or (0,):

@@ -44,6 +44,8 @@ connections: a trace has each number once."""
 
 _ENTRY_BYTES = 32  # roughly what an entry takes besides its frame
 
+BlockRow: TypeAlias = tuple[object, int]
+"""The connections of the block, as its identity, and the index of a connection in them."""
 RequestOutcome: TypeAlias = tuple[
     int, int, RequestHeader, int, Sequence[AccessRecord], int, bytes | None
 ]
@@ -102,7 +104,7 @@ class TraceRecorder:
         """Keep a request for later conversion; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._connection_row(session)
+            row = self._ensure_row_in_block(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._arrived_us = now_us = self._now_us()
@@ -126,14 +128,14 @@ class TraceRecorder:
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._connection_row(session)
+            row = self._ensure_row_in_block(session)
         now_us = self._now_us()
         self._pending_events.append(
             (row[1], sequence, header, self._arrived_us, decided, now_us, frame)
         )
 
-    def convert_pending_events(self) -> None:
-        """Process recorded events; to be called after responses were sent."""
+    def convert_events_and_flush_full_block(self) -> None:
+        """Convert recorded events and write a full block; called after responses were sent."""
         if self._pending_events:
             self._convert_pending_events()
         if self._bytes >= BLOCK_BYTES:
@@ -153,7 +155,7 @@ class TraceRecorder:
         append = self._entries.append
         for record in decided:
             action, decision = record.action, record.decision
-            rule = self._rules.get(id(decision)) or self._cached_decision_rule(decision)
+            rule = self._rules.get(id(decision)) or self._cache_decision_rule(decision)
             append(
                 Access(
                     number,
@@ -180,8 +182,8 @@ class TraceRecorder:
 
     def record_close(self, session: Session, reason: str) -> None:
         """Record the end of a connection."""
-        self.convert_pending_events()
-        row = self._connection_row(session)
+        self.convert_events_and_flush_full_block()
+        row = self._ensure_row_in_block(session)
         self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
@@ -206,17 +208,17 @@ class TraceRecorder:
         try:
             self._segments.close()
         except OSError as error:
-            self._stop_after_write_error(error)
+            self._raise_or_end_recording(error)
 
     def _write_block(self) -> None:
         try:
             self._segments.write_block_and_rotate(BlockBody(self._connections, self._entries))
         except OSError as error:
-            self._stop_after_write_error(error)
+            self._raise_or_end_recording(error)
         else:
             self.entries_written += len(self._entries)
 
-    def _stop_after_write_error(self, error: OSError) -> None:
+    def _raise_or_end_recording(self, error: OSError) -> None:
         if self.failure is not None:
             return
         self.failure = error
@@ -225,8 +227,8 @@ class TraceRecorder:
         path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
-    def _connection_row(self, session: Session) -> tuple[object, int]:
-        """Return the block's row of this connection; a block begins with connections."""
+    def _ensure_row_in_block(self, session: Session) -> BlockRow:
+        """Return the connection's row in this block, added if it is new; arm the flush timer."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)
         row = session.trace_row
@@ -235,9 +237,9 @@ class TraceRecorder:
             self._connections.append(self._connection_entry(session, row[1]))
         return row
 
-    def _cached_decision_rule(self, decision: Decision) -> tuple[Decision, str]:
-        known = self._rules[id(decision)] = (decision, format_decision_rule(decision))
-        return known
+    def _cache_decision_rule(self, decision: Decision) -> tuple[Decision, str]:
+        cached = self._rules[id(decision)] = (decision, format_decision_rule(decision))
+        return cached
 
     def _connection_entry(self, session: Session, number: int) -> Connection:
         return Connection(

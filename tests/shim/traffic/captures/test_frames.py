@@ -31,7 +31,7 @@ def test_a_gap_costs_only_the_frames_that_it_touches(start: int, length: int) ->
     end = min(start + length, len(TEXT))
     reader = FrameReader(looks_like_request)
     found = list(reader.feed(TEXT[:start]))
-    reader.lose(end - start)
+    reader.note_lost_bytes(end - start)
     starts = [0, *ENDS]
     bounds = [end, *(place for place in starts if place > end), len(TEXT)]
     for left, right in pairwise(bounds):

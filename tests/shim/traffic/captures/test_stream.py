@@ -53,12 +53,12 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     syn_at = rng.randrange(len(pieces)) if syn_late else 0
     for number, (sequence, data) in enumerate(pieces):
         if number == syn_at:
-            heard.stream.begin(first)
+            heard.stream.on_syn(first)
         heard.stream.add(sequence, data)
-    heard.stream.begin(first)  # a repeated SYN
+    heard.stream.on_syn(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
-    assert not heard.stream.has_undelivered_bytes
+    assert not heard.stream.is_missing_acknowledged_bytes
     assert heard.stream.retransmitted >= 3
 
 
@@ -75,11 +75,11 @@ def test_a_loss_is_reported_at_its_position(
         there[at : at + len(data)] = b"\1" * len(data)
     rng.shuffle(kept)
     heard = Heard()
-    heard.stream.begin(first)
+    heard.stream.on_syn(first)
     for sequence, data in kept:
         heard.stream.add(sequence, data)
     heard.stream.acknowledge((first + 1 + len(text)) % CIRCLE)
-    assert heard.stream.has_undelivered_bytes is (0 in there)
+    assert heard.stream.is_missing_acknowledged_bytes is (0 in there)
     heard.stream.skip_all_holes()
     found = bytearray()
     for part in heard.parts:
@@ -88,31 +88,31 @@ def test_a_loss_is_reported_at_its_position(
         byte if is_there else ord("?") for byte, is_there in zip(text, there, strict=True)
     )
     assert heard.stream.lost_bytes == there.count(0)
-    assert not heard.stream.has_undelivered_bytes
+    assert not heard.stream.is_missing_acknowledged_bytes
 
 
 def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
     heard = Heard()
     for sequence, data in ((1000, b"late"), (990, b"early")):
-        heard.stream.note(sequence)
+        heard.stream.note_lowest_before_start(sequence)
         heard.stream.add(sequence, data)
-    assert heard.stream.has_undelivered_bytes
+    assert heard.stream.is_missing_acknowledged_bytes
     heard.stream.skip_all_holes()
     assert heard.parts == [None, b"early", 5, b"late"]
 
 
 def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard = Heard()
-    heard.stream.begin(10)
+    heard.stream.on_syn(10)
     heard.stream.add(11, b"x")
-    heard.stream.end(12)
+    heard.stream.on_fin(12)
     heard.stream.acknowledge(13)
-    assert not heard.stream.has_undelivered_bytes
+    assert not heard.stream.is_missing_acknowledged_bytes
 
 
 def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.shim.traffic.captures.tcp_stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
-    heard.stream.begin(0)
+    heard.stream.on_syn(0)
     heard.stream.add(11, b"x" * 101)
     assert heard.parts == [10, b"x" * 101]

@@ -33,7 +33,7 @@ LAYOUTS = sorted({path.stem for path in RECORDED.iterdir()} - {"zone-name", *UNR
 def imported(text: str, folder: Path, zone: str = "") -> tuple[ImportReport, list[Access]]:
     """Import a log that is one text; return the report and the accesses."""
     with closing(AuthorizerLogImport(folder, ZoneInfo(zone) if zone else None)) as importing:
-        importing.read(io.StringIO(text), "log")
+        importing.import_lines(io.StringIO(text), "log")
     blocks = [block for block in read_trace(folder) if not isinstance(block, Damage)]
     entries = [entry for block in blocks for entry in block.body.entries]
     assert all(isinstance(entry, Access) for entry in entries)

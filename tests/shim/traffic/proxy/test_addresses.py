@@ -30,7 +30,7 @@ from kafka_shim.protocol.messages.share_fetch_response import (
 )
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     advertised_brokers,
-    is_reachable,
+    is_valid_address,
     replace_broker_addresses,
     response_contains_broker_addresses,
 )
@@ -122,4 +122,4 @@ def test_all_apis_with_addresses_of_brokers_are_rewritten() -> None:
     ],
 )
 def test_only_valid_addresses_get_a_listener(host: str, port: int, expected: bool) -> None:
-    assert is_reachable(host, port) is expected
+    assert is_valid_address(host, port) is expected

@@ -115,7 +115,7 @@ def test_two_equal_pairs_of_responses_are_decoded_once_unless_ids_changed(
     ):
         read.clear()
         assert played(mapping, host, port, cluster_id) == []
-        assert (len(read), mapping.advertised_address(event)) == (reads, (host, port))
+        assert (len(read), mapping.target_address_advertised_for(event)) == (reads, (host, port))
 
 
 def acls(*resources: tuple[int, int, list[tuple[str, str, int]]]) -> DescribeAclsResponse:

@@ -15,7 +15,7 @@ from kafka_shim.shim.traffic.replay.events import (
     Recording,
     RecordingSummary,
     TraceEvents,
-    read_recording,
+    load_recording,
 )
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import OffsetMapping
 from kafka_shim.shim.traffic.replay.replayer import Replayer
@@ -70,7 +70,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
 
 def test_events_of_several_writers_are_merged_by_time(tmp_path: Path) -> None:
     folder = made(tmp_path, writers=2)
-    assert list(TraceEvents(folder)) == read_recording(folder).events
+    assert list(TraceEvents(folder)) == load_recording(folder).events
 
 
 def test_offsets_with_a_constant_distance_take_no_memory() -> None:
@@ -92,7 +92,7 @@ def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.Monkey
     for number in range(10):
         place = report.RequestId(1, number, "Fetch", 12, "User:a")
         found.add_differences(place, [Difference("error_code", 0, 29)])
-        found.add_missed_request(place, "gone")
+        found.add_unreplayable_request(place, "gone")
     row = found.as_json_fields()
     assert [kind["count"] for kind in row["differences"]] == [10]
     assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)

@@ -22,7 +22,7 @@ from kafka_shim.protocol.response_frames import write_response_frame
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.shim.traffic.replay.error_codes import (
     REBALANCE_IN_PROGRESS,
-    is_response_from_before_rebalance,
+    target_responded_before_rebalance,
 )
 from kafka_shim.shim.traffic.replay.events import Event, Recording
 from kafka_shim.shim.traffic.replay.replayer import Replayer
@@ -92,7 +92,7 @@ def test_requests_that_overtook_a_join_are_recognized(
 ) -> None:
     entry = Response(0, 0, 0, *api, responded(api, recorded))
     frame = responded(api, actual)
-    assert is_response_from_before_rebalance(request_frame, entry, frame, on_the_way) is is_so
+    assert target_responded_before_rebalance(request_frame, entry, frame, on_the_way) is is_so
 
 
 def recording() -> Recording:

@@ -89,6 +89,6 @@ def test_an_ambiguous_denial_is_marked(tmp_path: Path, capsys: pytest.CaptureFix
     assert main(["trace", "grep", str(tmp_path / PROXY), "--denied", "--lines"]) == 0
     lines = capsys.readouterr().out.splitlines()
     (line,) = (line for line in lines if "denied DESCRIBE TOPIC:seen-only" in line)
-    assert line.endswith("by the answer, unless CREATE was denied")
+    assert line.endswith("by the response, unless CREATE was denied")
     (line, *_) = (line for line in lines if "denied WRITE TOPIC:payments" in line)
-    assert line.endswith("by the answer")
+    assert line.endswith("by the response")

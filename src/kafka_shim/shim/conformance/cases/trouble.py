@@ -9,6 +9,8 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.codec.catalogue import api_key
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
@@ -26,7 +28,6 @@ from kafka_shim.shim.conformance.error_scenarios import (
 from kafka_shim.shim.conformance.error_versions import (
     SINCE,
     InjectedErrorFaults,
-    api_key_by_name,
     inject_versioned_error,
 )
 
@@ -45,7 +46,7 @@ async def _response_during_fault(row: ErrorScenario, context: CaseContext, **act
         )
     response = await context.run_command(row.command, **row.fields)
     if not injected_errors.codes():
-        if (row.api, row.error) in SINCE and context.client_requests(api_key_by_name(row.api)):
+        if (row.api, row.error) in SINCE and context.client_requests(ApiKey(api_key(row.api))):
             raise UnsupportedByDriverError(f"{row.api} v{SINCE[row.api, row.error][0]}")
         raise UnmetExpectationError(f"a {row.api} request", "the client sent none")
     return response if row.item is None else response.item_response(row.item)

@@ -19,7 +19,7 @@ from kafka_shim.shim.conformance.scorecard.encoding import ENCODING
 from kafka_shim.shim.conformance.scorecard.exchanges import exchanges_of_recording
 from kafka_shim.shim.conformance.scorecard.permissions import PERMISSIONS
 from kafka_shim.shim.conformance.scorecard.records import RECORDS
-from kafka_shim.shim.traffic.replay.events import read_recording
+from kafka_shim.shim.traffic.replay.events import load_recording
 
 CATALOGUE: tuple[Behaviour, ...] = (*ENCODING, *PERMISSIONS, *RECORDS)
 
@@ -51,7 +51,7 @@ class Scorecard(msgspec.Struct, frozen=True):
 def evaluate_trace(trace: Path, progress: Callable[[int], None] = lambda _: None) -> Scorecard:
     """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
     decisions = Decisions()
-    exchanges = exchanges_of_recording(read_recording(trace, progress, decisions.count_block))
+    exchanges = exchanges_of_recording(load_recording(trace, progress, decisions.count_block))
     return Scorecard(
         [evaluate_behaviour(behaviour, exchanges, decisions) for behaviour in CATALOGUE], decisions
     )

@@ -47,14 +47,14 @@ class _Flow:
         # connections between the same ports must stay distinguishable
         self._sequences = [number * 7_919_000 % CIRCLE, number * 104_729_000 % CIRCLE]
 
-    def begin(self) -> Iterator[bytes]:
+    def handshake_packets(self) -> Iterator[bytes]:
         yield self._ip_packet(0, TH_SYN)
         self._advance_sequence(0, 1)
         yield self._ip_packet(1, TH_SYN | TH_ACK)
         self._advance_sequence(1, 1)
         yield self._ip_packet(0, TH_ACK)
 
-    def frame(self, sender: int, frame: bytes) -> Iterator[bytes]:
+    def frame_packets(self, sender: int, frame: bytes) -> Iterator[bytes]:
         """Yield the packets of a frame with its size, from the client (0) or the broker (1)."""
         data = len(frame).to_bytes(4, "big") + frame
         for at in range(0, len(data), SEGMENT_BYTES_MAX):
@@ -62,7 +62,7 @@ class _Flow:
             yield self._ip_packet(sender, TH_ACK | TH_PUSH, part)
             self._advance_sequence(sender, len(part))
 
-    def end(self) -> Iterator[bytes]:
+    def closing_packets(self) -> Iterator[bytes]:
         for sender in (0, 1):
             yield self._ip_packet(sender, TH_FIN | TH_ACK)
             self._advance_sequence(sender, 1)
@@ -126,11 +126,11 @@ def _packets_of_entry(
 ) -> Iterator[bytes]:
     if key not in flows:
         flows[key] = _Flow(*_client_and_server_address(connection, len(flows) + 1), len(flows) + 1)
-        yield from flows[key].begin()
+        yield from flows[key].handshake_packets()
     if isinstance(entry, ConnectionClosed):
-        yield from flows[key].end()
+        yield from flows[key].closing_packets()
     else:
-        yield from flows[key].frame(0 if isinstance(entry, Request) else 1, entry.frame)
+        yield from flows[key].frame_packets(0 if isinstance(entry, Request) else 1, entry.frame)
 
 
 def _client_and_server_address(connection: Connection, number: int) -> tuple[Address, Address]:

@@ -109,19 +109,19 @@ def _packets_of_pcapng(file: BinaryIO) -> Iterator[Packet]:
 
 
 def _parse_interface(order: str, body: bytes) -> _Interface:
-    found = _Interface(Struct(f"{order}H").unpack_from(body)[0])
+    interface = _Interface(Struct(f"{order}H").unpack_from(body)[0])
     at = 8
     while at + 4 <= len(body) - 4:
         code, length = Struct(f"{order}HH").unpack_from(body, at)
         value = body[at + 4 : at + 4 + length]
         if code == _OPTION_RESOLUTION and value:  # the top bit means powers of two, not of ten
-            found.ticks_per_second = (2 if value[0] & 0x80 else 10) ** (value[0] & 0x7F)
+            interface.ticks_per_second = (2 if value[0] & 0x80 else 10) ** (value[0] & 0x7F)
         elif code == _OPTION_OFFSET and length == 8:
-            (found.offset_s,) = Struct(f"{order}q").unpack(value)
+            (interface.offset_s,) = Struct(f"{order}q").unpack(value)
         elif code == 0:
             break
         at += 4 + (length + 3) // 4 * 4
-    return found
+    return interface
 
 
 def _parse_packet_block(

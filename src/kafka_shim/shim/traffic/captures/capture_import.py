@@ -47,7 +47,7 @@ class CaptureReport(msgspec.Struct):
 
 
 class _CaptureClock:
-    """A clock with the packets' times; it has no timers."""
+    """A clock that shows the time of the current packet; it has no timers."""
 
     def __init__(self) -> None:
         self.us = 0
@@ -88,7 +88,9 @@ class _ClientConnection:
         listener = ListenerConfig(name, SecurityProtocol.PLAINTEXT, *server)
         session = Session(listener, -1, java_ip_text(client[0]), client[1])
         session.number = number
-        self.connection = CapturedConnection(client, server, self._request, self._response)
+        self.connection = CapturedConnection(
+            client, server, self._on_request_frame, self._on_response_frame
+        )
         self._observed = ObservedConnection(session, recorder)
         self._report = report
         self._is_kafka = is_known_kafka_port
@@ -98,9 +100,9 @@ class _ClientConnection:
         self.connection.add_segment(segment)
         if self._is_kafka and not self._is_closed and self.connection.is_over:
             self._is_closed = True
-            self._observed.closed()
+            self._observed.record_close()
 
-    def end(self) -> None:
+    def finish_and_report(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.finish()
         problems = self.connection.problems()
@@ -111,21 +113,21 @@ class _ClientConnection:
         port = self.connection.server[1]
         if port not in self._report.ports:
             self._report.ports.append(port)
-        if problems.any:
+        if problems.has_problems:
             self._report.troubles.append(problems)
 
-    def _request(self, frame: bytes) -> None:
+    def _on_request_frame(self, frame: bytes) -> None:
         if not self._is_kafka and not self._is_other_protocol:
             self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
             self._is_other_protocol = not self._is_kafka
         if self._is_kafka:
             self._report.requests += 1
-            self._observed.request(frame)
+            self._observed.observe_request(frame)
 
-    def _response(self, frame: bytes) -> None:
+    def _on_response_frame(self, frame: bytes) -> None:
         if self._is_kafka:
             self._report.responses += 1
-            self._report.responses_without_request += self._observed.response(frame) is None
+            self._report.responses_without_request += self._observed.observe_response(frame) is None
 
 
 class _CaptureImport:
@@ -156,7 +158,7 @@ class _CaptureImport:
         key = frozenset({segment.source, segment.target})
         client = self._clients.get(key)
         if client is not None and client.connection.begins_new_connection(segment):
-            client.end()
+            client.finish_and_report()
             del self._clients[key]
             client = None
         if client is None:
@@ -197,9 +199,9 @@ class _CaptureImport:
         ends = (segment.source, segment.target)
         return ends if is_client else ends[::-1]
 
-    def finish(self) -> CaptureReport:
+    def finish_all_connections(self) -> CaptureReport:
         for client in self._clients.values():
-            client.end()
+            client.finish_and_report()
         for waiting_segments in self._segments_of_undecided_connections.values():
             for _ in waiting_segments:
                 self.report.count_skipped("segments of connections that began before the capture")
@@ -235,5 +237,5 @@ def import_capture(
             raise
         report.damage = str(error)
     finally:
-        importing.finish()
+        importing.finish_all_connections()
     return report

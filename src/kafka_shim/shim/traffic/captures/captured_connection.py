@@ -15,8 +15,8 @@ PATIENCE_US = 1_000_000
 HELD_MAX = 1_000
 """So many segments are held back for one that is missing."""
 
-_ANSWERS_AWAITED_MAX = 10_000
-"""Requests whose ids are kept to recognise answers by; Produce without acks never gets any."""
+_AWAITED_RESPONSES_MAX = 10_000
+"""Requests whose ids are kept to recognise responses; Produce without acks never gets any."""
 
 _TLS_HANDSHAKE = b"\x16\x03"
 
@@ -35,13 +35,13 @@ class CaptureProblems(msgspec.Struct):
     is_tls: bool = False
 
     @property
-    def any(self) -> bool:
-        """Whether there were any problems."""
+    def has_problems(self) -> bool:
+        """Return whether there were any problems."""
         return any(msgspec.structs.astuple(self)[2:])
 
 
 class CapturedConnection:
-    """Both directions of a connection; `request` and `answer` are called with whole frames.
+    """Both directions of a connection; `on_request` and `on_response` get whole frames.
 
     Bytes that an end sent after it had received others are kept until those are complete, so that
     responses never precede their requests, whatever the order of packets in the capture.
@@ -51,28 +51,28 @@ class CapturedConnection:
         self,
         client: Address,
         server: Address,
-        request: Callable[[bytes], None],
-        response: Callable[[bytes], None],
+        on_request: Callable[[bytes], None],
+        on_response: Callable[[bytes], None],
     ) -> None:
         self.client, self.server = client, server
-        self._request, self._response = request, response
-        self._awaited_correlation_ids: deque[bytes] = deque(maxlen=_ANSWERS_AWAITED_MAX)
+        self._on_request, self._on_response = on_request, on_response
+        self._awaited_correlation_ids: deque[bytes] = deque(maxlen=_AWAITED_RESPONSES_MAX)
         self._has_syn = self._is_tls = self._is_reset = False
         self._now_us = 0
         self._client_frames = FrameReader(looks_like_request)
         self._server_frames = FrameReader(self._looks_like_response)
-        self._client_stream = Stream(self._on_client_bytes, self._client_frames.lose)
-        self._server_stream = Stream(self._on_server_bytes, self._server_frames.lose)
+        self._client_stream = Stream(self._on_client_bytes, self._client_frames.note_lost_bytes)
+        self._server_stream = Stream(self._on_server_bytes, self._server_frames.note_lost_bytes)
         self._held_segments: deque[Segment] = deque()
         self._missing_bytes_since_us: int | None = None
 
     @property
     def is_over(self) -> bool:
-        """Whether both ends have finished, or one has reset, and no bytes are missing."""
+        """Return whether both ends have finished, or one has reset, and no bytes are missing."""
         if (
             self._held_segments
-            or self._client_stream.has_undelivered_bytes
-            or self._server_stream.has_undelivered_bytes
+            or self._client_stream.is_missing_acknowledged_bytes
+            or self._server_stream.is_missing_acknowledged_bytes
         ):
             return False
         return self._is_reset or (self._client_stream.is_at_end and self._server_stream.is_at_end)
@@ -80,7 +80,7 @@ class CapturedConnection:
     def begins_new_connection(self, segment: Segment) -> bool:
         """Return whether a SYN from the client begins a new connection between the same ports."""
         is_first = segment.is_syn and segment.source == self.client
-        return is_first and not self._client_stream.can_be_syn_of_stream(segment.sequence)
+        return is_first and not self._client_stream.can_be_own_syn(segment.sequence)
 
     def add_segment(self, segment: Segment) -> None:
         """Process a segment of either direction."""
@@ -89,10 +89,10 @@ class CapturedConnection:
         self._is_reset |= segment.is_reset
         if segment.is_syn:
             self._has_syn |= sender_stream is self._client_stream
-            sender_stream.begin(segment.sequence)
-        sender_stream.note(segment.sequence)
+            sender_stream.on_syn(segment.sequence)
+        sender_stream.note_lowest_before_start(segment.sequence)
         if segment.is_fin:
-            sender_stream.end((segment.first + len(segment.data)) % CIRCLE)
+            sender_stream.on_fin((segment.first_data_sequence + len(segment.data)) % CIRCLE)
         if segment.acknowledged is not None:
             receiver_stream.acknowledge(segment.acknowledged)
         if segment.data:
@@ -139,9 +139,8 @@ class CapturedConnection:
             for _ in range(count_before):
                 segment = self._held_segments.popleft()
                 receiver_stream = self._sender_and_receiver_stream(segment)[1]
-                if (
-                    segment.acknowledged is not None
-                    and receiver_stream.has_undelivered_bytes_before(segment.acknowledged)
+                if segment.acknowledged is not None and receiver_stream.is_missing_bytes_before(
+                    segment.acknowledged
                 ):
                     self._held_segments.append(segment)
                 else:
@@ -150,7 +149,8 @@ class CapturedConnection:
     def _expire_gaps(self) -> None:
         """Skip bytes that can no longer arrive."""
         if not (
-            self._client_stream.has_undelivered_bytes or self._server_stream.has_undelivered_bytes
+            self._client_stream.is_missing_acknowledged_bytes
+            or self._server_stream.is_missing_acknowledged_bytes
         ):
             self._missing_bytes_since_us = None
         elif self._missing_bytes_since_us is None:
@@ -164,7 +164,7 @@ class CapturedConnection:
                 *(
                     stream
                     for stream in (self._client_stream, self._server_stream)
-                    if stream.has_undelivered_bytes
+                    if stream.is_missing_acknowledged_bytes
                 )
             )
 
@@ -182,13 +182,13 @@ class CapturedConnection:
 
     def _skip_next_hole(self, stream: Stream) -> bool:
         return stream.skip_next_hole(
-            (segment.first, len(segment.data))
+            (segment.first_data_sequence, len(segment.data))
             for segment in self._held_segments
             if self._sender_and_receiver_stream(segment)[0] is stream
         )
 
     def _deliver_segment(self, segment: Segment) -> None:
-        self._sender_and_receiver_stream(segment)[0].add(segment.first, segment.data)
+        self._sender_and_receiver_stream(segment)[0].add(segment.first_data_sequence, segment.data)
 
     def _on_client_bytes(self, data: bytes) -> None:
         if (
@@ -199,11 +199,11 @@ class CapturedConnection:
             self._is_tls = True
         for frame in self._client_frames.feed(data):
             self._awaited_correlation_ids.append(frame[4:8])
-            self._request(frame)
+            self._on_request(frame)
 
     def _on_server_bytes(self, data: bytes) -> None:
         for frame in self._server_frames.feed(data):
-            self._response(frame)
+            self._on_response(frame)
 
     def _looks_like_response(self, data: bytes) -> bool:
         return data[4:8] in self._awaited_correlation_ids

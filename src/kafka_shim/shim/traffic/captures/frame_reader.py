@@ -73,12 +73,12 @@ def _is_newer_api_versions_request(api_key: int, version: int) -> bool:
 class FrameReader:
     """Cuts frames, without their sizes; `skipped_bytes` counts bytes of incomplete frames.
 
-    If a hole hides where the next frame begins, bytes are skipped until `is_start` returns True for
-    the beginning of a segment.
+    If a hole hides where the next frame begins, bytes are skipped until `is_frame_start` is True
+    for the beginning of a segment.
     """
 
-    def __init__(self, can_be_syn_of_stream: Callable[[bytes], bool]) -> None:
-        self._is_start = can_be_syn_of_stream
+    def __init__(self, is_frame_start: Callable[[bytes], bool]) -> None:
+        self._is_frame_start = is_frame_start
         self._in_step = True
         self._pending = bytearray()
         self._skip = 0  # remaining bytes of a frame with a hole
@@ -93,21 +93,19 @@ class FrameReader:
             self.skipped_bytes += passed
             data = data[passed:]
         if not self._in_step:
-            self._in_step = self._is_start(data)
+            self._in_step = self._is_frame_start(data)
             if not self._in_step:
                 self.skipped_bytes += len(data)
                 return
         self._pending += data
-        yield from self._complete_frames()
+        yield from self._take_complete_frames()
 
-    def lose(self, count: int | None) -> None:
-        """Record that `count` bytes are missing after the last fed ones;
-        None: an unknown number.
-        """
+    def note_lost_bytes(self, count: int | None) -> None:
+        """Record that `count` bytes (None: unknown) are missing after the last fed ones."""
         if count is None or not self._in_step:
             self._in_step = False
             return
-        size = self._incomplete_frame_bytes()
+        size = self._first_frame_size_or_none()
         left = self._skip or (0 if size is None else size - len(self._pending))
         self.broken_frames += not self._skip
         self.skipped_bytes += len(self._pending)
@@ -115,14 +113,14 @@ class FrameReader:
         self._skip = max(0, left - count)
         self._in_step = left >= count
 
-    def _incomplete_frame_bytes(self) -> int | None:
-        """Return the length of the incomplete frame with its size; None if unknown."""
+    def _first_frame_size_or_none(self) -> int | None:
+        """Return the length of the first pending frame with its size; None if unknown."""
         if len(self._pending) < _SIZE.size:
             return None
         return _SIZE.size + int(_SIZE.unpack_from(self._pending)[0])
 
-    def _complete_frames(self) -> Iterator[bytes]:
-        while (size := self._incomplete_frame_bytes()) is not None:
+    def _take_complete_frames(self) -> Iterator[bytes]:
+        while (size := self._first_frame_size_or_none()) is not None:
             if not _SIZE.size < size <= FRAME_BYTES_MAX:
                 self.skipped_bytes += len(self._pending)
                 self._pending.clear()

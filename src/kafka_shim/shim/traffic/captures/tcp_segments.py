@@ -25,7 +25,7 @@ CIRCLE = 1 << 32
 
 
 class Segment(msgspec.Struct, frozen=True, gc=False):
-    """A TCP segment; `acked` is the acknowledged sequence number, or None."""
+    """A TCP segment; `acknowledged` is a sequence number, or None."""
 
     time_us: int
     source: Address
@@ -38,8 +38,8 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
     is_reset: bool = False
 
     @property
-    def first(self) -> int:
-        """The sequence number of the first data byte; a SYN uses one of its own."""
+    def first_data_sequence(self) -> int:
+        """Return the sequence number of the first data byte; a SYN uses one of its own."""
         return (self.sequence + self.is_syn) % CIRCLE
 
 
@@ -68,16 +68,16 @@ def tcp_segment_or_reason(packet: Packet) -> Segment | str:
     if link is None:
         return f"link type {packet.link_type} is not known"
     try:
-        found = link(packet.data)
-        while not isinstance(found, IP | IP6):
-            found = found.data
+        ip_packet = link(packet.data)
+        while not isinstance(ip_packet, IP | IP6):
+            ip_packet = ip_packet.data
     except (dpkt.Error, AttributeError, IndexError):
         return "not IP"
-    if isinstance(found, IP) and (found.mf or found.offset):
+    if isinstance(ip_packet, IP) and (ip_packet.mf or ip_packet.offset):
         return "IP fragment"
-    if not isinstance(found.data, TCP):
+    if not isinstance(ip_packet.data, TCP):
         return "not TCP"
-    return _segment_from_ip_packet(packet.time_us, found)
+    return _segment_from_ip_packet(packet.time_us, ip_packet)
 
 
 def _segment_from_ip_packet(time_us: int, packet: Any) -> Segment:

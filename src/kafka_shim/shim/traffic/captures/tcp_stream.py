@@ -15,8 +15,8 @@ WAITING_BYTES_MAX = 64 * 1024 * 1024
 class Stream:
     """Delivers bytes in the sender's order, segment by segment, and reports holes between them.
 
-    `deliver` is called with bytes, `lose` with the size of a hole, or None if it is unknown because
-    the beginning of the connection was not captured.
+    `deliver` is called with bytes, `on_hole` with the size of a hole, or None if it is unknown
+    because the beginning of the connection was not captured.
     """
 
     def __init__(
@@ -37,24 +37,24 @@ class Stream:
         self.lost_bytes = 0
 
     @property
-    def has_undelivered_bytes(self) -> bool:
-        """Whether the receiver has bytes that were captured late or not at all."""
+    def is_missing_acknowledged_bytes(self) -> bool:
+        """Return whether the receiver has bytes that were captured late or not at all."""
         return not self._has_start or self._acked > self._next
 
     @property
     def is_at_end(self) -> bool:
-        """Whether everything up to the sender's FIN was delivered."""
+        """Return whether everything up to the sender's FIN was delivered."""
         return self._has_start and self._end is not None and self._next >= self._end
 
-    def has_undelivered_bytes_before(self, sequence: int) -> bool:
+    def is_missing_bytes_before(self, sequence: int) -> bool:
         """Return whether bytes before this sequence number were not delivered yet."""
-        return not self._has_start or self._acknowledged_position(sequence) > self._next
+        return not self._has_start or self._position_capped_at_end(sequence) > self._next
 
-    def can_be_syn_of_stream(self, sequence: int) -> bool:
+    def can_be_own_syn(self, sequence: int) -> bool:
         """Return whether a SYN with this number can be the one of this connection."""
         return not self._has_start or (sequence + 1) % CIRCLE == self._base
 
-    def begin(self, sequence: int) -> None:
+    def on_syn(self, sequence: int) -> None:
         """Process a SYN; it may be repeated."""
         if self._has_start:
             return
@@ -70,15 +70,15 @@ class Stream:
         heapq.heapify(self._undelivered_segments)
         self._deliver_contiguous_bytes()
 
-    def note(self, sequence: int) -> None:
-        """Set the sender's sequence number, as any of its segments contains it."""
+    def note_lowest_before_start(self, sequence: int) -> None:
+        """Note a sequence number of the sender; while no SYN is known, the lowest is its start."""
         if not self._has_start:
-            at = self._position_or_start(sequence)
+            at = self._position_setting_base(sequence)
             self._lowest = at if self._lowest is None else min(at, self._lowest)
 
     def add(self, sequence: int, data: bytes) -> None:
         """Process a segment of the sender."""
-        at = self._position_or_start(sequence)
+        at = self._position_setting_base(sequence)
         if self._has_start and at + len(data) <= self._next:
             self.retransmitted += 1
             return
@@ -91,14 +91,14 @@ class Stream:
         if self._undelivered_bytes > WAITING_BYTES_MAX:
             self.skip_all_holes()
 
-    def end(self, sequence: int) -> None:
+    def on_fin(self, sequence: int) -> None:
         """Process the sender's FIN."""
-        self._end = self._position_or_start(sequence)
+        self._end = self._position_setting_base(sequence)
         self._acked = min(self._acked, self._end)
 
     def acknowledge(self, sequence: int) -> None:
         """Process the receiver's acknowledgement of everything before this number."""
-        self._acked = max(self._acked, self._acknowledged_position(sequence))
+        self._acked = max(self._acked, self._position_capped_at_end(sequence))
 
     def skip_all_holes(self) -> None:
         """Stop waiting for missing bytes: deliver the rest and report the holes."""
@@ -109,7 +109,7 @@ class Stream:
         """Skip one hole, up to the next captured or acknowledged byte; return False if there is
         none.
 
-        `held` are sequence numbers and lengths of segments that the caller keeps back.
+        `held_segments` are sequence numbers and lengths of segments that the caller keeps back.
         """
         if not self._has_start:
             self._has_start = True
@@ -118,7 +118,7 @@ class Stream:
             self._deliver_contiguous_bytes()
             return True
         held_positions = [
-            (self._position_or_start(sequence), length) for sequence, length in held_segments
+            (self._position_setting_base(sequence), length) for sequence, length in held_segments
         ]
         starts = [at for at, length in held_positions if at + length > self._next]
         starts += [at for at, _ in self._undelivered_segments[:1]]
@@ -132,12 +132,12 @@ class Stream:
         self._deliver_contiguous_bytes()
         return True
 
-    def _acknowledged_position(self, sequence: int) -> int:
-        """Return an acknowledged position within the stream; a FIN is acknowledged like a byte."""
-        at = self._position_or_start(sequence)
+    def _position_capped_at_end(self, sequence: int) -> int:
+        """Return a position, at most the end; a FIN is acknowledged like a byte after it."""
+        at = self._position_setting_base(sequence)
         return at if self._end is None else min(at, self._end)
 
-    def _position_or_start(self, sequence: int) -> int:
+    def _position_setting_base(self, sequence: int) -> int:
         if self._base is None:
             self._base = sequence
         return self._position(sequence)

@@ -26,8 +26,8 @@ from kafka_shim.authorizer.acl_formats.standard_acl import (
 )
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation, parse_resource_type
+from kafka_shim.protocol.code_names import api_key_by_name
 from kafka_shim.protocol.enums import Operation, ResourceType
-from kafka_shim.shim.traffic.importers.api_names import api_key_by_name
 
 UNKNOWN_API = -1
 
@@ -92,7 +92,7 @@ def may_contain_entry(text: str) -> bool:
 def parse_line(text: str) -> LoggedDecision | None:
     """Return the decision in a line; None if it is no part of an authorizer log.
 
-    Raise DecisionError if it should have a decision but cannot be read.
+    Raise InvalidDecisionError if it should have a decision but cannot be read.
     """
     if not may_contain_entry(text) or _NO_DECISION.search(text) is not None:
         return None
@@ -114,7 +114,7 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
         _parse_operation(match["operation"]),
         _parse_resource_type(match["type"]),
     )
-    check_decision(match["principal"], match["host"], resource_type, match["name"])
+    raise_if_decision_is_invalid(match["principal"], match["host"], resource_type, match["name"])
     api = api_key_by_name(match["request"] or "")
     if api is None and match["request"] is not None:
         raise InvalidDecisionError(f"unknown API `{match['request']}`")
@@ -127,13 +127,15 @@ def _decision_from_match(match: re.Match[str]) -> LoggedDecision:
         match["outcome"] == "Allowed",
         UNKNOWN_API if api is None else api,
         int(match["count"] or 1),
-        _checked_rule_text(match["rule"] or ""),
+        _rule_in_trace_format(match["rule"] or ""),
         bool(match["request"] or match["end"]),
     )
 
 
-def check_decision(principal: str, host: str, resource_type: ResourceType, name: str) -> None:
-    """Raise DecisionError if the principal, the address or the resource's name is not legal."""
+def raise_if_decision_is_invalid(
+    principal: str, host: str, resource_type: ResourceType, name: str
+) -> None:
+    """Raise InvalidDecisionError if the principal, host or resource name is not legal."""
     if _UNPRINTABLE.search(principal) is not None:
         raise InvalidDecisionError(f"invalid principal `{principal}`")
     try:
@@ -163,7 +165,7 @@ def _parse_resource_type(name: str) -> ResourceType:
         raise InvalidDecisionError(f"unknown resource type `{name}`") from None
 
 
-def _checked_rule_text(text: str) -> str:
+def _rule_in_trace_format(text: str) -> str:
     if not text.startswith("MatchingAcl"):
         return text
     try:
@@ -179,7 +181,7 @@ def _checked_rule_text(text: str) -> str:
 def parse_confluent_audit_event(event: dict[str, Any]) -> LoggedDecision | None:
     """Return the decision in an audit event of Confluent's brokers; None if it is no decision.
 
-    Raise DecisionError if it should have a decision but cannot be read, or if a role decided.
+    Raise InvalidDecisionError if it should have one but cannot be read, or if a role decided.
     """
     kind, data = str(event.get("type", "")), event.get("data")
     if not kind.startswith("io.confluent.kafka.server/"):
@@ -213,7 +215,7 @@ def _decision_from_confluent_event(
     )
     resource_type = _parse_resource_type(str(decision["resourceType"]))
     name = str(decision["resourceName"])
-    check_decision(principal, host, resource_type, name)
+    raise_if_decision_is_invalid(principal, host, resource_type, name)
     operation, granted = _parse_operation(str(decision["operation"])), decision["granted"]
     if not isinstance(granted, bool):
         raise InvalidDecisionError(f"invalid `granted`: {granted!r}")

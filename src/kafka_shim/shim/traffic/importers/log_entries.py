@@ -55,21 +55,24 @@ class LogEntry(msgspec.Struct, frozen=True):
 
 
 class LogEntryReader:
-    """Reads the entries of one log. `is_relevant` tells lines that are worth unpacking."""
+    """Reads the entries of one log.
+
+    `is_relevant` returns whether a line is worth unpacking. The time is before `message_start`.
+    """
 
     def __init__(
         self,
-        may_contain_entry: Callable[[str], bool],
+        is_relevant: Callable[[str], bool],
         zone: tzinfo | None = None,
-        text_start: str = "",
+        message_start: str = "",
     ) -> None:
-        self._is_relevant = may_contain_entry
+        self._is_relevant = is_relevant
         self._zone = zone
-        self._text_start = text_start
+        self._message_start = message_start
         self._partial: dict[str, str] = {}
         self.lines = 0
 
-    def read(self, lines: Iterable[str]) -> Iterator[LogEntry]:
+    def relevant_entries(self, lines: Iterable[str]) -> Iterator[LogEntry]:
         """Yield the relevant entries of the lines."""
         for number, text in self._joined_lines(lines):
             if self._is_relevant(text):
@@ -86,11 +89,11 @@ class LogEntryReader:
                     yield first, "".join(parts)
                     parts = []
                 continue
-            end = _end_of_object(line)
+            end = _closing_line_start_or_empty(line)
             if end:
                 first, parts, length = self.lines, [line], len(line)
             else:
-                whole_line = self._line_without_cri_prefix(line)
+                whole_line = self._join_cri_parts(line)
                 if whole_line:
                     yield self.lines, whole_line
         if parts:
@@ -98,8 +101,8 @@ class LogEntryReader:
         for rest in self._partial.values():
             yield self.lines, rest
 
-    def _line_without_cri_prefix(self, line: str) -> str:
-        """Return the line of a container, with its parts joined; empty for a part but the last."""
+    def _join_cri_parts(self, line: str) -> str:
+        """Return a line with the parts before it that CRI split off; empty if a part follows."""
         match = _CRI.match(line)
         if match is None:
             return line
@@ -193,7 +196,7 @@ class LogEntryReader:
     def _entry_with_time(self, number: int, text: str, outer_time: LogTime | None) -> LogEntry:
         """Return a line with its time: its own if that has a zone, else that of its JSON object."""
         text, is_whole = text.rstrip("\r\n"), text.endswith("\n")
-        head = text.partition(self._text_start)[0] if self._text_start else text
+        head = text.partition(self._message_start)[0] if self._message_start else text
         try:
             own_time = time_before_message(head[:TIME_CHARACTERS_MAX], self._zone)
         except LogTimeError as error:
@@ -212,8 +215,8 @@ class LogEntryReader:
         return next((time for time in times if time is not None), None)
 
 
-def _end_of_object(line: str) -> str:
-    """Return how the last line of a JSON object begins whose first line this is, or nothing."""
+def _closing_line_start_or_empty(line: str) -> str:
+    """Return how the last line of the JSON object begins whose first line this is; else empty."""
     content = line.strip(" \t\r\n,")
     if not content.startswith("{") or content.endswith(("}", "}]")):
         return ""

@@ -71,7 +71,7 @@ class LogImport(ABC):
         self.report = ImportReport()
 
     @abstractmethod
-    def read(self, lines: Iterable[str], source: str = "") -> None:
+    def import_lines(self, lines: Iterable[str], source: str = "") -> None:
         """Import the lines of a log; `source` is its name in the report."""
 
     def close(self) -> None:
@@ -79,7 +79,7 @@ class LogImport(ABC):
         self._writer.close()
 
     def _time_us(self, entry: LogEntry, last_us: int | None) -> int:
-        """Return an entry's time, or that of the one before. Raise DecisionError without one."""
+        """Return an entry's time, or `last_us`. Raise InvalidDecisionError without either."""
         if entry.error:
             raise InvalidDecisionError(entry.error)
         if entry.time is not None:
@@ -95,16 +95,16 @@ class AuthorizerLogImport(LogImport):
     def __init__(self, folder: Path, zone: tzinfo | None = None) -> None:
         super().__init__(folder, "audit-log", zone)
 
-    def read(self, lines: Iterable[str], source: str = "") -> None:
+    def import_lines(self, lines: Iterable[str], source: str = "") -> None:
         entries = LogEntryReader(authorizer_log.may_contain_entry, self._zone, "Principal")
         last_us, has_ends = None, False
-        for entry in entries.read(lines):
+        for entry in entries.relevant_entries(lines):
             try:
                 decision = _decision_or_none(entry)
                 if decision is None:
                     continue
                 last_us = self._time_us(entry, last_us)
-                _check_name_is_complete(decision, entry, has_ends=has_ends)
+                _raise_if_name_is_cut(decision, entry, has_ends=has_ends)
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
@@ -135,10 +135,10 @@ class AuthorizerLogImport(LogImport):
         self.report.entries += 1
 
 
-def _check_name_is_complete(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
-    """Raise DecisionError if the name may be cut off.
+def _raise_if_name_is_cut(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
+    """Raise InvalidDecisionError if the name may be cut off.
 
-    `has_ends` tells that the log's layout puts something after the name.
+    `has_ends`: the layout of the log puts something after the name.
     """
     if not decision.is_delimited and (has_ends or not entry.is_whole):
         raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
@@ -160,10 +160,10 @@ class RequestLogImport(LogImport):
     def __init__(self, folder: Path, zone: tzinfo | None = None) -> None:
         super().__init__(folder, "request-log", zone)
 
-    def read(self, lines: Iterable[str], source: str = "") -> None:
+    def import_lines(self, lines: Iterable[str], source: str = "") -> None:
         entries = LogEntryReader(request_log.may_contain_entry, self._zone, "{")
         last_us = None
-        for entry in entries.read(lines):
+        for entry in entries.relevant_entries(lines):
             try:
                 request = _request_or_none(entry)
                 if request is None:
@@ -215,7 +215,7 @@ def import_authorizer_log(
 ) -> ImportReport:
     """Import the lines of one authorizer log."""
     with closing(AuthorizerLogImport(folder, zone)) as importing:
-        importing.read(lines)
+        importing.import_lines(lines)
     return importing.report
 
 
@@ -224,5 +224,5 @@ def import_request_log(
 ) -> ImportReport:
     """Import the lines of one request log."""
     with closing(RequestLogImport(folder, zone)) as importing:
-        importing.read(lines)
+        importing.import_lines(lines)
     return importing.report

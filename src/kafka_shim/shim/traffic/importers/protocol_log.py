@@ -12,16 +12,16 @@ payload, and records are left out.
 import json
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
+from kafka_shim.protocol.code_names import api_key_by_name
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.catalogue import api_name
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
-from kafka_shim.shim.traffic.importers.api_names import api_key_by_name
 from kafka_shim.shim.traffic.importers.log_time import LogTimeError, time_before_message
 from kafka_shim.shim.traffic.importers.message_from_json import JsonMessageError, message_from_json
 
@@ -46,13 +46,20 @@ class LoggedEntry(msgspec.Struct, frozen=True):
     unknown: frozenset[str]
 
 
-def logged_entries(lines: Iterator[str]) -> Iterator[LoggedEntry | tuple[int, str]]:
-    """Yield every entry, or the number of a line and why the entry cannot be read."""
+class UnreadEntry(NamedTuple):
+    """An entry that cannot be read: the number of its first line, and why."""
+
+    line: int
+    reason: str
+
+
+def logged_entries(lines: Iterator[str]) -> Iterator[LoggedEntry | UnreadEntry]:
+    """Yield every entry."""
     for number, text in _possible_entry_texts(lines):
         try:
             entry = _parse_entry(number, text)
         except (JsonMessageError, ProtocolError, LogTimeError) as error:
-            yield number, str(error)
+            yield UnreadEntry(number, str(error))
             continue
         if entry is not None:
             yield entry

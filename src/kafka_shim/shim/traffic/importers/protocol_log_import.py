@@ -10,7 +10,7 @@ from kafka_shim.protocol.trace.redaction import (
     redact_or_truncate_response_frame,
 )
 from kafka_shim.shim.traffic.importers.log_import import ImportReport
-from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, logged_entries
+from kafka_shim.shim.traffic.importers.protocol_log import LoggedEntry, UnreadEntry, logged_entries
 from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 
 
@@ -19,7 +19,7 @@ def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
     report = ImportReport()
     with closing(_RequestResponseMatcher(folder)) as pairing:
         for entry in logged_entries(_counted_lines(lines, report)):
-            if isinstance(entry, tuple):
+            if isinstance(entry, UnreadEntry):
                 report.add_unread("", *entry)
             elif pairing.add(entry):
                 report.entries += 1

@@ -6,6 +6,7 @@ requirements table. So every alternative is checked, and no wider one is recorde
 """
 
 from collections.abc import Iterable
+from typing import NamedTuple
 
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -18,7 +19,14 @@ from kafka_shim.shim.state.authorization import AuthorizationPolicy
 from kafka_shim.shim.state.cluster import Cluster
 
 ALLOWED = Decision(allowed=True, reason=DecisionReason.DEFAULT_ALLOW)
-TURNED_DOWN = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
+DENIED_FOR_NEXT_ALTERNATIVE = Decision(allowed=False, reason=DecisionReason.DEFAULT_DENY)
+
+
+class RequirementCheck(NamedTuple):
+    """A check of an alternative of a requirement."""
+
+    bound: BoundRequirement
+    is_last_alternative: bool
 
 
 class RequirementTrackingAuthorizer(StandardAuthorizer):
@@ -32,26 +40,23 @@ class RequirementTrackingAuthorizer(StandardAuthorizer):
         """Begin the checks of a requirement."""
         self._bound = bound if bound.needs else None
 
-    def requirement_and_is_last_alternative(
-        self, action: Action
-    ) -> tuple[BoundRequirement | None, bool]:
-        """Return the requirement of a check, and whether it is its last alternative.
+    def match_to_requirement(self, action: Action) -> "RequirementCheck | None":
+        """Return the part of a check in its requirement, which the last alternative ends.
 
-        The requirement is None for a probe: authorized operations (KIP-430), on which nothing
-        depends.
+        None for a probe: authorized operations (KIP-430), on which nothing depends.
         """
         bound = self._bound
         kinds = [(need.operation, need.resource_type) for need in bound.needs] if bound else []
         kind = (action.operation, action.resource_type)
-        if kind not in kinds:
-            return None, False
+        if bound is None or kind not in kinds:
+            return None
         if kind == kinds[-1]:
             self._bound = None
-        return bound, kind == kinds[-1]
+        return RequirementCheck(bound, is_last_alternative=kind == kinds[-1])
 
 
 class LearningAuthorizer(RequirementTrackingAuthorizer):
-    """Allows everything, and collects the distinct checks in their order."""
+    """Allows the last alternative of every requirement, and collects the needs in their order."""
 
     def __init__(self, rules: AclRules) -> None:
         super().__init__(rules)
@@ -63,25 +68,28 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         self._checked_actions = []
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._record_check(actor, action, any_name=False)
+        return self._allow_only_last_alternative(actor, action, any_name=False)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._record_check(actor, Action(operation, resource_type, WILDCARD), any_name=True)
+        return self._allow_only_last_alternative(
+            actor, Action(operation, resource_type, WILDCARD), any_name=True
+        )
 
-    def _record_check(self, actor: Actor, action: Action, *, any_name: bool) -> Decision:
-        bound, is_last = self.requirement_and_is_last_alternative(action)
-        if bound is None:
+    def _allow_only_last_alternative(
+        self, actor: Actor, action: Action, *, any_name: bool
+    ) -> Decision:
+        check = self.match_to_requirement(action)
+        if check is None:
             return ALLOWED
         self._checked_actions.append(action)
-        if not is_last:
-            return TURNED_DOWN
+        if not check.is_last_alternative:
+            return DENIED_FOR_NEXT_ALTERNATIVE
         checked_actions = tuple(self._checked_actions)
-        is_optional = not bound.denial_is_error_in_some_version
-        need = CheckedNeed(
-            actor.principal, bound.requirement.id, checked_actions, any_name, is_optional
-        )
+        requirement_id = check.bound.requirement.id
+        is_optional = not check.bound.denial_is_error_in_some_version
+        need = CheckedNeed(actor.principal, requirement_id, checked_actions, any_name, is_optional)
         self.needs[need] = None
         return ALLOWED
 
@@ -94,21 +102,23 @@ class ProvingAuthorizer(RequirementTrackingAuthorizer):
         self.denied: dict[tuple[str, Action], None] = {}
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._record_denial(actor, action, super().authorize(actor, action))
+        return self._record_visible_denial(actor, action, super().authorize(actor, action))
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
         decision = super().authorize_by_resource_type(actor, operation, resource_type)
-        return self._record_denial(actor, Action(operation, resource_type, WILDCARD), decision)
+        return self._record_visible_denial(
+            actor, Action(operation, resource_type, WILDCARD), decision
+        )
 
-    def _record_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
-        bound, is_last = self.requirement_and_is_last_alternative(action)
+    def _record_visible_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
+        check = self.match_to_requirement(action)
         if (
-            bound is not None
-            and is_last
+            check is not None
+            and check.is_last_alternative
             and not decision.allowed
-            and bound.denial_is_error_in_some_version
+            and check.bound.denial_is_error_in_some_version
         ):
             self.denied[actor.principal, action] = None
         return decision

@@ -22,7 +22,7 @@ log = Log("shim.proxy")
 
 CHUNK_BYTES = 256 * 1024
 LAST_ANSWERS_S = 5.0
-"""So long a broker has to answer what a client asked that is gone by now."""
+"""How long the broker may take to respond to requests of a client that has left."""
 
 
 class ProxiedConnection:
@@ -53,12 +53,16 @@ class ProxiedConnection:
         """
         client_to_broker = asyncio.create_task(
             self._forward_direction(
-                client[0], broker[1], self.request, self._requests, is_response=False
+                client[0], broker[1], self._observe_request, self._requests, is_response=False
             )
         )
         broker_to_client = asyncio.create_task(
             self._forward_direction(
-                broker[0], client[1], self.response, self._responses, is_response=True
+                broker[0],
+                client[1],
+                self._observe_and_readdress_response,
+                self._responses,
+                is_response=True,
             )
         )
         try:
@@ -73,7 +77,7 @@ class ProxiedConnection:
             broker_to_client.cancel()
             for writer in (client[1], broker[1]):
                 writer.close()
-            self._observed.closed()
+            self._observed.record_close()
         for outcome in await asyncio.gather(
             client_to_broker, broker_to_client, return_exceptions=True
         ):
@@ -96,39 +100,39 @@ class ProxiedConnection:
                     for frame in splitter.feed(data):
                         frames.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
-                    is_open = await self._forward_frame(frames, target, is_response=is_response)
-                if not is_open:
+                    await self._write_frames(frames, target, is_response=is_response)
+                if (
+                    is_response
+                    and self._client_has_left
+                    and not self._observed.has_outstanding_responses
+                ):
                     return
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
 
-    async def _forward_frame(
+    async def _write_frames(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_response: bool
-    ) -> bool:
-        """Write frames; return whether to continue. Responses are read
-        even without their client.
-        """
-        if not (is_response and self._client_has_left):
-            try:
-                for frame in frames:
-                    target.write(len(frame).to_bytes(4, "big") + frame)
-                await target.drain()
-            except ConnectionError:
-                if not is_response:
-                    raise
-                self._client_has_left = True
-        return (
-            not (is_response and self._client_has_left) or self._observed.has_outstanding_responses
-        )
+    ) -> None:
+        """Write frames, except responses to a client that has left."""
+        if is_response and self._client_has_left:
+            return
+        try:
+            for frame in frames:
+                target.write(len(frame).to_bytes(4, "big") + frame)
+            await target.drain()
+        except ConnectionError:
+            if not is_response:
+                raise
+            self._client_has_left = True
 
-    async def request(self, frame: bytes) -> bytes:
+    async def _observe_request(self, frame: bytes) -> bytes:
         """Record a request, which is forwarded unchanged."""
-        self._observed.request(frame)
+        self._observed.observe_request(frame)
         return frame
 
-    async def response(self, frame: bytes) -> bytes:
+    async def _observe_and_readdress_response(self, frame: bytes) -> bytes:
         """Record a response, and put the proxy's addresses into it."""
-        header = self._observed.response(frame)
+        header = self._observed.observe_response(frame)
         if header is None or not response_contains_broker_addresses(header.api_key):
             return frame
         run = _run_in_thread if len(frame) >= LARGE_BYTES else _run_on_event_loop

@@ -16,7 +16,7 @@ from kafka_shim.shim.logs import Log
 from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
 from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
-from kafka_shim.shim.traffic.proxy.response_addresses import is_reachable
+from kafka_shim.shim.traffic.proxy.response_addresses import is_valid_address
 from kafka_shim.shim.traffic.proxy.upstream import Upstream
 from kafka_shim.shim.traffic.traces.connection_observer import Observer
 
@@ -94,8 +94,8 @@ class Proxy:
         if broker == self._upstream and self._bootstrap is not None:
             return self._bootstrap
         route = self._routes.get(node_id)
-        if not is_reachable(host, port) or (route is None and len(self._routes) >= BROKERS_MAX):
-            self._warn_once(broker)
+        if not is_valid_address(host, port) or (route is None and len(self._routes) >= BROKERS_MAX):
+            self._warn_once_about_unproxied_broker(broker)
             return broker
         if route is None:
             route = self._routes[node_id] = _Route(node_id, broker)
@@ -112,7 +112,7 @@ class Proxy:
         route.broker = broker
         return route.local
 
-    def _warn_once(self, broker: Address) -> None:
+    def _warn_once_about_unproxied_broker(self, broker: Address) -> None:
         self._rejected += 1
         if self._rejected == 1:
             log.warning(

@@ -17,7 +17,7 @@ _IP_6: Final = re.compile(r"[0-9A-Fa-f:.]+(%[A-Za-z0-9_.-]+)?")
 _NAME_MAX: Final = 253
 
 
-def is_reachable(host: str, port: int) -> bool:
+def is_valid_address(host: str, port: int) -> bool:
     """Return whether the name and the number are valid, so that a client could connect."""
     if not 0 < port < 1 << 16 or not 0 < len(host) <= _NAME_MAX:
         return False
@@ -45,7 +45,7 @@ def _node_endpoints(response: Any) -> Iterator[Any]:
     yield from response.node_endpoints
 
 
-_PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
+_BROKER_ROWS_BY_API: dict[int, Callable[[Any], Iterator[Any]]] = {
     ApiKey.METADATA: _metadata_brokers,
     ApiKey.DESCRIBE_CLUSTER: _metadata_brokers,
     ApiKey.FIND_COORDINATOR: _coordinators,
@@ -54,24 +54,24 @@ _PLACES: dict[int, Callable[[Any], Iterator[Any]]] = {
     ApiKey.SHARE_FETCH: _node_endpoints,
     ApiKey.SHARE_ACKNOWLEDGE: _node_endpoints,
 }
-"""Where the addresses are in an answer; the APIs that have any."""
+"""The rows of a response that have addresses, for the APIs that have any."""
 
 
 def response_contains_broker_addresses(api_key: int) -> bool:
     """Return whether responses of this API contain addresses of brokers."""
-    return api_key in _PLACES
+    return api_key in _BROKER_ROWS_BY_API
 
 
 def advertised_brokers(api_key: int, response: Any) -> Iterator[tuple[int, str, int]]:
     """Yield the brokers in a response: id, host and port of each."""
-    for broker_row in _PLACES[api_key](response):
+    for broker_row in _BROKER_ROWS_BY_API[api_key](response):
         yield _node_id_of_row(broker_row), broker_row.host, broker_row.port
 
 
 def replace_broker_addresses(api_key: int, response: Any, address_of: AddressReplacement) -> bool:
     """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
-    for broker_row in _PLACES[api_key](response):
+    for broker_row in _BROKER_ROWS_BY_API[api_key](response):
         broker_row.host, broker_row.port = address_of(
             _node_id_of_row(broker_row), broker_row.host, broker_row.port
         )

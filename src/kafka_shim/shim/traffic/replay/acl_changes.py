@@ -45,8 +45,9 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
     version: int
 
     def is_applied_at(self, target_connection: TargetConnection) -> bool:
-        """Return whether the broker has applied it; True if it cannot be
-        asked. Raises ConnectionLostError.
+        """Return whether the broker has applied it; True if it does not list ACLs.
+
+        Raise ConnectionLostError if the connection ends.
         """
         target_connection.send(
             write_request_header(RequestHeader(ApiKey.DESCRIBE_ACLS, self.version, 0, "replay"))
@@ -67,8 +68,9 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
     def wait_until_applied(
         self, target_connections: Iterable[TargetConnection], timeout_s: float
     ) -> None:
-        """Wait until all of these brokers have applied it, or the time
-        is over. Raises ConnectionLostError.
+        """Wait until all of these brokers have applied it, or the time is over.
+
+        Raise ConnectionLostError if a connection ends.
         """
         deadline = time.monotonic() + timeout_s
         for target_connection in target_connections:

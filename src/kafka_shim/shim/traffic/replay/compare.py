@@ -68,7 +68,7 @@ def compare_and_learn(
         return [] if is_equal else [Difference("bytes", entry.frame[4:].hex(), frame[4:].hex())]
     if version != actual_version:
         return [Difference("version", version, actual_version)]
-    has_another_leader = mapping.learn(event, request, recorded, actual)
+    has_another_leader = mapping.learn_and_detect_other_leader(event, request, recorded, actual)
     field_differences = differences(version, recorded, actual, ids.corresponding_ids)
     if has_another_leader:
         field_differences = [
@@ -100,14 +100,12 @@ def differences(
     )
     if name == f"{ApiKey.FETCH.wire_name}Response":
         field_differences = [
-            difference
-            for difference in field_differences
-            if not _is_unchanged_partition(difference)
+            difference for difference in field_differences if not _is_missing_row(difference)
         ]
     return field_differences
 
 
-def _is_unchanged_partition(difference: Difference) -> bool:
+def _is_missing_row(difference: Difference) -> bool:
     """Return whether only an incremental Fetch left out a partition without new records."""
     return MISSING in (difference.recorded, difference.actual)
 

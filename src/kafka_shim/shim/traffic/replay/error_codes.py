@@ -14,10 +14,13 @@ from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS, NOT_READY_ER
 _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
 
 
-def error_code(entry: Response, frame: bytes | None = None) -> int:
-    """Return the code of the recorded response, or of another one to the same request."""
+def overall_error_code(entry: Response, other_response_frame: bytes | None = None) -> int:
+    """Return the error code of the recorded response, or of another one to the same request.
+
+    Of several coordinators, groups or partitions, the first one counts. -1 if it cannot be decoded.
+    """
     try:
-        response_frame = entry.frame if frame is None else frame
+        response_frame = entry.frame if other_response_frame is None else other_response_frame
         response, _ = read_response_and_its_version(
             entry.api_key, entry.api_version, response_frame
         )
@@ -51,14 +54,14 @@ _PARTITION_CODES: dict[int, Callable[[Any], Iterator[int]]] = {
 }
 
 
-def is_coordinator_not_ready(entry: Response, frame: bytes | None = None) -> bool:
-    """Return whether a coordinator was not ready, decoding only if the bytes allow it."""
+def is_coordinator_not_ready(entry: Response, other_response_frame: bytes | None = None) -> bool:
+    """Return whether the response says that a coordinator is not ready, or elsewhere."""
     if entry.api_key not in COORDINATOR_APIS:
         return False
-    response_frame = entry.frame if frame is None else frame
+    response_frame = entry.frame if other_response_frame is None else other_response_frame
     return (
         any(code in response_frame for code in _NOT_YET_BYTES)
-        and error_code(entry, frame) in NOT_READY_ERRORS
+        and overall_error_code(entry, other_response_frame) in NOT_READY_ERRORS
     )
 
 
@@ -67,21 +70,24 @@ _RETRYABLE_MEMBER_REQUESTS = frozenset({ApiKey.HEARTBEAT, ApiKey.SYNC_GROUP})
 """Requests of members that change nothing if they are sent again."""
 
 
-def is_response_from_before_rebalance(
-    request: bytes, entry: Response, actual: bytes, unanswered_requests: Iterable[bytes]
+def target_responded_before_rebalance(
+    member_request: bytes,
+    entry: Response,
+    target_frame: bytes,
+    unanswered_requests: Iterable[bytes],
 ) -> bool:
-    """Return whether the target answered a member's `request` as if the group were not rebalancing.
+    """Return whether the target responded to a member without the recorded rebalance, which begins.
 
-    `entry` is the recorded response, `actual` the target's; `unanswered` are requests in flight.
+    `entry` is the recorded response. The rebalance begins if a JoinGroup is unanswered.
     """
     if (
         entry.api_key not in _RETRYABLE_MEMBER_REQUESTS
-        or error_code(entry) != REBALANCE_IN_PROGRESS
+        or overall_error_code(entry) != REBALANCE_IN_PROGRESS
     ):
         return False
-    if error_code(entry, actual) != 0:
+    if overall_error_code(entry, target_frame) != 0:
         return False
-    group = _decode_request_or_none(request).group_id
+    group = _decode_request_or_none(member_request).group_id
     return any(
         int.from_bytes(frame[:2], "big") == ApiKey.JOIN_GROUP
         and getattr(_decode_request_or_none(frame), "group_id", None) == group

@@ -74,14 +74,14 @@ class TraceEvents:
                 self._progress(self._bytes_read)
 
 
-def read_recording(
+def load_recording(
     path: Path,
     progress: Callable[[int], None] = lambda _: None,
     on_block: Callable[[Block], None] = lambda _: None,
 ) -> Recording:
-    """Read a whole trace; the entries of several writers are merged by their times.
+    """Read a whole trace into memory; the entries of several writers are merged by their times.
 
-    `progress` is called with the number of bytes read, `watch` with each block.
+    `progress` is called with the number of bytes read, `on_block` with each block.
     """
     events: list[Event] = []
     damage: list[Damage] = []
@@ -125,8 +125,10 @@ _RequestKey = tuple[ConnectionId, int]
 
 
 class RecordingSummary:
-    """`count` events from `first_us` on, the principal of each connection, responses to log-ins,
-    and requests for which the recorded broker was not ready.
+    """Facts that a replay needs beforehand, from one pass over the events.
+
+    Their number, the first time, the principal of each connection, responses to log-ins, and
+    requests for which the recorded broker was not ready.
     """
 
     def __init__(self, events: Iterable[Event]) -> None:

@@ -6,7 +6,7 @@ Ids are learned from pairs of responses, recorded and actual, and put into later
 from collections.abc import Callable, Iterator
 from functools import cache, lru_cache
 from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 from crc32c import crc32c
@@ -33,7 +33,7 @@ _CRC = Struct(">I")
 def replace_producer_in_batches(
     records: bytes, target_producer: Callable[[int, int], tuple[int, int]]
 ) -> bytes:
-    """Return the records with producer id and epoch of each batch replaced by `actual`.
+    """Return the records with producer id and epoch of each batch replaced by the target's.
 
     Anything except whole batches of format 2 is unchanged.
     """
@@ -61,6 +61,15 @@ MappingKey = tuple[str, object, object]
 """Kind, what the id is unique in, and the recorded id."""
 
 
+class _IdPair(NamedTuple):
+    """A recorded id and the target's, with the producer in the same struct."""
+
+    kind: str
+    producer: object
+    recorded_id: Any
+    target_id: Any
+
+
 class IdMapping:
     """Maps recorded ids to the target's, learned from pairs of responses."""
 
@@ -75,36 +84,35 @@ class IdMapping:
         """How often something new was learned."""
         self.differs_from_recording = False
         """Whether any id of the target is another one: if not, requests go out as recorded."""
-        self._long_id_replacements: dict[
-            bytes, bytes
-        ] = {}  # long ids that differ, encoded as in a frame
+        self._long_id_replacements: dict[bytes, bytes] = {}
+        """Long ids that differ, encoded as in a frame."""
 
     def __len__(self) -> int:
         return len(self._target_ids)
 
     @property
     def corresponding_ids(self) -> CorrespondingIds:
-        """The rows of two lists that correspond by their ids."""
+        """Return the ids by which the rows of two responses are paired."""
         return CorrespondingIds(self.members, self._topics, self._recorded_topics)
 
-    def learn(self, connection: object, request: Any, recorded: Any, target_producer: Any) -> None:
+    def learn(self, connection: object, request: Any, recorded: Any, actual: Any) -> None:
         """Learn the ids from two responses to the same request."""
         spec = load_message_spec(type(recorded).__name__).top_level_struct
         group = getattr(request, "group_id", "")
         own_member_id = getattr(recorded, "member_id", None)
-        for kind, scope, recorded_id, target_id in _id_pairs(
-            spec, recorded, target_producer, self.corresponding_ids
+        for kind, producer, recorded_id, target_id in _id_pairs(
+            spec, recorded, actual, self.corresponding_ids
         ):
             if kind == "member":
                 self._learn_member(recorded_id, target_id, is_certain=recorded_id == own_member_id)
             elif kind == "topic":
                 self._learn_topic(recorded_id, target_id)
-            key = _mapping_key(kind, scope, recorded_id, connection, group)
+            key = _mapping_key(kind, producer, recorded_id, connection, group)
             self.change_count += self._target_ids.get(key) != target_id
             self._target_ids[key] = target_id
             if recorded_id != target_id:
                 self.differs_from_recording = True
-                self._add_text_replacement(recorded_id, target_id)
+                self._add_long_id_replacement(recorded_id, target_id)
 
     def _learn_member(self, recorded_id: str, target_id: str, *, is_certain: bool) -> None:
         """Learn a member's id; a response to the member is certain and replaces guesses."""
@@ -138,13 +146,13 @@ class IdMapping:
         own_member_id = self.members.get(recorded_id)
         if own_member_id is None or len(other_members) != 1:
             return False
-        for member, target_producer in (
+        for member, target_member in (
             (recorded_id, target_id),
             (other_members[0], own_member_id),
         ):
             self._guessed_members.discard(member)
-            self.members[member] = self._target_ids["member", None, member] = target_producer
-            self._add_text_replacement(member, target_producer)
+            self.members[member] = self._target_ids["member", None, member] = target_member
+            self._add_long_id_replacement(member, target_member)
         self.change_count += 1
         return True
 
@@ -155,7 +163,7 @@ class IdMapping:
                 frame = frame.replace(recorded_id, target_id)
         return frame
 
-    def _add_text_replacement(self, recorded_id: Any, target_id: Any) -> None:
+    def _add_long_id_replacement(self, recorded_id: Any, target_id: Any) -> None:
         if isinstance(recorded_id, str) and isinstance(target_id, str):
             recorded_id, target_id = recorded_id.encode(), target_id.encode()
         if (
@@ -168,24 +176,24 @@ class IdMapping:
     def put_target_ids(self, connection: object, request: Any) -> bool:
         """Put the target's ids into a request, in place; return whether anything changed."""
         group = getattr(request, "group_id", "")
-        return self._put_target_ids(
+        return self._put_target_ids_in_struct(
             load_message_spec(type(request).__name__).top_level_struct, request, connection, group
         )
 
-    def _put_target_ids(
+    def _put_target_ids_in_struct(
         self, spec: StructSpec, value: Any, connection: object, group: object
     ) -> bool:
         changed = False
-        old_producer = _producer_id_field(value)
+        old_producer = _producer_id_or_none(value)
         for field in _fields_with_ids(spec):
             content = getattr(value, field.attribute)
             if content is None:
                 continue
             if field.struct is not None:
                 for row in content if field.is_array else (content,):
-                    changed |= self._put_target_ids(field.struct, row, connection, group)
+                    changed |= self._put_target_ids_in_struct(field.struct, row, connection, group)
             elif field.element_kind == "records":
-                changed |= self._put_target_producers(value, field, content)
+                changed |= self._put_target_producers_in_batches(value, field, content)
             else:
                 kind = IDS[field.attribute]
                 key = _mapping_key(kind, old_producer, content, connection, group)
@@ -197,7 +205,9 @@ class IdMapping:
                     changed = True
         return changed
 
-    def _put_target_producers(self, value: Any, field: FieldSpec, records: bytes) -> bool:
+    def _put_target_producers_in_batches(
+        self, value: Any, field: FieldSpec, records: bytes
+    ) -> bool:
         def target_producer(producer_id: int, epoch: int) -> tuple[int, int]:
             target_id = self._target_ids.get(("producer", None, producer_id), producer_id)
             return target_id, self._target_ids.get(("producer epoch", producer_id, epoch), epoch)
@@ -218,19 +228,20 @@ def _mapping_key(
 
 
 def _id_pairs(
-    spec: StructSpec, recorded: Any, target_producer: Any, corresponding_ids: CorrespondingIds
-) -> Iterator[tuple[str, object, Any, Any]]:
+    spec: StructSpec, recorded: Any, actual: Any, corresponding_ids: CorrespondingIds
+) -> Iterator[_IdPair]:
+    """Yield the ids in two responses of the same type, except those that stand for no id."""
     for field in _fields_with_ids(spec):
         recorded_id, target_id = (
             getattr(recorded, field.attribute),
-            getattr(target_producer, field.attribute),
+            getattr(actual, field.attribute),
         )
         if recorded_id is None or target_id is None or field.element_kind == "records":
             continue
         if field.struct is None:
             kind = IDS[field.attribute]
             if not _is_absent_id(kind, recorded_id) and not _is_absent_id(kind, target_id):
-                yield kind, _producer_id_field(recorded), recorded_id, target_id
+                yield _IdPair(kind, _producer_id_or_none(recorded), recorded_id, target_id)
         elif field.is_array:
             for old_row, new_row in paired_rows(recorded_id, target_id, corresponding_ids):
                 if old_row is not None and new_row is not None:
@@ -243,8 +254,8 @@ def _is_absent_id(kind: str, value: object) -> bool:
     return isinstance(value, list) or value in NO_ID or NO_ID_EITHER.get(kind) == value
 
 
-def _producer_id_field(value: msgspec.Struct) -> object:
-    """Return the producer id beside an epoch, under any of its field names."""
+def _producer_id_or_none(value: msgspec.Struct) -> object:
+    """Return the producer id of a struct, under any of its field names."""
     for name in ("producer_id", "v3_and_below_producer_id"):
         if hasattr(value, name):
             return getattr(value, name)
@@ -317,27 +328,27 @@ def _fields_with_ids(spec: StructSpec) -> list[FieldSpec]:
 
 
 class GroupLeaderExchanges:
-    """Learns from responses to JoinGroup; exchanges the two members in `ids`."""
+    """Exchanges two members in `ids` if another one leads the target's group."""
 
     def __init__(self, ids: IdMapping) -> None:
-        self._id_pairs = ids
-        self._changed: set[tuple[str, int]] = set()
+        self._ids = ids
+        self._exchanged_generations: set[tuple[str, int]] = set()
 
     def has_exchanged_members(self, group: str, generation: int) -> bool:
         """Return whether members exchanged their ids in this recorded generation.
 
         Earlier responses to JoinGroup then do not show the ids.
         """
-        return (group, generation) in self._changed
+        return (group, generation) in self._exchanged_generations
 
-    def learn(self, request: Any, recorded: Any, target_producer: Any) -> bool:
-        """Learn from two responses to the same JoinGroup; return whether another member leads."""
-        if not (recorded.leader and target_producer.leader):
+    def exchange_if_leader_differs(self, join_request: Any, recorded: Any, actual: Any) -> bool:
+        """Return whether two responses to a JoinGroup have other leaders; exchange the members."""
+        if not (recorded.leader and actual.leader):
             return False
-        if self._id_pairs.members.get(recorded.leader, recorded.leader) == target_producer.leader:
+        if self._ids.members.get(recorded.leader, recorded.leader) == actual.leader:
             return False
-        if request.group_instance_id is None and self._id_pairs.exchange_members(
-            recorded.leader, target_producer.leader
+        if join_request.group_instance_id is None and self._ids.exchange_members(
+            recorded.leader, actual.leader
         ):
-            self._changed.add((request.group_id, recorded.generation_id))
+            self._exchanged_generations.add((join_request.group_id, recorded.generation_id))
         return True

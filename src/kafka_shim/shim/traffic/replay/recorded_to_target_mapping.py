@@ -18,7 +18,7 @@ from kafka_shim.shim.traffic.replay.fields import paired_rows
 from kafka_shim.shim.traffic.replay.id_mapping import GroupLeaderExchanges, IdMapping
 
 RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH})
-"""Answers that offsets are learned from."""
+"""Responses that offsets are learned from."""
 
 REQUESTS_WITH_OFFSETS = frozenset(
     {ApiKey.FETCH, ApiKey.OFFSET_COMMIT, ApiKey.TXN_OFFSET_COMMIT, ApiKey.DELETE_RECORDS}
@@ -47,7 +47,7 @@ class OffsetMapping:
     def learn_topic_names(self, metadata: Any) -> None:
         """Learn the names of topic ids from recorded metadata."""
         for topic in metadata.topics:
-            self._topic_name_or_id(topic)
+            self._learned_topic_name_or_id(topic)
 
     def learn(self, recorded: Any, actual: Any) -> None:
         """Learn the offsets from two responses to the same request."""
@@ -89,9 +89,10 @@ class OffsetMapping:
         ] != (recorded_value, actual_value):
             insort(offset_pairs, (recorded_value, actual_value))
             self.change_count += 1
-            if offset_pairs[-1] == (recorded_value, actual_value) and have_constant_offset_distance(
-                offset_pairs[-3:]
-            ):
+            if offset_pairs[-1] == (
+                recorded_value,
+                actual_value,
+            ) and three_pairs_have_same_distance(offset_pairs[-3:]):
                 del offset_pairs[-2]  # the ends of a range determine all of it
         self.differs_from_recording |= recorded_value != actual_value
 
@@ -108,7 +109,7 @@ class OffsetMapping:
         self, spec: StructSpec, recorded_row: Any, actual_row: Any, topic: _TopicNameOrId
     ) -> Iterator[tuple[_TopicPartition, Any, Any]]:
         """Yield the partitions in both messages, each with its topic and number."""
-        topic = self._topic_name_or_id(recorded_row) or topic
+        topic = self._learned_topic_name_or_id(recorded_row) or topic
         number = next(
             (
                 getattr(recorded_row, name)
@@ -133,8 +134,8 @@ class OffsetMapping:
                             field.struct, recorded_value, actual_value, topic
                         )
 
-    def _topic_name_or_id(self, row: Any) -> _TopicNameOrId:
-        """Return a topic's name, or its id while the name is unknown."""
+    def _learned_topic_name_or_id(self, row: Any) -> _TopicNameOrId:
+        """Return a topic's name, or its id while the name is unknown; learn the name of the id."""
         name = next(
             (getattr(row, name) for name in _TOPIC_NAME_FIELDS if getattr(row, name, None)), ""
         )
@@ -145,8 +146,8 @@ class OffsetMapping:
         return name or self._topic_names.get(topic_id, topic_id)
 
 
-def have_constant_offset_distance(offset_pairs: list[tuple[int, int]]) -> bool:
-    """Return whether three consecutive offsets have the same distance to their counterparts."""
+def three_pairs_have_same_distance(offset_pairs: list[tuple[int, int]]) -> bool:
+    """Return whether these are three offsets with the same distance to their counterparts."""
     return (
         len(offset_pairs) == 3
         and len({actual_value - recorded_value for recorded_value, actual_value in offset_pairs})
@@ -161,8 +162,8 @@ class RequestWithBothResponses(NamedTuple):
     api_key: int
     api_version: int
     request: bytes
-    recorded: bytes
-    actual: bytes
+    recorded_response: bytes
+    target_response: bytes
 
 
 class RecordedToTargetMapping:
@@ -191,17 +192,19 @@ class RecordedToTargetMapping:
         return self.ids.change_count + self.offsets.change_count + self._address_changes
 
     @property
-    def has_different_values(self) -> bool:
-        """Whether requests must be rewritten."""
+    def requests_need_rewriting(self) -> bool:
+        """Return whether any id or offset of the target is another one."""
         return self.ids.differs_from_recording or self.offsets.differs_from_recording
 
-    def learn(self, event: Event, request: bytes, recorded: Any, actual: Any) -> bool:
-        """Learn from two responses; return whether another member leads the group."""
-        header, message = _decode_request(request)
+    def learn_and_detect_other_leader(
+        self, event: Event, request: bytes, recorded: Any, actual: Any
+    ) -> bool:
+        """Learn ids, offsets and addresses; return whether another member leads the group."""
+        header, message = _header_and_request_or_none(request)
         if response_contains_broker_addresses(header.api_key):
             for node_id, host, port in advertised_brokers(header.api_key, actual):
-                offset_pairs = self._broker_addresses.get((event.listener, node_id))
-                self._address_changes += offset_pairs != (host, port)
+                known_address = self._broker_addresses.get((event.listener, node_id))
+                self._address_changes += known_address != (host, port)
                 self._broker_addresses[event.listener, node_id] = host, port
         if header.api_key == ApiKey.METADATA:
             self.offsets.learn_topic_names(recorded)
@@ -213,9 +216,9 @@ class RecordedToTargetMapping:
         if self._leaders.has_exchanged_members(message.group_id, recorded.generation_id):
             return True
         self.ids.learn(event.connection_id, message, recorded, actual)
-        return self._leaders.learn(message, recorded, actual)
+        return self._leaders.exchange_if_leader_differs(message, recorded, actual)
 
-    def advertised_address(self, event: Event) -> tuple[str, int] | None:
+    def target_address_advertised_for(self, event: Event) -> tuple[str, int] | None:
         """Return the address that the target advertises for the broker of this connection."""
         return self._broker_addresses.get((event.listener, event.node_id))
 
@@ -228,18 +231,17 @@ class RecordedToTargetMapping:
         """
         try:
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            with_offsets = self.offsets.put_target_offsets(
-                message
-            )  # while the message still has recorded topic ids
-            if not self.ids.put_target_ids(connection_id, message) and not with_offsets:
+            # first the offsets, while the message still has recorded topic ids
+            has_new_offsets = self.offsets.put_target_offsets(message)
+            if not self.ids.put_target_ids(connection_id, message) and not has_new_offsets:
                 return frame
             return write_request_header(header) + codecs.write_request(message, header.api_version)
         except ProtocolError:
             return frame
 
 
-def _decode_request(frame: bytes) -> tuple[RequestHeader, Any]:
-    """Return a decoded recorded request; None if it cannot be decoded."""
+def _header_and_request_or_none(frame: bytes) -> tuple[RequestHeader, Any]:
+    """Return a decoded request; its message is None if it cannot be decoded."""
     header, at = read_request_header(frame)
     try:
         return header, codecs.read_request(header.api_key, header.api_version, frame, at)

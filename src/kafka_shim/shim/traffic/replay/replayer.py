@@ -20,9 +20,9 @@ from kafka_shim.shim.traffic.replay.acl_changes import (
 )
 from kafka_shim.shim.traffic.replay.compare import Difference, compare_and_learn
 from kafka_shim.shim.traffic.replay.error_codes import (
-    error_code,
     is_coordinator_not_ready,
-    is_response_from_before_rebalance,
+    overall_error_code,
+    target_responded_before_rebalance,
 )
 from kafka_shim.shim.traffic.replay.events import (
     AUTHENTICATION_APIS,
@@ -55,8 +55,8 @@ from kafka_shim.shim.traffic.replay.target_connection import (
     MissingPasswordError,
     ReplayConnection,
     TargetConnection,
-    authenticate_at_target,
     login_for_recorded_user,
+    replay_authentication_request,
 )
 
 LATE_S = 0.01
@@ -125,7 +125,7 @@ class Replayer:
         self.report = ReplayReport(ignored=target.ignored)
 
     def replay(self, progress: Callable[[int], None] = lambda _: None) -> ReplayReport:
-        """Replay everything; MissError at the first miss if the target is configured so.
+        """Replay everything. Raise UnreplayableRequestError if the target's `on_miss` is FAIL.
 
         `progress` is regularly called with the number of replayed events.
         """
@@ -138,7 +138,7 @@ class Replayer:
                 replay_pace.wait(event.entry.time_us)
                 self._replay_event(event)
             if self._current_connection is not None:
-                self._receive_due_responses(self._current_connection)
+                self._receive_and_compare_due_responses(self._current_connection)
             for connection in self._connections.values():
                 self._end_connection(connection, "the replay is over")
         finally:
@@ -155,15 +155,15 @@ class Replayer:
             self._current_connection is not None
             and known_connection is not self._current_connection
         ):
-            self._receive_due_responses(self._current_connection)
+            self._receive_and_compare_due_responses(self._current_connection)
         connection = self._current_connection = known_connection or self._connect(event)
         match event.entry:
             case Request():
                 self._replay_request(event, event.entry, connection)
             case Response():
-                self._replay_response(event, event.entry, connection)
+                self._mark_response_due_or_receive(event, event.entry, connection)
             case ConnectionClosed():
-                self._receive_due_responses(connection)
+                self._receive_and_compare_due_responses(connection)
                 self._end_connection(connection, "the recorded client had left")
                 if self._recorder is not None:
                     self._recorder.record_close(event, event.entry.reason)
@@ -183,7 +183,11 @@ class Replayer:
         """
         routes = self._target.routes
         routed_address = routes.get(event.listener) or routes.get(str(event.node_id))
-        return routed_address or self._mapping.advertised_address(event) or self._target.address
+        return (
+            routed_address
+            or self._mapping.target_address_advertised_for(event)
+            or self._target.address
+        )
 
     def _end_connection(self, connection: ReplayConnection, reason: str) -> None:
         """Stop sending; outstanding responses are added to a trace of the replay."""
@@ -207,18 +211,18 @@ class Replayer:
         try:
             header, at = read_request_header(entry.frame)
         except ProtocolError as error:
-            self._report_unreplayable_request(request_id_of_event(event), str(error))
+            self._report_or_raise_unreplayable(request_id_of_event(event), str(error))
             return
         key = header.api_key
         if (event.connection_id, entry.sequence) in self._recording_facts.not_ready_requests:
             self.report.skipped_requests += 1
         elif connection.target_connection is None:
-            self._report_unreplayable_request(request_id_of_event(event), connection.failure)
+            self._report_or_raise_unreplayable(request_id_of_event(event), connection.failure)
         elif key in AUTHENTICATION_APIS:
-            self._receive_due_responses(connection)
+            self._receive_and_compare_due_responses(connection)
             self._replay_authentication(event, header, entry, at, connection)
         elif key in _APIS_WITH_SECRETS or (entry.redacted and BLANK.encode() in entry.frame):
-            self._report_unreplayable_request(
+            self._report_or_raise_unreplayable(
                 request_id_of_event(event), "it has secrets, which are not in a trace"
             )
         else:
@@ -240,20 +244,20 @@ class Replayer:
             waits_for_offsets = has_offsets and connection.due_contain_offsets
             has_ids = request_contains_ids(frame[at:], key, version)
             if waits_for_offsets or (connection.due_contain_ids and has_ids):
-                self._receive_due_responses(connection)
-            if self._mapping.has_different_values and (has_offsets or has_ids):
+                self._receive_and_compare_due_responses(connection)
+            if self._mapping.requests_need_rewriting and (has_offsets or has_ids):
                 frame = self._mapping.request_with_target_values(
                     event.connection_id, header, frame, at
                 )
         if len(frame) > WINDOW_BYTES:
-            self._receive_due_responses(connection)
-        elif connection.is_full:
-            self._receive_due_responses(connection, until_writable=True)
+            self._receive_and_compare_due_responses(connection)
+        elif connection.must_receive_before_sending:
+            self._receive_and_compare_due_responses(connection, until_can_send_more=True)
         if connection.has_many_unrecorded:
-            self._receive_due_responses(connection)
+            self._receive_and_compare_due_responses(connection)
             self._receive_unrecorded(connection)
         if connection.target_connection is None:
-            self._report_unreplayable_request(request_id_of_event(event), connection.failure)
+            self._report_or_raise_unreplayable(request_id_of_event(event), connection.failure)
             return
         in_flight_request = InFlightRequest(event, frame, entry.frame)
         connection.queue_request(in_flight_request, entry.sequence)
@@ -282,11 +286,11 @@ class Replayer:
             self.report.skipped_requests += 1
             connection.close_with_reason("its log-in was not answered in the recording")
             return
-        was_rejected = error_code(response) != 0
+        was_rejected = overall_error_code(response) != 0
         name = self._recording_facts.principals[event.connection_id].partition(":")[2]
         users = self._target.users
         try:
-            authenticate_at_target(
+            replay_authentication_request(
                 connection,
                 header,
                 entry.frame,
@@ -298,7 +302,9 @@ class Replayer:
         except (ConnectionLostError, MissingPasswordError) as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _replay_response(self, event: Event, entry: Response, connection: ReplayConnection) -> None:
+    def _mark_response_due_or_receive(
+        self, event: Event, entry: Response, connection: ReplayConnection
+    ) -> None:
         if entry.api_key in AUTHENTICATION_APIS:
             self._compare_authentication(event, entry, connection)
             return
@@ -310,9 +316,9 @@ class Replayer:
         connection.mark_response_due(event, entry)
         is_awaited = entry.api_key in COORDINATOR_APIS or entry.api_key in ACL_CHANGES
         if self._target.speed is not None or is_awaited:
-            self._receive_due_responses(connection)
-        elif connection.is_full:
-            self._receive_due_responses(connection, until_writable=True)
+            self._receive_and_compare_due_responses(connection)
+        elif connection.must_receive_before_sending:
+            self._receive_and_compare_due_responses(connection, until_can_send_more=True)
 
     def _flush(self, event: Event, connection: ReplayConnection) -> None:
         try:
@@ -320,10 +326,10 @@ class Replayer:
         except ConnectionLostError as error:
             self._give_up_connection(event, connection, str(error))
 
-    def _receive_due_responses(
-        self, connection: ReplayConnection, *, until_writable: bool = False
+    def _receive_and_compare_due_responses(
+        self, connection: ReplayConnection, *, until_can_send_more: bool = False
     ) -> None:
-        """Send queued requests and receive due responses; or only some, to be able to send more."""
+        """Send queued requests; receive and compare due responses, until more can be sent."""
         if not connection.due_responses:
             try:
                 connection.flush()
@@ -334,13 +340,13 @@ class Replayer:
         while (
             connection.due_responses
             and connection.target_connection is not None
-            and not (until_writable and connection.can_send_more)
+            and not (until_can_send_more and connection.can_send_more)
         ):
             event, entry = connection.due_responses[0]
             try:
                 self._receive_unrecorded(connection, entry.sequence)
                 in_flight_request = connection.remove_in_flight_request(entry.sequence)
-                frame = self._receive_response(
+                frame = self._receive_response_with_retries(
                     connection, connection.target_connection, in_flight_request.frame, entry
                 )
                 if entry.api_key in ACL_CHANGES and not connection.in_flight_requests:
@@ -360,7 +366,7 @@ class Replayer:
             if differences:
                 self.report.add_differences(request_id_of_event(event), differences)
 
-    def _receive_response(
+    def _receive_response_with_retries(
         self,
         connection: ReplayConnection,
         target_connection: TargetConnection,
@@ -373,7 +379,7 @@ class Replayer:
             frame = target_connection.receive()
             if connection.in_flight_requests or time.monotonic() > deadline:
                 return frame
-            if not is_coordinator_not_ready(entry, frame) and not is_response_from_before_rebalance(
+            if not is_coordinator_not_ready(entry, frame) and not target_responded_before_rebalance(
                 request, entry, frame, self._frames_in_flight()
             ):
                 return frame
@@ -410,25 +416,25 @@ class Replayer:
             self._recorder.record_authentication(event, entry)
         if entry.api_key != ApiKey.SASL_AUTHENTICATE or actual is None:
             return
-        record_authentication = error_code(entry)
+        recorded_code = overall_error_code(entry)
         self.report.responses += 1
-        if record_authentication != actual:
+        if recorded_code != actual:
             self.report.add_differences(
                 request_id_of_event(event),
-                [Difference("error_code", record_authentication, actual)],
+                [Difference("error_code", recorded_code, actual)],
             )
 
     def _give_up_connection(self, event: Event, connection: ReplayConnection, reason: str) -> None:
         """Give up a connection; its outstanding responses are missed too."""
         lost_events = connection.close_with_reason(f"the connection failed earlier: {reason}")
         for missed_event in lost_events or [event]:
-            self._report_unreplayable_request(
+            self._report_or_raise_unreplayable(
                 request_id_of_event(missed_event),
                 reason if missed_event is event else connection.failure,
             )
 
-    def _report_unreplayable_request(self, request_id: RequestId, reason: str) -> None:
-        self.report.add_missed_request(request_id, reason)
+    def _report_or_raise_unreplayable(self, request_id: RequestId, reason: str) -> None:
+        self.report.add_unreplayable_request(request_id, reason)
         if self._target.on_miss is OnUnreplayableRequest.FAIL:
             raise UnreplayableRequestError(
                 f"connection {request_id.connection}, request {request_id.sequence}:"

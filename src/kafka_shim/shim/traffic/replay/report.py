@@ -49,14 +49,14 @@ class RequestId(msgspec.Struct, frozen=True):
 class ReplayReport(msgspec.Struct):
     """Counts, differences by API and field, and requests that could not be replayed.
 
-    `left_out` counts requests for which the recorded broker was not ready, and log-ins that it did
-    not answer; `unrecorded` counts responses that the trace does not have. The first `KEPT` of each
-    kind of difference and miss are kept; `counts` and `misses` count all.
+    `skipped_requests` counts those for which the recorded broker was not ready, and log-ins that it
+    did not answer; `unrecorded_responses` those that the trace does not have. The first
+    EXAMPLES_KEPT_MAX of each kind are kept; `counts_by_field` and `unreplayable_count` count all.
     """
 
     requests: int = 0
     responses: int = 0
-    differing: int = 0
+    differing_responses: int = 0
     skipped_requests: int = 0
     unrecorded_responses: int = 0
     ignored: frozenset[str] = frozenset()
@@ -68,7 +68,7 @@ class ReplayReport(msgspec.Struct):
 
     @property
     def has_no_differences(self) -> bool:
-        """Whether every response was compared and none differs."""
+        """Return whether every response was compared and none differs."""
         return not self.differences_by_field and not self.unreplayable_requests
 
     def add_differences(self, request_id: RequestId, differences: list[Difference]) -> None:
@@ -76,7 +76,7 @@ class ReplayReport(msgspec.Struct):
         if request_id.api in self.ignored:
             return
         differences = [d for d in differences if f"{request_id.api}.{d.field}" not in self.ignored]
-        self.differing += bool(differences)
+        self.differing_responses += bool(differences)
         for difference in differences:
             kind = (request_id.api, difference.field)
             self.counts_by_field[kind] = self.counts_by_field.get(kind, 0) + 1
@@ -84,7 +84,7 @@ class ReplayReport(msgspec.Struct):
             if len(examples) < EXAMPLES_KEPT_MAX:
                 examples.append((request_id, difference))
 
-    def add_missed_request(self, request_id: RequestId, reason: str) -> None:
+    def add_unreplayable_request(self, request_id: RequestId, reason: str) -> None:
         self.unreplayable_count += 1
         if len(self.unreplayable_requests) < EXAMPLES_KEPT_MAX:
             self.unreplayable_requests.append((request_id, reason))
@@ -94,7 +94,7 @@ class ReplayReport(msgspec.Struct):
         return {
             "requests": self.requests,
             "responses": self.responses,
-            "differing_responses": self.differing,
+            "differing_responses": self.differing_responses,
             "left_out": self.skipped_requests,
             "unrecorded": self.unrecorded_responses,
             "seconds": round(self.seconds, 3),
@@ -122,7 +122,7 @@ class ReplayReport(msgspec.Struct):
         """Yield a table with one example of each kind of difference."""
         yield (
             f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.responses} responses"
-            f" compared, {self.differing} differ, {self.unreplayable_count} missed,"
+            f" compared, {self.differing_responses} differ, {self.unreplayable_count} missed,"
             f" {self.skipped_requests} left out because the recorded broker was not ready,"
             f" {self.unrecorded_responses} answered here only"
         )
@@ -147,7 +147,7 @@ class ReplayReport(msgspec.Struct):
 
 
 def request_id_of_event(event: Event) -> RequestId:
-    """Return the place of an event in the recording; its API is `?` if unknown."""
+    """Return the id of an event's request; its API is `?` if unknown."""
     api, version = "?", 0
     match event.entry:
         case Request(frame=frame) if len(frame) >= _API.size:

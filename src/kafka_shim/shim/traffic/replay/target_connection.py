@@ -15,22 +15,23 @@ from kafka_shim.shim.client.login_frames import login_frames
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RESPONSES_WITH_OFFSETS
+from kafka_shim.shim.traffic.traces.connection_observer import request_expects_response
 
 FRAME_BYTES_MAX = 104_857_600
 WINDOW_BYTES = 128 * 1024
-"""What may be sent ahead of its answers: the socket holds it, so that sending never waits for a
+"""What may be sent ahead of its responses: the socket holds it, so that sending never waits for a
 target that waits for us to read."""
 
 
 class ConnectionLostError(Exception):
-    """The target closed the connection or did not answer in time; the text says which."""
+    """The target closed the connection or did not respond in time; the text says which."""
 
 
 class TargetConnection:
     """A connection; responses arrive in the order of the requests."""
 
     def __init__(self, host: str, port: int, timeout_s: float) -> None:
-        """Connect; ConnectionLostError if that fails."""
+        """Connect. Raise ConnectionLostError if that fails."""
         self.address = host, port
         try:
             self._socket = socket.create_connection((host, port), timeout=timeout_s)
@@ -73,7 +74,7 @@ class TargetConnection:
     def close(self) -> None:
         self._socket.close()
 
-    def authenticate_at_target(self, login: Login) -> int:
+    def authenticate(self, login: Login) -> int:
         """Log in; return the target's error code, 0 for success."""
         exchange = login_frames(login)
         try:
@@ -107,8 +108,8 @@ class TargetConnection:
 
 
 WINDOW_REQUESTS = 200
-"""A window is sent in halves. Once it is full, answers are taken until the first half has left room
-for another: the target always has work.
+"""A window is sent in halves. Once it is full, responses are taken until the first half has left
+room for another: the target always has work.
 """
 
 
@@ -124,25 +125,19 @@ class InFlightRequest:
 
     @property
     def expects_response(self) -> bool:
-        """Whether it gets a response; Produce with acks=0 does not."""
         try:
             header, at = read_request_header(self.recorded_frame)
-            if header.api_key != ApiKey.PRODUCE:
-                return True
-            message = codecs.read_request(
-                header.api_key, header.api_version, self.recorded_frame, at
-            )
         except ProtocolError:
             return True
-        return bool(message.acks != 0)
+        return request_expects_response(header, self.recorded_frame, at)
 
 
 class ReplayConnection:
     """A connection of the replay.
 
     A broker answers the requests of a connection one after another, so a request can be sent before
-    earlier ones are answered. `due` are the responses that the recording has reached and that were
-    not received from the target yet.
+    earlier ones are answered. `due_responses` are those that the recording has reached and
+    that were not received from the target yet.
     """
 
     def __init__(self, target_connection: TargetConnection | None, failure: str) -> None:
@@ -159,15 +154,15 @@ class ReplayConnection:
         self._unanswered_bytes = 0  # of requests without a received response
 
     @property
-    def is_full(self) -> bool:
-        """Whether responses must be received before more is sent, of those that can be."""
+    def must_receive_before_sending(self) -> bool:
+        """Return whether the window is full, and due responses can be received to empty it."""
         if self._unanswered_bytes > WINDOW_BYTES:
             return bool(self.due_responses)
         return len(self.due_responses) >= WINDOW_REQUESTS
 
     @property
     def can_send_more(self) -> bool:
-        """Whether more can be sent again, and no response is available at once."""
+        """Return whether more can be sent again, and no response is available immediately."""
         if self.target_connection is not None and self.target_connection.has_response:
             return False
         return (
@@ -177,12 +172,12 @@ class ReplayConnection:
 
     @property
     def has_many_unrecorded(self) -> bool:
-        """Whether many requests are in flight whose responses are not in the recording."""
+        """Return whether many requests are in flight whose responses are not in the recording."""
         return len(self.in_flight_requests) >= 2 * WINDOW_REQUESTS
 
     @property
     def should_flush(self) -> bool:
-        """Whether queued requests should be sent, even if no response is due."""
+        """Return whether queued requests should be sent, even if no response is due."""
         return (
             2 * self._queued_bytes > WINDOW_BYTES or 2 * len(self._queued_frames) >= WINDOW_REQUESTS
         )
@@ -196,13 +191,13 @@ class ReplayConnection:
         self._unanswered_bytes += size
 
     def remove_in_flight_request(self, sequence: int) -> InFlightRequest:
-        """Return the request of a received response."""
+        """Remove and return the request of a received response."""
         in_flight_request = self.in_flight_requests.pop(sequence)
         self._unanswered_bytes -= len(in_flight_request.frame)
         return in_flight_request
 
     def flush(self) -> None:
-        """Send queued requests. Raises ConnectionLostError."""
+        """Send queued requests. Raise ConnectionLostError if the connection ends."""
         if self._queued_frames and self.target_connection is not None:
             frames, self._queued_frames, self._queued_bytes = self._queued_frames, [], 0
             self.target_connection.send(*frames)
@@ -221,7 +216,7 @@ class ReplayConnection:
     ) -> Iterator[tuple[InFlightRequest, bytes]]:
         """Yield the responses before that of a request, or all, that the recording does not have.
 
-        Raises ConnectionLostError.
+        Raise ConnectionLostError if the connection ends.
         """
         while self.in_flight_requests and self.target_connection is not None:
             sequence = next(iter(self.in_flight_requests))
@@ -270,16 +265,17 @@ def login_for_recorded_user(
     return Login(mechanism, name, passwords[name])
 
 
-def authenticate_at_target(
+def replay_authentication_request(
     connection: ReplayConnection,
     header: RequestHeader,
     frame: bytes,
     at: int,
-    login: Callable[[str], Login],
+    login_for_mechanism: Callable[[str], Login],
 ) -> None:
-    """Remember the mechanism; at the first message of the exchange, do a complete log-in.
+    """Remember the mechanism; at the first message of the exchange, authenticate completely.
 
-    Raise ConnectionLostError if the target closes the connection, and the errors of `login`.
+    Raise ConnectionLostError if the target closes the connection, and what `login_for_mechanism`
+    raises.
     """
     if header.api_key == ApiKey.SASL_HANDSHAKE:
         request = codecs.read_request(header.api_key, header.api_version, frame, at)
@@ -287,6 +283,6 @@ def authenticate_at_target(
         connection.login_error = None
     elif connection.login_error is None:
         assert connection.target_connection is not None
-        connection.login_error = connection.target_connection.authenticate_at_target(
-            login(connection.mechanism)
+        connection.login_error = connection.target_connection.authenticate(
+            login_for_mechanism(connection.mechanism)
         )

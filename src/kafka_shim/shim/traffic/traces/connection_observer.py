@@ -22,7 +22,7 @@ _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
 class Observer(Protocol):
-    """Receives what passes on connections, such as the `Recorder` of a trace."""
+    """Receives what passes on connections, such as the `TraceRecorder`."""
 
     def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
     def record_outcome(
@@ -33,7 +33,7 @@ class Observer(Protocol):
         decided: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None: ...
-    def convert_pending_events(self) -> None: ...
+    def convert_events_and_flush_full_block(self) -> None: ...
     def record_close(self, session: Session, reason: str) -> None: ...
     def close(self) -> None: ...
 
@@ -56,7 +56,7 @@ class ObservedConnection:
         self._not_a_request = ""
         self._raw_tokens = False  # after SaslHandshake version 0 frames are bare SASL
 
-    def request(self, frame: bytes) -> None:
+    def observe_request(self, frame: bytes) -> None:
         """Record a request."""
         if self._raw_tokens:
             return
@@ -68,26 +68,26 @@ class ObservedConnection:
             self._not_a_request = f"a frame of {len(frame)} bytes that is not a request"
             return  # it may be a raw SASL token with a password
         sequence = self._observer.record_request(self._session, header, frame)
-        self._observer.convert_pending_events()
-        if _expects_response(header, frame, at):
+        self._observer.convert_events_and_flush_full_block()
+        if request_expects_response(header, frame, at):
             self._outstanding.append(_OutstandingRequest(header, sequence))
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 message = codecs.read_request(header.api_key, header.api_version, frame, at)
-                self._login.request(header.api_key, message)
+                self._login.track_request(header.api_key, message)
         elif header.api_key == ApiKey.API_VERSIONS:
             self._set_client_software(header, frame, at)
 
-    def response(self, frame: bytes) -> RequestHeader | None:
+    def observe_response(self, frame: bytes) -> RequestHeader | None:
         """Record a response; return the header of its request, or None if that was not observed."""
         if self._raw_tokens:
             return None
-        found = self._remove_outstanding_request(frame[:4])
-        if found is None:
+        request = self._pop_request_dropping_earlier(frame[:4])
+        if request is None:
             return None
-        header, sequence = found
+        header, sequence = request
         self._observer.record_outcome(self._session, sequence, header, (), frame)
-        self._observer.convert_pending_events()
+        self._observer.convert_events_and_flush_full_block()
         if header.api_key in _LOGIN:
             with contextlib.suppress(ProtocolError):
                 self._on_sasl_response(header, frame)
@@ -98,25 +98,25 @@ class ObservedConnection:
         """Return whether responses are outstanding."""
         return bool(self._outstanding)
 
-    def closed(self) -> None:
+    def record_close(self) -> None:
         """Record the end of the connection."""
         self._observer.record_close(self._session, self._not_a_request)
 
-    def _remove_outstanding_request(self, correlation_id: bytes) -> _OutstandingRequest | None:
-        """Return the request with this id; earlier ones will not be answered."""
+    def _pop_request_dropping_earlier(self, correlation_id: bytes) -> _OutstandingRequest | None:
+        """Remove and return the request with this id; drop earlier ones, which get no response."""
         number = int.from_bytes(correlation_id, "big", signed=True)
         if not any(request.header.correlation_id == number for request in self._outstanding):
             return None
-        while (found := self._outstanding.popleft()).header.correlation_id != number:
+        while (request := self._outstanding.popleft()).header.correlation_id != number:
             pass
-        return found
+        return request
 
     def _on_sasl_response(self, header: RequestHeader, frame: bytes) -> None:
         key, version = header.api_key, header.api_version
         message, _ = read_response_and_its_version(key, version, frame)
         if key == ApiKey.SASL_HANDSHAKE and version == 0 and message.error_code == 0:
             self._raw_tokens = True
-        self._login.response(key, message)
+        self._login.track_response(key, message)
 
     def _set_client_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
         with contextlib.suppress(ProtocolError):
@@ -126,7 +126,7 @@ class ObservedConnection:
             )
 
 
-def _expects_response(header: RequestHeader, frame: bytes, at: int) -> bool:
+def request_expects_response(header: RequestHeader, frame: bytes, at: int) -> bool:
     """Return whether the request gets a response; Produce with acks=0 does not."""
     if header.api_key != ApiKey.PRODUCE:
         return True

@@ -1,10 +1,10 @@
 """The rows of a trace in the format of the inspector."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.traffic.traces.trace_rows import FROM_ANSWER
+from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.shim.traffic.traces.trace_rows import DERIVED_RULE_PREFIX
 
 REQUESTS_MAX = 20_000
 """More requests than these are not shown: the page keeps all of its rows."""
@@ -35,7 +35,10 @@ class InspectorRows:
             self._add_request(key, row)
         elif row["entry"] == "response" and key in self._open_requests:
             codes = row.get("error_codes", [])
-            self._open_requests[key] |= {"errors": codes, "error_names": [*_error_names(codes)]}
+            self._open_requests[key] |= {
+                "errors": codes,
+                "error_names": [error_name_or_code(code) for code in codes],
+            }
         elif row["entry"] == "access":
             self._add_decision(self._open_requests.get(key), row)
 
@@ -44,7 +47,7 @@ class InspectorRows:
             self.left_out += 1
             return
         names = ("correlation_id", "connection", "node_id", "request")
-        request_row = self._numbered_head(row) | {name: row.get(name) for name in names}
+        request_row = self._next_numbered_head(row) | {name: row.get(name) for name in names}
         request_row |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
         self._open_requests[key] = request_row
         self.requests.append(request_row)
@@ -55,28 +58,20 @@ class InspectorRows:
             return
         names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
         head = (
-            self._numbered_head(row)
+            self._next_numbered_head(row)
             if request is None
             else {name: request[name] for name in _REQUEST_FIELDS}
         )
-        is_derived = row["rule"].startswith(FROM_ANSWER)
+        is_derived = row["rule"].startswith(DERIVED_RULE_PREFIX)
         decision_fields = {name: row[name] for name in names} | {"would_allow": None}
         self.decisions.append(
             head | decision_fields | {"because": "derived" if is_derived else "recorded"}
         )
 
-    def _numbered_head(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _next_numbered_head(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1
         numbered = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
         return numbered | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}
 
 
 _REQUEST_FIELDS = ("number", "api", "version", *_HEAD, "client_id")
-
-
-def _error_names(codes: Iterable[int]) -> Iterator[str]:
-    for code in codes:
-        try:
-            yield ErrorCode(code).name
-        except ValueError:
-            yield str(code)

@@ -13,7 +13,7 @@ class SaslPrincipalTracker:
         self._session = session
         self._claimed: str | None = None
 
-    def request(self, api_key: int, message: Any) -> None:
+    def track_request(self, api_key: int, message: Any) -> None:
         """Process a SaslHandshake or SaslAuthenticate request."""
         if api_key == ApiKey.SASL_HANDSHAKE:
             self._session.mechanism = message.mechanism
@@ -22,7 +22,7 @@ class SaslPrincipalTracker:
                 self._session.mechanism or "", message.auth_bytes
             )
 
-    def response(self, api_key: int, message: Any) -> None:
+    def track_response(self, api_key: int, message: Any) -> None:
         """Process the broker's response, which decides whether the principal is accepted."""
         if api_key != ApiKey.SASL_AUTHENTICATE or self._claimed is None:
             return

@@ -44,7 +44,7 @@ class Summary:
 
     @property
     def seconds(self) -> float:
-        """The seconds from the first entry to the last."""
+        """Return the seconds from the first entry to the last."""
         return self._span_us / 1_000_000
 
     @property
@@ -59,9 +59,9 @@ class Summary:
         )
         slots = [TimeSlot(start) for start in range(0, span + 1, length)]
         for grain in self._grains.values():
-            place = slots[(grain.start_us - first_us) // length]
-            place.requests += grain.requests
-            place.denials += grain.denials
+            slot = slots[(grain.start_us - first_us) // length]
+            slot.requests += grain.requests
+            slot.denials += grain.denials
         return length, slots
 
     def _count_row(self, row: dict[str, Any]) -> None:

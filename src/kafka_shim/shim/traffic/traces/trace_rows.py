@@ -25,8 +25,8 @@ from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.traffic.traces.derived_denials import DerivedDenials
 
-FROM_ANSWER = "the answer"
-"""Prefix of the rule of a denial that only the answer shows."""
+DERIVED_RULE_PREFIX = "the response"
+"""Prefix of the rule of a denial that only the response shows."""
 
 
 class TraceReader:
@@ -49,15 +49,14 @@ class TraceReader:
             if isinstance(block, Damage):
                 self.damage.append(block)
                 continue
-            people = {who.number: who for who in block.body.connections}
+            connections = {connection.number: connection for connection in block.body.connections}
             for entry in block.body.entries:
-                connection = people[entry.connection]
-                who = _connection_fields(connection, entry)
-                yield who | _entry_fields(entry)
+                connection = connections[entry.connection]
+                common_fields = _connection_fields(connection, entry)
+                yield common_fields | _entry_fields(entry)
                 if with_denials and connection.access_source == DERIVED:
-                    yield from (
-                        who | row for row in _derived_denial_rows(derived, connection, entry)
-                    )
+                    denial_rows = _derived_denial_rows(derived, connection, entry)
+                    yield from (common_fields | row for row in denial_rows)
 
 
 def _derived_denial_rows(
@@ -66,8 +65,10 @@ def _derived_denial_rows(
     if isinstance(entry, Request):
         derived.plan_request(connection.writer_connection, entry)
     elif isinstance(entry, Response):
-        for action, instead in derived.denials_in_response(connection.writer_connection, entry):
-            others = " or ".join(other.operation.name for other in instead)
+        for action, alternatives in derived.denials_in_response(
+            connection.writer_connection, entry
+        ):
+            others = " or ".join(other.operation.name for other in alternatives)
             yield _access_fields(
                 Access(
                     *(entry.connection, entry.sequence, entry.time_us),
@@ -76,7 +77,9 @@ def _derived_denial_rows(
                     action.resource_type,
                     action.resource_name,
                     allowed=False,
-                    rule=f"{FROM_ANSWER}, unless {others} was denied" if others else FROM_ANSWER,
+                    rule=f"{DERIVED_RULE_PREFIX}, unless {others} was denied"
+                    if others
+                    else DERIVED_RULE_PREFIX,
                 )
             )
 
@@ -136,7 +139,7 @@ def _request_fields(frame: bytes) -> dict[str, Any]:
         header, at = read_request_header(frame)
     except ProtocolError as error:
         return {"api": None, "version": None, "client_id": None, "undecoded": str(error)}
-    found = {
+    fields = {
         "api": api_name_or_key(header.api_key),
         "version": header.api_version,
         "correlation_id": header.correlation_id,
@@ -145,21 +148,21 @@ def _request_fields(frame: bytes) -> dict[str, Any]:
     try:
         message = codecs.read_request(header.api_key, header.api_version, frame, at)
     except ProtocolError as error:
-        return found | {"undecoded": str(error)}
-    return found | {"request": message_json(message, header.api_version)}
+        return fields | {"undecoded": str(error)}
+    return fields | {"request": message_json(message, header.api_version)}
 
 
 def _response_fields(entry: Response) -> dict[str, Any]:
-    found: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
+    fields: dict[str, Any] = {"api": api_name_or_key(entry.api_key), "version": entry.api_version}
     try:
         message, version = read_response_and_its_version(
             entry.api_key, entry.api_version, entry.frame
         )
     except ProtocolError as error:
-        return found | {"undecoded": str(error)}
+        return fields | {"undecoded": str(error)}
     correlation_id = int.from_bytes(entry.frame[:4], "big", signed=True)
-    found |= {
+    fields |= {
         "correlation_id": correlation_id,
         "error_codes": sorted({*nonzero_error_codes(message, version)}),
     }
-    return found | {"response": message_json(message, version)}
+    return fields | {"response": message_json(message, version)}

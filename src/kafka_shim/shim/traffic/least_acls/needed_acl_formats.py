@@ -1,8 +1,8 @@
-"""Print ACLs in any format that other commands read."""
+"""Formats needed and optional ACLs in any format that other commands read."""
 
 import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
@@ -46,22 +46,29 @@ _WITH_OPTIONAL: dict[str, Callable[[list[Acl], list[Acl], Mapping[str, Any]], st
     "json": _as_json,
     "yaml": _as_yaml,
 }
-"""How to print the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
+"""How to format the needed ACLs, the optional ones, and facts about the runs (JSON only)."""
 
 FORMS = tuple(dict.fromkeys((*_WITH_OPTIONAL, *FORMATS)))
-"""All forms: our own, which tell the optional ones apart, and those of any ACLs."""
+"""All formats: our own, which tell the optional ones apart, and those of any ACLs."""
 
 
-def print_acls_in_format(
+class FormattedAcls(NamedTuple):
+    """The text, and the number of optional ACLs that are not in it."""
+
+    text: str
+    omitted_optional_count: int
+
+
+def format_needed_acls(
     format_name: str, acls: list[Acl], optional: list[Acl], facts: Mapping[str, Any]
-) -> tuple[str, int]:
-    """Return the text, and the number of optional ACLs that the format cannot contain.
+) -> FormattedAcls:
+    """Format the ACLs; the optional ones only if the format tells them apart.
 
     Raise ConfigError if the format cannot express one of the ACLs.
     """
     if format_name in _WITH_OPTIONAL:
-        return _WITH_OPTIONAL[format_name](acls, optional, facts), 0
+        return FormattedAcls(_WITH_OPTIONAL[format_name](acls, optional, facts), 0)
     try:
-        return format_acls_losslessly(acls, format_name), len(optional)
+        return FormattedAcls(format_acls_losslessly(acls, format_name), len(optional))
     except AclTextError as error:
         raise ConfigError(f"--format {format_name}: {error}") from error

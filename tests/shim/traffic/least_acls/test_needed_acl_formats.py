@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_formats import parse_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.least_acls.printing import FORMS, print_acls_in_format
+from kafka_shim.shim.traffic.least_acls.needed_acl_formats import FORMS, format_needed_acls
 
 
 def acl(operation: Operation, name: str) -> Acl:
@@ -29,7 +29,7 @@ OPTIONAL = [acl(Operation.DESCRIBE, "others")]
 
 @pytest.mark.parametrize("form", FORMS)
 def test_every_printed_format_can_be_read(form: str) -> None:
-    text, left_out = print_acls_in_format(form, NEEDED, OPTIONAL, {"proven": True})
+    text, left_out = format_needed_acls(form, NEEDED, OPTIONAL, {"proven": True})
     assert left_out == (0 if form in ("text", "json", "yaml") else 1)
     if form == "json":
         found = json.loads(text)
@@ -52,4 +52,4 @@ def test_acls_that_a_format_cannot_express_are_reported() -> None:
         )
     ]
     with pytest.raises(ConfigError, match="--format strimzi"):
-        print_acls_in_format("strimzi", odd, [], {})
+        format_needed_acls("strimzi", odd, [], {})
