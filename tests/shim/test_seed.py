@@ -9,7 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.initial_state import create_initial_state
+from kafka_shim.shim.initial_state import create_missing_initial_state
 from kafka_shim.shim.state.cluster import Cluster
 
 
@@ -27,7 +27,7 @@ def acl(number: int = 0, pattern_type: PatternType = PatternType.LITERAL) -> Acl
 
 def seeded(**settings: Any) -> Cluster:
     cluster = Cluster(Config(seed=1, **settings), ManualClock())
-    create_initial_state(cluster)
+    create_missing_initial_state(cluster)
     return cluster
 
 

@@ -105,9 +105,9 @@ class Broker:
     def _create_initial_state(self) -> None:
         config = self.cluster.config
         if config.topics or config.acls or config.groups or config.client_metrics:
-            from kafka_shim.shim.initial_state import create_initial_state  # noqa: PLC0415 - imports take time
+            from kafka_shim.shim.initial_state import create_missing_initial_state  # noqa: PLC0415 - imports take time
 
-            create_initial_state(self.cluster)
+            create_missing_initial_state(self.cluster)
         self.cluster.policy.apply_delayed_acls()
         for fault in self.cluster.config.faults:
             self.faults.add(fault)

@@ -26,7 +26,7 @@ _NO_MEMBER = CommitIdentity("", None, -1, 0)
 """Who commits offsets of a group without members."""
 
 
-def create_initial_state(cluster: Cluster) -> None:
+def create_missing_initial_state(cluster: Cluster) -> None:
     """Create what the configuration names and does not exist; ConfigError if that is impossible."""
     for topic in cluster.config.topics:
         if topic.name not in cluster.topics:

@@ -111,6 +111,16 @@ def test_super_users_have_the_operations_of_the_release(
     assert "User:root  CAdKcaI\n" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("verb", ["test", "diff", "lint", "matrix"])
+def test_an_invalid_super_user_is_rejected_before_files_are_read(
+    verb: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as caught:
+        main(["policy", verb, "missing.yaml", "missing.yaml", "--super-user", "root"])
+    assert caught.value.code == 2
+    assert "--super-user `root`: expected Type:name, as in User:alice" in capsys.readouterr().err
+
+
 def test_the_columns_can_be_the_topics_of_a_cluster(
     start: Callable[..., Running], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -6,7 +6,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.config import InitialGroup, InitialTopic
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.state_file import InitialState, read_state_file
+from kafka_shim.shim.settings.state_file import StateFileContent, read_state_file
 
 WHOLE = """
 users:
@@ -29,7 +29,7 @@ faults:
 """
 
 
-def read(folder: Path, text: str) -> InitialState:
+def read(folder: Path, text: str) -> StateFileContent:
     path = folder / "state.yaml"
     path.write_text(text)
     return read_state_file(str(path))
@@ -45,7 +45,7 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
         Operation.WRITE,
         Permission.ALLOW,
     )
-    assert read(tmp_path, WHOLE) == InitialState(
+    assert read(tmp_path, WHOLE) == StateFileContent(
         users={"alice": "alice-secret"},
         super_users=("User:admin",),
         topics=(
@@ -64,7 +64,7 @@ def test_a_complete_file_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "users:\n", "{}", "topics: {}\nacls:\ngroups:\nsuper_users:"])
 def test_empty_files_and_keys_are_valid(tmp_path: Path, text: str) -> None:
-    assert read(tmp_path, text) == InitialState()
+    assert read(tmp_path, text) == StateFileContent()
 
 
 def test_topics_may_be_a_list(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.produce_request import (
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch
 from kafka_shim.shim.config import InitialTopic
-from kafka_shim.shim.initial_state import create_initial_state
+from kafka_shim.shim.initial_state import create_missing_initial_state
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -260,10 +260,10 @@ def test_each_start_has_a_new_leader_epoch(stage: KeptStage) -> None:
 def test_configured_topics_are_created_once(tmp_path: Path) -> None:
     topics = (InitialTopic("orders", 2),)
     stage = KeptStage(tmp_path, topics=topics)
-    create_initial_state(stage.cluster)
+    create_missing_initial_state(stage.cluster)
     produce(stage, b"1")
     again = stage.again(topics=(*topics, InitialTopic("payments")))
-    create_initial_state(again.cluster)
+    create_missing_initial_state(again.cluster)
     assert log_of(again).end_offset == 1
     assert len(again.found("payments").partitions) == 1
 

@@ -28,7 +28,7 @@ from kafka_shim.shim.whole_number import parse_whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import ConfigFileContent
-    from kafka_shim.shim.settings.state_file import InitialState
+    from kafka_shim.shim.settings.state_file import StateFileContent
 
 NO_FILE: "ConfigFileContent" = (None, {})
 CLIENT_TELEMETRY = "shim.client.telemetry"
@@ -241,7 +241,7 @@ def config_from_arguments(
     return Config(**fields, **given, properties=properties)
 
 
-def _add_state_file_content(config_fields: dict[str, Any], state: "InitialState") -> None:
+def _add_state_file_content(config_fields: dict[str, Any], state: "StateFileContent") -> None:
     """Add the content of the state file; options take precedence."""
     topics = {topic.name: topic for topic in (*state.topics, *config_fields["topics"])}
     config_fields["topics"] = tuple(topics.values())

@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "report":
         return conformance_report.run(args)
     if args.verb == "list":
-        return _print_behaviours(args.json)
+        return _print_behaviour_catalogue(args.json)
     if args.verb == "check":
         return write_scorecard(check_trace_exists(args.trace), args.format, args.name)
     config = config_from_arguments(args)
@@ -194,7 +194,7 @@ def _print_message(text: str) -> None:
     print(f"kafka-shim conformance: {text}", file=sys.stderr)
 
 
-def _print_behaviours(is_json: bool) -> int:
+def _print_behaviour_catalogue(is_json: bool) -> int:
     from kafka_shim.shim.conformance.scorecard.scorecard import CATALOGUE
 
     if is_json:

@@ -165,8 +165,8 @@ def requirement_outcome_object(
                 "error": case.error.name,
                 "error_code": int(case.error),
                 "questions": [
-                    _need_decision_object(response, bootstrap_server)
-                    for response in case.checked_needs
+                    _need_decision_object(need_decision, bootstrap_server)
+                    for need_decision in case.checked_needs
                 ],
             }
             for case in outcome.name_outcomes

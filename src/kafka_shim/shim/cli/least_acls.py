@@ -96,7 +96,8 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     if not words:
         raise UsageError("no command given; expected one after --, as in: least-acls -- bin/tool")
     check_principal_option("--principal", args.principal)
-    config = _with_principal_on_all_listeners(config_from_arguments(args), args.principal)
+    config = msgspec.structs.replace(config_from_arguments(args), authorizer="standard")
+    config = _with_principal_on_all_listeners(config, args.principal)
     configure_logging("error", config.log_format)
     learned = asyncio.run(run_with_everything_allowed(config, words))
     if learned.exit_code != 0:
@@ -143,7 +144,7 @@ def _with_principal_on_all_listeners(config: Config, principal: str) -> Config:
     listeners = tuple(
         msgspec.structs.replace(listener, principal=principal) for listener in config.listeners
     )
-    return msgspec.structs.replace(config, listeners=listeners, authorizer="standard")
+    return msgspec.structs.replace(config, listeners=listeners)
 
 
 def _print_message(text: str) -> None:

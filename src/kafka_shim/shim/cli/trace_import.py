@@ -101,7 +101,7 @@ def run_import(args: argparse.Namespace) -> int:
             raise ConfigError(f"--port `{port}`: expected 1 to {PORT_MAX}")
     if args.input_format == "pcap" and len(args.sources) > 1:
         raise ConfigError("--input-format pcap reads one capture; merge them first, with mergecap")
-    before = _FolderBeforeImport.remember(args.trace)
+    before = _FolderBeforeImport.capture(args.trace)
     code = EXIT_FAILURE
     try:
         code = (
@@ -121,7 +121,7 @@ class _FolderBeforeImport(msgspec.Struct):
     missing: list[Path]
 
     @classmethod
-    def remember(cls, folder: Path) -> "_FolderBeforeImport":
+    def capture(cls, folder: Path) -> "_FolderBeforeImport":
         files = set(folder.iterdir()) if folder.is_dir() else set()
         missing = [path for path in (folder, *folder.parents) if not path.exists()]
         return cls(folder, files, missing)

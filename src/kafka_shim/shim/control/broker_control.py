@@ -220,14 +220,14 @@ class BrokerControl:
             lambda slices: self._create_acls(slices.offload(_parse_acl_rules, rules), slices)
         )
 
-    async def import_acls(self, new: AclText) -> Row:
+    async def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
-        if new.form is not None:
-            _raise_if_unknown_format(new.form)
+        if acl_text.form is not None:
+            _raise_if_unknown_format(acl_text.form)
         try:
             return await run_in_time_slices(
                 lambda slices: self._create_acls(
-                    slices.offload(parse_acls, new.text, new.form), slices
+                    slices.offload(parse_acls, acl_text.text, acl_text.form), slices
                 )
             )
         except AclTextError as error:

@@ -14,7 +14,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     translate_settings,
     with_advertised_addresses,
 )
-from kafka_shim.shim.settings.state_file import InitialState, StateFileError, parse_state
+from kafka_shim.shim.settings.state_file import StateFileContent, StateFileError, parse_state
 from kafka_shim.shim.state.authorization import PROPAGATION_DELAY
 from kafka_shim.shim.state.settings.static_settings import CLIENT_TELEMETRY
 
@@ -51,7 +51,7 @@ def config_for_new_broker(body: NewBroker, process_config: Config) -> Config:
 
 def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> Config:
     translation = translate_settings(body.properties, body.properties, "properties")
-    state = parse_state(_state_of_body(body))
+    state = parse_state(_state_fields_of_body(body))
     fields: dict[str, Any] = {**translation.config_fields, **_config_fields_of_body(body)}
     fields["users"] = {**fields.get("users", {}), **state.users}
     if state.super_users is not None:
@@ -112,6 +112,6 @@ def _shim_properties_of_body(body: NewBroker) -> dict[str, str]:
     return properties
 
 
-def _state_of_body(body: NewBroker) -> dict[str, Any]:
+def _state_fields_of_body(body: NewBroker) -> dict[str, Any]:
     """Return the part of the body that a state file can have."""
-    return {name: getattr(body, name) for name in InitialState.__struct_encode_fields__}
+    return {name: getattr(body, name) for name in StateFileContent.__struct_encode_fields__}

@@ -44,11 +44,11 @@ class RecordControl:
         if "from" in query:
             first_offset = max(log.start_offset, query_number_or_400(query, "from", 0))
         rows: list[dict[str, Any]] = []
-        following = log.end_offset
+        next_offset = log.end_offset
         try:
             for row in _record_rows_since(partition, first_offset):
                 if len(rows) == limit:
-                    following = row["offset"]
+                    next_offset = row["offset"]
                     break
                 rows.append(row)
         except (DecodeError, MissingPackageError) as error:
@@ -57,7 +57,7 @@ class RecordControl:
         return {
             "start_offset": log.start_offset,
             "end_offset": log.end_offset,
-            "next_offset": following,
+            "next_offset": next_offset,
             "records": rows,
         }
 

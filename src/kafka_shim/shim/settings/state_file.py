@@ -41,7 +41,7 @@ from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_tex
 _TOPIC_KEYS = ("partitions", "replication_factor", "configs")
 
 
-class InitialState(msgspec.Struct, frozen=True):
+class StateFileContent(msgspec.Struct, frozen=True):
     """The content of a state file."""
 
     users: Mapping[str, str] = {}
@@ -58,7 +58,7 @@ class InitialState(msgspec.Struct, frozen=True):
         return tuple(dict.fromkeys(acl for acl, _ in self.acls_with_lines))
 
 
-def read_state_file(path: str, option: str = "--state") -> InitialState:
+def read_state_file(path: str, option: str = "--state") -> StateFileContent:
     """Read the file; ConfigError, beginning with `option` and the file, if it is invalid."""
     place = f"{option} {path}"
     content = parse_yaml_with_lines(read_text_file(path, option), place)
@@ -95,10 +95,10 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
     return line
 
 
-def parse_state(content: Any) -> InitialState:
+def parse_state(content: Any) -> StateFileContent:
     """Return the state that a parsed file describes; raise StateFileError if it is invalid."""
-    fields = _parse_mapping(content, (), InitialState.__struct_encode_fields__)
-    return InitialState(
+    fields = _parse_mapping(content, (), StateFileContent.__struct_encode_fields__)
+    return StateFileContent(
         users=_parse_users(fields.get("users"), ("users",)),
         super_users=_parse_super_users(fields.get("super_users"), ("super_users",)),
         topics=_parse_topics(fields.get("topics"), ("topics",)),

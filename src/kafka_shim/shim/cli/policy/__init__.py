@@ -8,7 +8,7 @@ from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.policy import diff, expect, lint, matrix, plan
 from kafka_shim.shim.cli.policy.input_error import InputError
-from kafka_shim.shim.cli.usage import UsageError
+from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.errors import ConfigError
 
@@ -52,6 +52,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Run the verb and return its exit code; 2 for input that cannot be read or parsed."""
     try:
+        for principal in vars(args).get("super_user", ()):
+            check_principal_option("--super-user", principal)
         return VERBS[args.verb].run(args)
     except UsageError as error:
         args.exit_with_usage_error(str(error))  # exits

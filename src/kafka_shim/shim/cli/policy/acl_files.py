@@ -15,7 +15,11 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_requests import creation_error
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.lint import LocatedAcl
-from kafka_shim.shim.cli.policy.acl_folders import TextFile, acl_files_in_folder, first_names_text
+from kafka_shim.shim.cli.policy.acl_folders import (
+    TextFile,
+    first_names_text,
+    read_acl_files_noting_skipped,
+)
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
@@ -63,7 +67,7 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
 
 def _files_at_path(path: str) -> Sequence[TextFile]:
     return (
-        acl_files_in_folder(Path(path))
+        read_acl_files_noting_skipped(Path(path))
         if Path(path).is_dir()
         else [TextFile(path, read_text_without_bom(path))]
     )

@@ -28,18 +28,18 @@ class TextFile(msgspec.Struct, frozen=True):
     text: str
 
 
-def acl_files_in_folder(folder: Path) -> list[TextFile]:
+def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
     """Return the files with ACLs; InputError if there are none."""
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
-    for path in _files_below(folder):
+    for path in _files_below_except_tool_folders(folder):
         name = str(path.relative_to(folder))
         if path.suffix not in READ_SUFFIXES:
             unread += [] if _is_hidden(path.relative_to(folder)) else [name]
             continue
         text = read_text_without_bom(str(path))
-        _check_terraform_modules_are_inside(folder, path, text)
+        _reject_terraform_modules_outside(folder, path, text)
         reason = describe_file_without_acls(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text))
@@ -65,12 +65,12 @@ def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> Non
         sys.stderr.write(f"note: {folder}: {reason}: {first_names_text(names)}\n")
 
 
-def _files_below(folder: Path) -> list[Path]:
+def _files_below_except_tool_folders(folder: Path) -> list[Path]:
     """Return all files in the folder and below it; OSError if a folder cannot be read."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise_error):
         folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]
-        _check_symbolic_links(folder, [Path(place, name) for name in (*folders, *names)])
+        _reject_broken_or_outward_links(folder, [Path(place, name) for name in (*folders, *names)])
         paths += filter(Path.is_file, (Path(place, name) for name in names))
     return sorted(paths)
 
@@ -79,7 +79,7 @@ def _raise_error(error: OSError) -> NoReturn:
     raise error
 
 
-def _check_symbolic_links(folder: Path, paths: Sequence[Path]) -> None:
+def _reject_broken_or_outward_links(folder: Path, paths: Sequence[Path]) -> None:
     """Raise InputError for broken links, and for links to other folders, which are not followed."""
     for path in paths:
         if path.is_symlink():
@@ -93,7 +93,7 @@ def _is_hidden(path: Path) -> bool:
     return any(part.startswith(".") for part in path.parts)
 
 
-def _check_terraform_modules_are_inside(folder: Path, path: Path, text: str) -> None:
+def _reject_terraform_modules_outside(folder: Path, path: Path, text: str) -> None:
     """Raise InputError for a Terraform module with files outside of the folder."""
     if path.suffix != ".tf":
         return

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli.acl_source import has_known_concrete_fields, most_similar_release
 from kafka_shim.shim.cli.connection_options import BOOTSTRAP_VARIABLE, connect_with_options
-from kafka_shim.shim.cli.usage import check_principal_option, parse_release_option
+from kafka_shim.shim.cli.usage import parse_release_option
 from kafka_shim.shim.client.acls import describe_acls
 
 
@@ -73,11 +73,12 @@ def read_cluster_acls(args: argparse.Namespace) -> ClusterAcls:
         return ClusterAcls(acls, most_similar_release(client.versions))
 
 
-def release_for_decisions(args: argparse.Namespace, cluster_acls: ClusterAcls | None = None) -> str:
-    for principal in args.super_user:
-        check_principal_option("--super-user", principal)
-    named = parse_release_option(args.kafka_version)
-    return named or (cluster_acls.release if cluster_acls is not None else RELEASES[-1])
+def release_of_options_or_cluster(
+    args: argparse.Namespace, cluster_acls: ClusterAcls | None = None
+) -> str:
+    """Return the release of --kafka-version, else that of the cluster, else the newest."""
+    release = parse_release_option(args.kafka_version)
+    return release or (cluster_acls.release if cluster_acls is not None else RELEASES[-1])
 
 
 def authorizer_with_options(

@@ -15,7 +15,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     authorizer_with_options,
     read_cluster_acls,
-    release_for_decisions,
+    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import (
@@ -23,7 +23,7 @@ from kafka_shim.shim.cli.policy.descriptions import (
     access_change_text,
     without_implied_changes,
 )
-from kafka_shim.shim.cli.policy.used_access import count_allowed_accesses
+from kafka_shim.shim.cli.policy.used_access import count_allowed_accesses_in_trace
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "show who gains and who loses which access between two sets of ACLs"
@@ -87,15 +87,15 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _access_changes_and_release(args: argparse.Namespace) -> tuple[Sequence[AccessChange], str]:
-    live = None
+    cluster_acls = None
     if len(args.files) == 2 and not args.bootstrap_server:
         old_files, new_files = args.files[:1], args.files[1:]
     elif set_default_bootstrap_server(args):
-        old_files, new_files, live = [], args.files, read_cluster_acls(args)
+        old_files, new_files, cluster_acls = [], args.files, read_cluster_acls(args)
     else:
         raise UsageError("give two files (OLD and NEW), or one file and --bootstrap-server")
-    release = release_for_decisions(args, live)
-    old = live.acls if live is not None else read_accepted_acls(old_files, release)
+    release = release_of_options_or_cluster(args, cluster_acls)
+    old = cluster_acls.acls if cluster_acls is not None else read_accepted_acls(old_files, release)
     new = read_accepted_acls(new_files, release)
     sides = [authorizer_with_options(args, acls, release) for acls in (old, new)]
     try:
@@ -108,7 +108,7 @@ def _uses_of_lost_access(trace: Path, changes: Sequence[AccessChange]) -> dict[A
     """Return how often the trace used each lost access."""
     losses = [change for change in changes if not change.gained]
     use_counts: dict[AccessChange, int] = {}
-    for (actor, action), count in count_allowed_accesses(trace).items():
+    for (actor, action), count in count_allowed_accesses_in_trace(trace).items():
         for change in losses:
             if change.affects_access(actor, action):
                 use_counts[change] = use_counts.get(change, 0) + count

@@ -17,7 +17,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     authorizer_with_options,
     read_cluster_acls,
-    release_for_decisions,
+    release_of_options_or_cluster,
 )
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
 from kafka_shim.shim.cli.policy.input_error import InputError
@@ -100,18 +100,22 @@ def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:
     cluster_acls = None
     if not args.acls and args.bootstrap_server:
         cluster_acls = read_cluster_acls(args)
-    release = release_for_decisions(args, cluster_acls)
+    release = release_of_options_or_cluster(args, cluster_acls)
     files = _read_expectation_files(args.files, release)
     judged = []
     for expectation_file in files:
         acls = _acls_to_judge(args, expectation_file, release, cluster_acls)
         checkers: dict[str, ExpectationChecker] = {}
         for located in expectation_file.expectations:
-            at = located.expectation.release
-            if at not in checkers:
-                checkers[at] = _create_expectation_checker(args, expectation_file, acls, at)
+            expected_release = located.expectation.release
+            if expected_release not in checkers:
+                checkers[expected_release] = _create_expectation_checker(
+                    args, expectation_file, acls, expected_release
+                )
             judged.append(
-                JudgedExpectation(located, checkers[at].check_expectation(located.expectation))
+                JudgedExpectation(
+                    located, checkers[expected_release].check_expectation(located.expectation)
+                )
             )
     return judged
 

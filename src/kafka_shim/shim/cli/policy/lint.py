@@ -21,7 +21,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     authorizer_with_options,
     read_cluster_acls,
-    release_for_decisions,
+    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
@@ -86,13 +86,13 @@ def _located_acls_and_release(args: argparse.Namespace) -> tuple[list[LocatedAcl
     if args.files and args.bootstrap_server:
         raise UsageError("give files or --bootstrap-server, not both")
     if args.files:
-        release = release_for_decisions(args)
+        release = release_of_options_or_cluster(args)
         return read_located_acls(args.files), release
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
     cluster_acls = read_cluster_acls(args)
     written = [LocatedAcl(acl, args.bootstrap_server, 0) for acl in cluster_acls.acls]
-    return written, release_for_decisions(args, cluster_acls)
+    return written, release_of_options_or_cluster(args, cluster_acls)
 
 
 def _report_lines(

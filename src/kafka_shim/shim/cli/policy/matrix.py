@@ -25,7 +25,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     authorizer_with_options,
     read_cluster_acls,
-    release_for_decisions,
+    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import names_object
@@ -114,7 +114,7 @@ def _acls_release_and_topics(
     if args.files:
         if args.topics_of_cluster:
             raise UsageError("--topics-of-cluster needs --bootstrap-server")
-        release = release_for_decisions(args)
+        release = release_of_options_or_cluster(args)
         return read_accepted_acls(args.files, release), release, []
     if not set_default_bootstrap_server(args):
         raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
@@ -125,7 +125,7 @@ def _acls_release_and_topics(
             topics = [
                 MatrixResource(ResourceType.TOPIC, NameSet(name)) for name in topic_names(client)
             ]
-    return cluster_acls.acls, release_for_decisions(args, cluster_acls), topics
+    return cluster_acls.acls, release_of_options_or_cluster(args, cluster_acls), topics
 
 
 def _parse_operations(words: Sequence[str]) -> list[Operation]:

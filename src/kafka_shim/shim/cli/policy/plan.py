@@ -14,7 +14,6 @@ from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE
 from kafka_shim.shim.cli.connection_options import connect_with_options
@@ -23,12 +22,13 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
     add_cluster_arguments,
     read_cluster_acls,
+    release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.input_error import file_and_line
 from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
-from kafka_shim.shim.cli.usage import UsageError, parse_release_option
+from kafka_shim.shim.cli.usage import UsageError
 from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
@@ -94,9 +94,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.apply:
         raise UsageError("--apply requires --bootstrap-server")
     _check_option_combination(args)
-    release = parse_release_option(args.kafka_version) or (
-        cluster_acls.release if cluster_acls else RELEASES[-1]
-    )
+    release = release_of_options_or_cluster(args, cluster_acls)
     if cluster_acls is None:
         written = read_accepted_located_acls(old_files, release)
         old = {each.acl: file_and_line(each.path, each.line) for each in written}

@@ -12,7 +12,7 @@ from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.trace_source import check_trace_exists
 
 
-def count_allowed_accesses(trace: Path) -> Counter[tuple[Actor, Action]]:
+def count_allowed_accesses_in_trace(trace: Path) -> Counter[tuple[Actor, Action]]:
     """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True

@@ -74,8 +74,7 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "release": verdict.expectation.release,
         "held": verdict.holds,
         "responses": [
-            _checked_access_object(response)
-            for response in verdict.violating_or_confirming_accesses
+            _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
         ],
         "acls": acls_to_objects(verdict.existing_forbidden_acls),
         "to_hold": [
@@ -97,8 +96,8 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
 def _reason_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
-            _deciding_rule_text(response.decision)
-            for response in verdict.violating_or_confirming_accesses
+            _deciding_rule_text(access.decision)
+            for access in verdict.violating_or_confirming_accesses
         )
         shown = list(rules)[:RULES_MAX]
         yield from (f"because: {rule}" for rule in shown)
