@@ -12,7 +12,7 @@ from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.existence import ExistenceIndex, existence_records_from_rows
 from kafka_shim.shim.traffic.captures.capture_import import import_capture
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
 from tests.recordings.traffic.recording import ARCHIVES, AUDIT_LOG, CAPTURE, PROXY, REQUEST_LOG
 
@@ -87,7 +87,7 @@ def logged(folder: Path) -> Counter[Decision]:
     """Return the decisions in the broker's log, and how often each was made."""
     found: Counter[Decision] = Counter()
     for text in (folder / AUDIT_LOG).read_text().splitlines():
-        line = parse_line(text)
+        line = parse_authorizer_log_line(text)
         assert line is not None, text
         what = (api_name(line.api_key), line.operation.name, line.resource_type.name)
         is_any = what == _ANY_NAME and line.resource_name == PROBED_NAME

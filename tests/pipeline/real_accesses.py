@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.metadata_request import MetadataRequest
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_requests import GRANTS, Ask, asks, set_up
 from tests.recordings.audit.recording import AuditedKafka
@@ -111,7 +111,7 @@ def _exchanged(kafka: TracedKafka, ask: Ask) -> Exchange:
 
 def _decisions(lines: list[str], api: ApiKey) -> Iterator[Decision]:
     for line in lines:
-        found = parse_line(line)
+        found = parse_authorizer_log_line(line)
         if found is not None and found.principal == PRINCIPAL and found.api_key == api:
             yield Decision(
                 found.operation.name, found.resource_type.name, found.resource_name, found.allowed

@@ -47,7 +47,7 @@ from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_bat
 from kafka_shim.shim.client.client import Client
 from kafka_shim.shim.client.config import ClientConfig, Login
 from kafka_shim.shim.config import SecurityProtocol
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
 from tests.oracle.real_kafka import PASSWORDS
 from tests.pipeline.real_accesses import FOLDER, RecordingClient
 from tests.recordings.traffic.recording import REQUEST_LOG, LoggingKafka
@@ -239,7 +239,7 @@ def _request_lines(kafka: LoggingKafka) -> list[str]:
 
 def _decided(lines: list[str], user: str) -> Iterator[Decided]:
     for text in lines:
-        line = parse_line(text)
+        line = parse_authorizer_log_line(text)
         if line is not None and line.principal == f"User:{user}":
             is_any = line.api_key == ApiKey.INIT_PRODUCER_ID and line.resource_name == PROBED_NAME
             name = WILDCARD if is_any else line.resource_name

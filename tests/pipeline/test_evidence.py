@@ -18,7 +18,7 @@ from kafka_shim.pipeline.jobs import import_job
 from kafka_shim.pipeline.option_checks import validated_reader_options
 from kafka_shim.protocol.enums import ResourceType
 from kafka_shim.protocol.trace.entries import AUDIT, DERIVED, RECORDED
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log
 from tests.pipeline import agreement
 from tests.pipeline.asking import parsed
@@ -197,7 +197,7 @@ def test_no_acl_that_decided_anything_is_called_unused(
     assert spark
     traces = agreement.unpacked(tmp_path)
     text = (tmp_path / AUDIT_LOG).read_text()
-    lines = [line for line in map(parse_line, text.splitlines()) if line is not None]
+    lines = [line for line in map(parse_authorizer_log_line, text.splitlines()) if line is not None]
     deciding = {acl for line in lines if (acl := parse_acl_rule(line.rule)) is not None}
     assert len(deciding) > 10
     old = rule(OLD_RULE)

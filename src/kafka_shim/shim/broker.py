@@ -137,7 +137,7 @@ class Broker:
             self.storage.discard_state_and_observe_reset_cluster(self.cluster)
         self.cluster.authentications.clear()
         if self.dispatcher.history is not None:
-            self.dispatcher.history.drop_requests()
+            self.dispatcher.history.drop_requests_keeping_totals()
 
     @property
     def faults(self) -> "Faults":

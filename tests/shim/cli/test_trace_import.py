@@ -134,8 +134,8 @@ def test_an_interrupted_import_leaves_no_files(
         importing._writer.flush()
         raise KeyboardInterrupt
 
-    write = AuthorizerLogImport._write_entry
-    monkeypatch.setattr(AuthorizerLogImport, "_write_entry", interrupted)
+    write = AuthorizerLogImport._write_access
+    monkeypatch.setattr(AuthorizerLogImport, "_write_access", interrupted)
     folder = tmp_path / "new" / "trace"
     log = Path(__file__).parents[1] / "traffic" / "importers" / "kafka_authorizer.txt"
     assert main(["trace", "import", "--input-format", "audit-log", str(log), str(folder)]) == 130

@@ -24,7 +24,7 @@ from kafka_shim.shim.settings.java_properties import read_properties_file
 from kafka_shim.shim.signals import call_on_stop_signal
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
-from kafka_shim.shim.traffic.proxy.upstream import Upstream
+from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
 
 if TYPE_CHECKING:
     import ssl
@@ -99,7 +99,7 @@ def _connect_and_run_proxy(args: argparse.Namespace) -> int:
         storage=storage,
         accesses_source=DERIVED,
     )
-    brokers = Upstream(config)
+    brokers = UpstreamConnector(config)
     proxy = Proxy(upstream, listen, recorder, name=args.listener, brokers=brokers, tls=tls)
     asyncio.run(_serve_until_stopped(proxy, args))
     return exit_code_after_recording(recorder)

@@ -19,7 +19,7 @@ from kafka_shim.shim.explaining.who_can import (
     AllowedPrincipal,
     WhoCanResult,
     who_can,
-    who_can_object,
+    who_can_json,
 )
 
 DESCRIPTION = """\
@@ -63,7 +63,7 @@ def _print_who_can(args: argparse.Namespace) -> int:
     source = load_authorizer(args)
     result = who_can(source.authorizer, action)
     if args.json:
-        print(json.dumps(who_can_object(action, result), indent=2, ensure_ascii=False))
+        print(json.dumps(who_can_json(action, result), indent=2, ensure_ascii=False))
     else:
         print("\n".join(_who_can_lines(action, result)))
         if source.bootstrap_server is not None and not source.authorizer.super_users:

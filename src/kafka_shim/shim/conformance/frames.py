@@ -62,8 +62,8 @@ class HistoryWithResponses(History):
                 f"  {indent} -> {_shortened_json(message_json(response, entry.version))}"
             )
 
-    def drop_requests(self) -> None:
-        super().drop_requests()
+    def drop_requests_keeping_totals(self) -> None:
+        super().drop_requests_keeping_totals()
         self._responses.clear()
 
     def reported_exchange(self, entry: HistoryEntry) -> ReportedExchange:

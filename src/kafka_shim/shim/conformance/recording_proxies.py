@@ -41,7 +41,7 @@ class RecordingProxies:
 
     def begin_case(self, title: str) -> None:
         """Drop the frames of the case before; report the title of the next one."""
-        self.frames.drop_requests()
+        self.frames.drop_requests_keeping_totals()
         if self._on_frame is not None:
             self._on_frame(title)
 

@@ -29,7 +29,7 @@ class HistoryQueries:
         requested_number = parse_whole_number(number)
         for entry in self._history:
             if entry.number == requested_number:
-                return entry.detail_row()
+                return entry.decoded_and_hex_row()
         raise ControlError(404, f"request {number} is unknown, or no longer kept")
 
     def list_decisions(self, query: Mapping[str, str]) -> dict[str, Any]:

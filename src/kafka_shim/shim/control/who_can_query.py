@@ -9,7 +9,7 @@ from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
-from kafka_shim.shim.explaining.who_can import who_can, who_can_object
+from kafka_shim.shim.explaining.who_can import who_can, who_can_json
 from kafka_shim.shim.state.cluster import Cluster
 
 
@@ -23,7 +23,7 @@ def who_can_response(
     if not isinstance(authorizer, StandardAuthorizer):
         raise ControlError(409, "an authorizer of your own decides: ask it for one decision")
     action = _action_of_query(query)
-    return who_can_object(action, who_can(authorizer, action, time_sliced))
+    return who_can_json(action, who_can(authorizer, action, time_sliced))
 
 
 def _action_of_query(query: Mapping[str, str]) -> Action:

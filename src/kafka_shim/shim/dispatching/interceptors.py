@@ -260,7 +260,7 @@ class HistoryInterceptor(Interceptor):
     def on_response_frame(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is not None and exchange.response_frame is not None:
-            self._history.set_response_frame(entry, exchange.response_frame)
+            self._history.keep_response_frame_if_short(entry, exchange.response_frame)
 
 
 class TraceInterceptor(Interceptor):

@@ -57,7 +57,7 @@ def explain_decision(
     misses: list[InapplicableAcl] = []
     others = 0
     access = RequiredAccess(actor, ((CheckedAction(action),),))
-    for acl in sorted(on_resource, key=_precedence_key):
+    for acl in sorted(on_resource, key=_acl_sort_key_by_precedence):
         if acl.principal not in (actor.principal, ANY_USER):
             others += 1
             continue
@@ -92,13 +92,15 @@ def _why_acl_does_not_apply(
     """Return why an ACL with a matching pattern and principal does not apply."""
     if not covers_host(acl.host, actor.host, host_networks=authorizer.rules.host_networks):
         return f"it is for host {acl.host}"
-    asked, named = action.operation, acl.operation
-    if acl.permission is Permission.DENY and named not in operations_whose_deny_includes(asked):
-        if named in operations_whose_allow_includes(asked):
-            return f"denying {named.name} does not deny {asked.name}"
-        return f"{named.name} does not include {asked.name}"
-    if named not in operations_whose_allow_includes(asked):
-        return f"{named.name} does not include {asked.name}"
+    requested_operation, acl_operation = action.operation, acl.operation
+    if acl.permission is Permission.DENY and acl_operation not in operations_whose_deny_includes(
+        requested_operation
+    ):
+        if acl_operation in operations_whose_allow_includes(requested_operation):
+            return f"denying {acl_operation.name} does not deny {requested_operation.name}"
+        return f"{acl_operation.name} does not include {requested_operation.name}"
+    if acl_operation not in operations_whose_allow_includes(requested_operation):
+        return f"{acl_operation.name} does not include {requested_operation.name}"
     return "Kafka's search passes over `*` when the name itself begins with an asterisk"
 
 
@@ -131,7 +133,7 @@ def _acl_count_text(number: int) -> str:
     return "1 ACL" if number == 1 else f"{number} ACLs"
 
 
-def _precedence_key(acl: Acl) -> tuple[object, ...]:
+def _acl_sort_key_by_precedence(acl: Acl) -> tuple[object, ...]:
     """Return a sort key: DENY first, then more specific patterns; longer prefixes are more
     specific.
     """

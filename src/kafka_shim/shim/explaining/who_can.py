@@ -84,14 +84,14 @@ def who_can(
         if principal == ANY_USER:
             continue
         decisions = _decisions_by_host(authorizer, action, principal, acls)
-        right = _allowed_principal_or_none(principal, decisions)
-        if right is None:
+        allowed = _allowed_principal_or_none(principal, decisions)
+        if allowed is None:
             if _allowed_without_denies(authorizer, action, principal, acls):
                 denied_principals.append(
                     DeniedPrincipal(principal, _denying_acls(decisions.values()))
                 )
-        elif not right.adds_nothing_to_everyone(everyone):
-            allowed_principals.append(right)
+        elif not allowed.adds_nothing_to_everyone(everyone):
+            allowed_principals.append(allowed)
     if everyone is not None:
         allowed_principals.append(everyone)
     elif _allowed_without_denies(authorizer, action, ANY_USER, acls):
@@ -105,10 +105,10 @@ def _decisions_by_host(
 ) -> dict[str, Decision]:
     """Return the decision for each relevant host of the principal, and for `*`, all others."""
     hosts = {acl.host for acl in acls if acl.principal in (principal, ANY_USER)} - {WILDCARD}
-    asked = NOBODY if principal == ANY_USER else principal
-    decisions = {WILDCARD: authorizer.authorize(Actor(asked, NOWHERE), action)}
+    asking_principal = NOBODY if principal == ANY_USER else principal
+    decisions = {WILDCARD: authorizer.authorize(Actor(asking_principal, NOWHERE), action)}
     for host in sorted(hosts):
-        decisions[host] = authorizer.authorize(Actor(asked, host), action)
+        decisions[host] = authorizer.authorize(Actor(asking_principal, host), action)
     return decisions
 
 
@@ -150,18 +150,18 @@ def _allowed_without_denies(
     )
 
 
-def who_can_object(action: Action, result: WhoCanResult) -> dict[str, Any]:
+def who_can_json(action: Action, result: WhoCanResult) -> dict[str, Any]:
     """Return allowed principals, and denied ones with an ALLOW, as an object."""
     return {
         "operation": action.operation.name,
         "resource_type": action.resource_type.name,
         "resource_name": action.resource_name,
-        "allowed": [_allowed_principal_object(allowed) for allowed in result.allowed_principals],
-        "denied": [_denied_principal_object(denied) for denied in result.denied_principals],
+        "allowed": [_allowed_principal_json(allowed) for allowed in result.allowed_principals],
+        "denied": [_denied_principal_json(denied) for denied in result.denied_principals],
     }
 
 
-def _allowed_principal_object(allowed: AllowedPrincipal) -> dict[str, Any]:
+def _allowed_principal_json(allowed: AllowedPrincipal) -> dict[str, Any]:
     return {
         "principal": allowed.principal,
         "everyone": allowed.principal == ANY_USER,
@@ -173,5 +173,5 @@ def _allowed_principal_object(allowed: AllowedPrincipal) -> dict[str, Any]:
     }
 
 
-def _denied_principal_object(denied: DeniedPrincipal) -> dict[str, Any]:
+def _denied_principal_json(denied: DeniedPrincipal) -> dict[str, Any]:
     return {"principal": denied.principal, "acls": acls_to_objects(denied.denying_acls)}

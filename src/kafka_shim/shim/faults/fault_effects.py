@@ -22,12 +22,16 @@ Handle = Callable[[], Any]
 
 
 def response_with_faults(
-    faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
+    faults: list[Fault],
+    api: ServedApi,
+    request: Any,
+    context: RequestContext,
+    handle_request: Handle,
 ) -> Any:
     """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
         _apply_effects_before_handling(fault, context)
-    response = _handle_or_return_error(faults, api, request, context, handle)
+    response = _handle_or_return_error(faults, api, request, context, handle_request)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
@@ -57,11 +61,15 @@ def _denied_by_either(
 
 
 def _handle_or_return_error(
-    faults: list[Fault], api: ServedApi, request: Any, context: RequestContext, handle: Handle
+    faults: list[Fault],
+    api: ServedApi,
+    request: Any,
+    context: RequestContext,
+    handle_request: Handle,
 ) -> Any:
     error = next((fault.error for fault in faults if fault.error is not None), None)
     if error is None:
-        return handle()
+        return handle_request()
     if api.key is ApiKey.PRODUCE and request.acks == 0:  # such a producer waits for no response
         raise CloseConnection(
             f"a fault returns {error_name_with_code(error)}, and this Produce expects no response"

@@ -121,8 +121,8 @@ def _resolve_field_value(
         )
         field = fields.get(_name_without_case(name))
         if field is None:
-            known = ", ".join(each.attribute for each in fields.values())
-            hint = f"expected one of {known}" if known else "no fields are below it"
+            field_names = ", ".join(each.attribute for each in fields.values())
+            hint = f"expected one of {field_names}" if field_names else "no fields are below it"
             raise FaultError(f"action.set `{dotted_path}`: unknown field `{name}`; {hint}")
         field_type = get_type_hints(field_type)[field.attribute]
         spec = field.struct

@@ -14,7 +14,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 _INT16_MAX = 2**15 - 1
 _KNOWN_CODES = frozenset(ErrorCode)
 NUMBER_MAX = 2**31 - 1
-"""Answers have no room for more."""
+"""Responses have no room for more."""
 
 
 class FaultError(ValueError):

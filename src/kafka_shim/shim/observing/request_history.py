@@ -110,7 +110,7 @@ class HistoryEntry:
             "decisions_left_out": self.left_out_decisions,
         }
 
-    def detail_row(self) -> dict[str, Any]:
+    def decoded_and_hex_row(self) -> dict[str, Any]:
         """Return the request and its response, decoded and as bytes, without secrets."""
         response = None
         if self.response is not None:
@@ -255,10 +255,12 @@ class History:
         records = context.access.records
         if any(not record.decision.allowed for record in records):
             entry.remedy = cached_request_remedy(context)
-        entry.records = kept = records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
-        entry.left_out_decisions = len(records) - len(kept)
+        entry.records = kept_records = (
+            records if len(records) <= DECISIONS_MAX else records[:DECISIONS_MAX]
+        )
+        entry.left_out_decisions = len(records) - len(kept_records)
         api, totals, size = entry.api, self._decision_totals, 0
-        for record in kept:
+        for record in kept_records:
             size += _DECISION_BYTES + len(record.action.resource_name)
         entry.size_bytes += size
         self.held_bytes += size
@@ -284,7 +286,7 @@ class History:
         for code in errors or (0,):
             self._response_totals[entry.api, entry.version, code] += 1
 
-    def set_response_frame(self, entry: HistoryEntry, frame: bytes) -> None:
+    def keep_response_frame_if_short(self, entry: HistoryEntry, frame: bytes) -> None:
         """Add the frame of a response, with its size; of a long one only the size.
 
         A request that waited for long may be forgotten by then, and does not count any more.
@@ -298,7 +300,7 @@ class History:
             if self.held_bytes > self._bytes_max:
                 self._drop_oldest_above_limits()
 
-    def drop_requests(self) -> None:
+    def drop_requests_keeping_totals(self) -> None:
         """Drop the requests; the totals and the numbering go on."""
         self._entries.clear()
         self.held_bytes = 0

@@ -55,9 +55,9 @@ RequestOutcome: TypeAlias = tuple[
 class TraceRecorder:
     """A writer of a trace, called by the dispatcher in the order of events.
 
-    `accesses` is their source, as in a trace's connections. A full disk ends the recording, which
-    is logged; with `must_be_whole`, the call raises OSError. Code that runs for every request is
-    inlined, since function calls are a large part of the cost of recording.
+    `accesses_source` is as in a trace's connections. A full disk ends the recording, which is
+    logged; with `raises_on_write_error`, the call raises OSError. Code that runs for every request
+    is inlined, since function calls are a large part of the cost of recording.
     """
 
     def __init__(
@@ -71,16 +71,16 @@ class TraceRecorder:
         raises_on_write_error: bool = False,
     ) -> None:
         """Open the trace; ConfigError if it cannot be written."""
-        self._source = accesses_source
-        self._must_be_whole = raises_on_write_error
-        kept = storage or TraceStorage()
+        self._accesses_source = accesses_source
+        self._raises_on_write_error = raises_on_write_error
+        trace_storage = storage or TraceStorage()
         try:
             self._segments = SegmentWriter(
                 directory,
                 writer,
-                segment_bytes=kept.segment_bytes,
-                segments_max=kept.segments,
-                compression=kept.compression,
+                segment_bytes=trace_storage.segment_bytes,
+                segments_max=trace_storage.segments,
+                compression=trace_storage.compression,
             )
         except OSError as error:
             raise ConfigError(f"cannot record to `{directory}`: {error.strerror}") from error
@@ -120,7 +120,7 @@ class TraceRecorder:
         session: Session,
         sequence: int,
         header: RequestHeader,
-        decided: Sequence[AccessRecord],
+        access_records: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None:
         """Record the decisions of a request, at its arrival time if it was recorded last, and the
@@ -131,7 +131,7 @@ class TraceRecorder:
             row = self._ensure_row_in_block(session)
         now_us = self._now_us()
         self._pending_events.append(
-            (row[1], sequence, header, self._arrived_us, decided, now_us, frame)
+            (row[1], sequence, header, self._arrived_us, access_records, now_us, frame)
         )
 
     def convert_events_and_flush_full_block(self) -> None:
@@ -142,8 +142,8 @@ class TraceRecorder:
             self.flush()
 
     def _convert_pending_events(self) -> None:
-        late, self._pending_events = self._pending_events, []
-        for entry in late:
+        pending, self._pending_events = self._pending_events, []
+        for entry in pending:
             if isinstance(entry, Request):
                 self._entries.append(entry)
             else:
@@ -222,7 +222,7 @@ class TraceRecorder:
         if self.failure is not None:
             return
         self.failure = error
-        if self._must_be_whole:
+        if self._raises_on_write_error:
             raise error
         path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
@@ -253,6 +253,6 @@ class TraceRecorder:
             session.mechanism or "",
             session.client_software_name,
             session.client_software_version,
-            self._source,
+            self._accesses_source,
             session.observed_host,
         )

@@ -26,7 +26,7 @@ from kafka_shim.protocol.trace.entries import (
 )
 from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.captures.capture_export import export_capture
-from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US, packets
+from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US, read_packets
 from kafka_shim.shim.traffic.captures.capture_import import import_capture
 from tests.acl_filters import ANY_ACL
 from tests.shim.observing.test_recorder import entries
@@ -112,7 +112,7 @@ def test_a_time_outside_the_range_of_pcap_becomes_the_nearest(time_us: int, tmp_
     file = io.BytesIO()
     export_capture(tmp_path, file)
     file.seek(0)
-    assert {packet.time_us for packet in packets(file)} <= {0, TIME_MAX_US}
+    assert {packet.time_us for packet in read_packets(file)} <= {0, TIME_MAX_US}
 
 
 needs_tshark = pytest.mark.skipif(shutil.which("tshark") is None, reason="tshark is not installed")

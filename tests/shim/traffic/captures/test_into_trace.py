@@ -13,7 +13,7 @@ from kafka_shim.protocol.api_versions import RELEASES, advertised_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
 from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Response
-from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.capture_files import CaptureError, read_packets
 from kafka_shim.shim.traffic.captures.capture_import import CaptureReport, import_capture
 from kafka_shim.shim.traffic.captures.tcp_segments import Segment
 from tests.frames import sized
@@ -207,7 +207,7 @@ def test_pcapng_files_may_have_interfaces_of_different_link_types(
         for n, segment in enumerate(conversation(COUNT))
     ]
     data = pcapng(rows, (1, 101), order)
-    assert [packet.time_us for packet in packets(io.BytesIO(data))] == [row[1] for row in rows]
+    assert [packet.time_us for packet in read_packets(io.BytesIO(data))] == [row[1] for row in rows]
     requests, responses, report = imported(io.BytesIO(data), tmp_path)
     assert (requests, responses) == (REQUESTS, ANSWERS)
     assert report.passed_over == {}

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE
-from kafka_shim.shim.traffic.captures.tcp_stream import Stream
+from kafka_shim.shim.traffic.captures.tcp_segments import SEQUENCE_MODULUS
+from kafka_shim.shim.traffic.captures.tcp_stream import ReassembledStream
 
 
 class Heard:
@@ -15,7 +15,7 @@ class Heard:
 
     def __init__(self) -> None:
         self.parts: list[Any] = []
-        self.stream = Stream(self.parts.append, self.parts.append)
+        self.stream = ReassembledStream(self.parts.append, self.parts.append)
 
     @property
     def text(self) -> bytes:
@@ -30,12 +30,12 @@ class Heard:
 def cuts(draw: st.DrawFn) -> tuple[bytes, int, list[tuple[int, bytes]]]:
     """Return a text, its SYN number, and overlapping segments that cover it."""
     text = draw(st.binary(min_size=1, max_size=200))
-    first = draw(st.sampled_from([0, 1, CIRCLE - 1, CIRCLE - 100, 2**31 - 50]))
+    first = draw(st.sampled_from([0, 1, SEQUENCE_MODULUS - 1, SEQUENCE_MODULUS - 100, 2**31 - 50]))
     pieces, at = [], 0
     while at < len(text):
         length = draw(st.integers(1, 60))
         before = draw(st.integers(0, min(at, 20)))
-        start = (first + 1 + at - before) % CIRCLE
+        start = (first + 1 + at - before) % SEQUENCE_MODULUS
         pieces.append((start, text[at - before : at + length]))
         at += length
     return text, first, pieces
@@ -71,14 +71,14 @@ def test_a_loss_is_reported_at_its_position(
     kept = [piece for piece in pieces if rng.random() < 0.7]
     there = bytearray(len(text))
     for sequence, data in kept:
-        at = (sequence - first - 1) % CIRCLE
+        at = (sequence - first - 1) % SEQUENCE_MODULUS
         there[at : at + len(data)] = b"\1" * len(data)
     rng.shuffle(kept)
     heard = Heard()
     heard.stream.on_syn(first)
     for sequence, data in kept:
         heard.stream.add(sequence, data)
-    heard.stream.acknowledge((first + 1 + len(text)) % CIRCLE)
+    heard.stream.acknowledge((first + 1 + len(text)) % SEQUENCE_MODULUS)
     assert heard.stream.is_missing_acknowledged_bytes is (0 in there)
     heard.stream.skip_all_holes()
     found = bytearray()

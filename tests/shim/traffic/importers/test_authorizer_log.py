@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.shim.traffic.importers.authorizer_log import (
     UNKNOWN_API,
     InvalidDecisionError,
-    parse_line,
+    parse_authorizer_log_line,
 )
 
 OLDEST = (
@@ -29,7 +29,7 @@ RULE = STANDARD + (
 
 
 def test_the_oldest_wording_has_no_request() -> None:
-    decision = parse_line(OLDEST)
+    decision = parse_authorizer_log_line(OLDEST)
     assert decision is not None
     assert (decision.principal, decision.host) == ("User:bob", "10.0.0.1")
     assert decision.operation is Operation.WRITE
@@ -38,13 +38,13 @@ def test_the_oldest_wording_has_no_request() -> None:
 
 
 def test_names_may_have_colons_and_spaces() -> None:
-    decision = parse_line(PATTERNS)
+    decision = parse_authorizer_log_line(PATTERNS)
     assert decision is not None
     assert decision.resource_name == "a:b c"
 
 
 def test_later_brokers_log_the_request_and_the_count() -> None:
-    decision = parse_line(LATER)
+    decision = parse_authorizer_log_line(LATER)
     assert decision is not None
     assert decision.principal == "User:CN=bob,O=x"
     assert decision.resource_type is ResourceType.TRANSACTIONAL_ID
@@ -52,10 +52,10 @@ def test_later_brokers_log_the_request_and_the_count() -> None:
 
 
 def test_kraft_brokers_log_the_rule() -> None:
-    decision = parse_line(RULE)
+    decision = parse_authorizer_log_line(RULE)
     assert decision is not None
     assert decision.rule == "TRANSACTIONAL_ID|t|PREFIXED|User:CN=bob,O=x|*|ALL|DENY"
-    decision = parse_line(STANDARD + " based on rule DefaultDeny")
+    decision = parse_authorizer_log_line(STANDARD + " based on rule DefaultDeny")
     assert decision is not None
     assert decision.rule == "DefaultDeny"
 
@@ -73,7 +73,7 @@ def test_kraft_brokers_log_the_rule() -> None:
     ],
 )
 def test_other_lines_have_no_decision(line: str) -> None:
-    assert parse_line(line) is None
+    assert parse_authorizer_log_line(line) is None
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_other_lines_have_no_decision(line: str) -> None:
 )
 def test_lines_that_do_not_fit_are_errors(line: str, reason: str) -> None:
     with pytest.raises(InvalidDecisionError, match=re.escape(reason)):
-        parse_line(line)
+        parse_authorizer_log_line(line)
 
 
 @pytest.mark.parametrize(
@@ -120,7 +120,7 @@ def test_lines_that_do_not_fit_are_errors(line: str, reason: str) -> None:
 )
 @pytest.mark.parametrize("line", [OLDEST, LATER, RULE.removesuffix(" (kafka.authorizer.logger)")])
 def test_what_a_layout_appends_is_no_part_of_a_name(line: str, end: str) -> None:
-    bare, decision = parse_line(line), parse_line(line + end)
+    bare, decision = parse_authorizer_log_line(line), parse_authorizer_log_line(line + end)
     assert bare is not None
     assert decision is not None
     assert decision.resource_name in ("t", "tx")
@@ -133,6 +133,6 @@ def test_audit_lines_of_the_shim_are_read() -> None:
         " Cluster:LITERAL:kafka-cluster for request = DescribeAcls with resourceRefCount = 1 based"
         " on rule SuperUser"
     )
-    decision = parse_line(line)
+    decision = parse_authorizer_log_line(line)
     assert decision is not None
     assert (decision.allowed, decision.rule) == (True, "SuperUser")

@@ -9,7 +9,7 @@ import pytest
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.protocol.wire_json import SIZE
-from kafka_shim.shim.traffic.importers.authorizer_log import parse_line
+from kafka_shim.shim.traffic.importers.authorizer_log import parse_authorizer_log_line
 from kafka_shim.shim.traffic.importers.log_import import import_authorizer_log, import_request_log
 from kafka_shim.shim.traffic.importers.request_log_export import exported_request_log_rows
 from tests.oracle.real_kafka import numbers
@@ -37,7 +37,7 @@ def test_every_decision_is_read(tmp_path: Path) -> None:
     report = import_authorizer_log(iter(lines), tmp_path)
     assert report.entries == len(lines) == 14
     for line in lines:
-        found = parse_line(line)
+        found = parse_authorizer_log_line(line)
         assert found is not None
         assert found.allowed is (" is Allowed " in line)
         assert found.api_key >= 0
@@ -46,7 +46,7 @@ def test_every_decision_is_read(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("release", RELEASES)
 def test_decisions_are_read_in_the_words_of_every_release(release: str) -> None:
-    found = [parse_line(line) for line in recorded(release)]
+    found = [parse_authorizer_log_line(line) for line in recorded(release)]
     assert [
         (
             decision.principal,

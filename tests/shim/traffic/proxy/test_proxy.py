@@ -29,7 +29,7 @@ from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.system_clock import SystemClock
 from kafka_shim.shim.tls.context import build_server_context
 from kafka_shim.shim.traffic.proxy.proxy import Proxy
-from kafka_shim.shim.traffic.proxy.upstream import Upstream
+from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
 from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_message
 from tests.acl_filters import ANY_ACL
 from tests.addresses import split
@@ -173,7 +173,7 @@ async def test_the_proxy_has_tls_connections_to_clients_and_brokers(tmp_path: Pa
     )
     async with serving(brokers=2, listeners=(TLS,), properties=certificates) as broker:
         trust = Trust(location=str(tmp_path / "broker/ca.pem"))
-        upstream = Upstream(ClientConfig(SecurityProtocol.SSL, trust=trust))
+        upstream = UpstreamConnector(ClientConfig(SecurityProtocol.SSL, trust=trust))
         trace = tmp_path / "trace"
         async with proxied(broker, trace, "SSL", brokers=upstream, tls=own) as (_, address):
             context = ssl.create_default_context(cafile=str(tmp_path / "proxy/ca.pem"))
@@ -190,7 +190,7 @@ async def test_the_proxy_has_tls_connections_to_clients_and_brokers(tmp_path: Pa
 @pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256"])
 async def test_the_proxy_may_log_in_for_its_clients(mechanism: str, tmp_path: Path) -> None:
     login = Login(mechanism, "alice", "alice-secret")
-    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    upstream = UpstreamConnector(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
     async with (
         serving() as broker,
         proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),
@@ -207,7 +207,7 @@ async def test_a_rejected_log_in_of_the_proxy_closes_the_clients_connection(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     login = Login("PLAIN", "alice", "wrong")
-    upstream = Upstream(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
+    upstream = UpstreamConnector(ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login))
     async with (
         serving() as broker,
         proxied(broker, tmp_path, "SASL_PLAINTEXT", brokers=upstream) as (_, address),

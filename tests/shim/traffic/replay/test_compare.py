@@ -22,7 +22,11 @@ from kafka_shim.protocol.messages.metadata_response import (
 )
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.compare import Difference, compare_and_learn, differences
+from kafka_shim.shim.traffic.replay.compare import (
+    Difference,
+    compare_and_learn,
+    message_differences,
+)
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RecordedToTargetMapping
 from tests.frames import response_frame
@@ -36,14 +40,14 @@ def metadata(*names: str, error: int = 0, **fields: object) -> MetadataResponse:
 def test_ids_addresses_and_the_order_of_named_rows_are_ignored() -> None:
     left = metadata("a", "b", cluster_id="one", controller_id=1)
     right = metadata("b", "a", cluster_id="two", controller_id=2)
-    assert differences(12, left, right) == []
+    assert message_differences(12, left, right) == []
 
 
 def test_error_codes_and_missing_rows_are_differences() -> None:
-    assert differences(12, metadata("a"), metadata("a", error=29)) == [
+    assert message_differences(12, metadata("a"), metadata("a", error=29)) == [
         Difference("topics[].error_code", 0, 29)
     ]
-    (found,) = differences(12, metadata("a", "b"), metadata("a"))
+    (found,) = message_differences(12, metadata("a", "b"), metadata("a"))
     assert (found.field, found.actual) == ("topics[]", "missing")
 
 
@@ -52,13 +56,15 @@ def test_rows_without_names_are_compared_in_their_order() -> None:
         CreateAclsResponse(results=[AclCreationResult(error_code=code) for code in codes])
         for codes in ((0, 31), (31, 0))
     )
-    assert [d.field for d in differences(2, left, right)] == ["results[].error_code"] * 2
+    assert [d.field for d in message_differences(2, left, right)] == ["results[].error_code"] * 2
 
 
 def test_fields_of_other_versions_are_ignored() -> None:
     left, right = metadata(cluster_authorized_operations=1), metadata()
-    assert differences(12, left, right) == []
-    assert [d.field for d in differences(9, left, right)] == ["cluster_authorized_operations"]
+    assert message_differences(12, left, right) == []
+    assert [d.field for d in message_differences(9, left, right)] == [
+        "cluster_authorized_operations"
+    ]
 
 
 def test_omitted_partitions_of_a_fetch_are_ignored_but_changed_errors_are_not() -> None:
@@ -66,9 +72,9 @@ def test_omitted_partitions_of_a_fetch_are_ignored_but_changed_errors_are_not() 
         rows = [PartitionData(partition_index=n, error_code=c) for n, c in enumerate(codes)]
         return FetchResponse(responses=[FetchableTopicResponse(topic="t", partitions=rows)])
 
-    assert differences(11, fetch(0, 0), fetch(0)) == []
-    assert differences(11, fetch(0), FetchResponse()) == []
-    assert [d.actual for d in differences(11, fetch(0, 0), fetch(0, 29))] == [29]
+    assert message_differences(11, fetch(0, 0), fetch(0)) == []
+    assert message_differences(11, fetch(0), FetchResponse()) == []
+    assert [d.actual for d in message_differences(11, fetch(0, 0), fetch(0, 29))] == [29]
 
 
 def played(
@@ -142,9 +148,11 @@ def test_acls_are_matched_by_all_their_fields() -> None:
     first, second = ("User:a", "*", 3), ("User:b", "h", 2)
     recorded = acls((2, 3, [first, second]), (3, 3, [first]), (2, 4, [second]))
     assert (
-        differences(3, recorded, acls((2, 4, [second]), (2, 3, [second, first]), (3, 3, [first])))
+        message_differences(
+            3, recorded, acls((2, 4, [second]), (2, 3, [second, first]), (3, 3, [first]))
+        )
         == []
     )
     other_host = acls((2, 4, [("User:b", "i", 2)]), (2, 3, [second, first]), (3, 3, [first]))
-    found = differences(3, recorded, other_host)
+    found = message_differences(3, recorded, other_host)
     assert [difference.field for difference in found] == ["resources[].acls[]"] * 2

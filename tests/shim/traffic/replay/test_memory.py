@@ -13,7 +13,7 @@ from kafka_shim.shim.traffic.replay import report
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import (
     Recording,
-    RecordingSummary,
+    ReplayPrerequisites,
     TraceEvents,
     load_recording,
 )
@@ -59,7 +59,7 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
         tracemalloc.start()
         events = TraceEvents(folder)
         player = Replayer(
-            Recording(events, events.damage), Target(address), RecordingSummary(events)
+            Recording(events, events.damage), Target(address), ReplayPrerequisites(events)
         )
         done = player.replay()
         _, peak = tracemalloc.get_traced_memory()
@@ -93,7 +93,7 @@ def test_a_report_keeps_the_first_of_many_differences(monkeypatch: pytest.Monkey
         place = report.RequestId(1, number, "Fetch", 12, "User:a")
         found.add_differences(place, [Difference("error_code", 0, 29)])
         found.add_unreplayable_request(place, "gone")
-    row = found.as_json_fields()
+    row = found.json_fields()
     assert [kind["count"] for kind in row["differences"]] == [10]
     assert (row["differing_responses"], row["misses"], len(row["missed"])) == (10, 10, 3)
     assert any(line.startswith("    10  Fetch v12") for line in found.summary_lines())

@@ -20,7 +20,7 @@ from kafka_shim.protocol.trace.entries import (
 )
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.traffic.captures.capture_files import TIME_MAX_US
-from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE, Address
+from kafka_shim.shim.traffic.captures.tcp_segments import SEQUENCE_MODULUS, Address
 from kafka_shim.shim.whole_number import parse_whole_number
 
 KAFKA_PORT = 9092
@@ -39,13 +39,16 @@ class ExportReport(msgspec.Struct):
     damage: list[Damage] = []
 
 
-class _Flow:
+class _ConnectionPackets:
     """The packets of a connection: sequence numbers and addresses of both ends."""
 
     def __init__(self, client: Address, server: Address, number: int) -> None:
         self._client_and_server_address = (client, server)
         # connections between the same ports must stay distinguishable
-        self._sequences = [number * 7_919_000 % CIRCLE, number * 104_729_000 % CIRCLE]
+        self._sequences = [
+            number * 7_919_000 % SEQUENCE_MODULUS,
+            number * 104_729_000 % SEQUENCE_MODULUS,
+        ]
 
     def handshake_packets(self) -> Iterator[bytes]:
         yield self._ip_packet(0, TH_SYN)
@@ -69,7 +72,7 @@ class _Flow:
         yield self._ip_packet(0, TH_ACK)
 
     def _advance_sequence(self, sender: int, count: int) -> None:
-        self._sequences[sender] = (self._sequences[sender] + count) % CIRCLE
+        self._sequences[sender] = (self._sequences[sender] + count) % SEQUENCE_MODULUS
 
     def _ip_packet(self, sender: int, flags: int, data: bytes = b"") -> bytes:
         (source, source_port), (target, target_port) = (
@@ -99,7 +102,7 @@ def export_capture(
     """Write a trace as classic pcap of IP packets; `progress` gets the number of bytes read."""
     writer = dpkt.pcap.Writer(file, snaplen=_CAPTURED_BYTES_MAX, linktype=_LINK_TYPE_RAW)
     report = ExportReport()
-    flows: dict[tuple[str, int], _Flow] = {}
+    flows: dict[tuple[str, int], _ConnectionPackets] = {}
     for block in read_trace(trace, progress):
         if isinstance(block, Damage):
             report.damage.append(block)
@@ -119,13 +122,15 @@ def export_capture(
 
 
 def _packets_of_entry(
-    flows: dict[tuple[str, int], _Flow],
+    flows: dict[tuple[str, int], _ConnectionPackets],
     key: tuple[str, int],
     connection: Connection,
     entry: Request | Response | ConnectionClosed,
 ) -> Iterator[bytes]:
     if key not in flows:
-        flows[key] = _Flow(*_client_and_server_address(connection, len(flows) + 1), len(flows) + 1)
+        flows[key] = _ConnectionPackets(
+            *_client_and_server_address(connection, len(flows) + 1), len(flows) + 1
+        )
         yield from flows[key].handshake_packets()
     if isinstance(entry, ConnectionClosed):
         yield from flows[key].closing_packets()

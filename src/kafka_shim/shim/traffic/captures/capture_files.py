@@ -39,7 +39,7 @@ class CaptureError(ConfigError):
     """The file is not a capture, or is damaged; the text says where."""
 
 
-def packets(file: BinaryIO) -> Iterator[Packet]:
+def read_packets(file: BinaryIO) -> Iterator[Packet]:
     """Yield every packet, in the order of the file; CaptureError at damage."""
     magic = file.read(4).ljust(4, b"\0")
     file.seek(0)

@@ -12,7 +12,7 @@ from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
 from kafka_shim.shim.observing.trace_recorder import TraceRecorder
 from kafka_shim.shim.request.session import Session, java_ip_text
-from kafka_shim.shim.traffic.captures.capture_files import CaptureError, packets
+from kafka_shim.shim.traffic.captures.capture_files import CaptureError, read_packets
 from kafka_shim.shim.traffic.captures.captured_connection import CapturedConnection, CaptureProblems
 from kafka_shim.shim.traffic.captures.frame_reader import (
     begins_with_complete_request,
@@ -71,7 +71,7 @@ class _TimerThatNeverFires:
         pass
 
 
-class _ClientConnection:
+class _CapturedClient:
     """The connection of a Kafka client, and its connection in the trace."""
 
     def __init__(
@@ -105,7 +105,7 @@ class _ClientConnection:
     def finish_and_report(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
         self.connection.finish()
-        problems = self.connection.problems()
+        problems = self.connection.problems_so_far()
         if not self._is_kafka:
             self._report.count_skipped("connections of other protocols")
             return
@@ -147,7 +147,7 @@ class _CaptureImport:
             raises_on_write_error=True,
         )
         self._numbers = itertools.count(1)
-        self._clients: dict[frozenset[Address], _ClientConnection] = {}
+        self._clients: dict[frozenset[Address], _CapturedClient] = {}
         self._segments_of_undecided_connections: dict[frozenset[Address], list[Segment]] = {}
 
     def add_segment(self, segment: Segment) -> None:
@@ -163,20 +163,22 @@ class _CaptureImport:
             client = None
         if client is None:
             self._segments_of_undecided_connections.setdefault(key, []).append(segment)
-            self._decide_client(key, segment)
+            self._open_connection_if_client_is_clear(key, segment)
         else:
             client.add_segment(segment)
 
-    def _decide_client(self, key: frozenset[Address], segment: Segment) -> None:
+    def _open_connection_if_client_is_clear(
+        self, key: frozenset[Address], segment: Segment
+    ) -> None:
         """Decide which of the two is the client, if this segment shows it."""
-        ends = self._client_and_server(segment)
+        ends = self._client_and_server_or_none(segment)
         waiting_segments = self._segments_of_undecided_connections[key]
         if ends is None:
             if len(waiting_segments) > UNDECIDED_MAX:
                 self.report.count_skipped("segments of connections that began before the capture")
                 del waiting_segments[0]
             return
-        client = self._clients[key] = _ClientConnection(
+        client = self._clients[key] = _CapturedClient(
             ends,
             next(self._numbers),
             is_known_kafka_port=bool(self._ports),
@@ -187,7 +189,7 @@ class _CaptureImport:
             client.add_segment(waiting_segment)
         del self._segments_of_undecided_connections[key]
 
-    def _client_and_server(self, segment: Segment) -> tuple[Address, Address] | None:
+    def _client_and_server_or_none(self, segment: Segment) -> tuple[Address, Address] | None:
         if segment.is_syn:
             is_client = segment.acknowledged is None
         elif len(self._ports & {segment.source[1], segment.target[1]}) == 1:
@@ -224,7 +226,7 @@ def import_capture(
     importing = _CaptureImport(folder, ports)
     report = importing.report
     try:
-        for packet in packets(file):
+        for packet in read_packets(file):
             report.packets += 1
             progress(file.tell())
             segment_or_reason = tcp_segment_or_reason(packet)

@@ -6,8 +6,8 @@ from collections.abc import Callable
 import msgspec
 
 from kafka_shim.shim.traffic.captures.frame_reader import FrameReader, looks_like_request
-from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE, Address, Segment
-from kafka_shim.shim.traffic.captures.tcp_stream import Stream
+from kafka_shim.shim.traffic.captures.tcp_segments import SEQUENCE_MODULUS, Address, Segment
+from kafka_shim.shim.traffic.captures.tcp_stream import ReassembledStream
 
 PATIENCE_US = 1_000_000
 """How long after its acknowledgement a missing segment may still turn up in the capture."""
@@ -61,8 +61,12 @@ class CapturedConnection:
         self._now_us = 0
         self._client_frames = FrameReader(looks_like_request)
         self._server_frames = FrameReader(self._looks_like_response)
-        self._client_stream = Stream(self._on_client_bytes, self._client_frames.note_lost_bytes)
-        self._server_stream = Stream(self._on_server_bytes, self._server_frames.note_lost_bytes)
+        self._client_stream = ReassembledStream(
+            self._on_client_bytes, self._client_frames.note_lost_bytes
+        )
+        self._server_stream = ReassembledStream(
+            self._on_server_bytes, self._server_frames.note_lost_bytes
+        )
         self._held_segments: deque[Segment] = deque()
         self._missing_bytes_since_us: int | None = None
 
@@ -92,19 +96,21 @@ class CapturedConnection:
             sender_stream.on_syn(segment.sequence)
         sender_stream.note_lowest_before_start(segment.sequence)
         if segment.is_fin:
-            sender_stream.on_fin((segment.first_data_sequence + len(segment.data)) % CIRCLE)
+            sender_stream.on_fin(
+                (segment.first_data_sequence + len(segment.data)) % SEQUENCE_MODULUS
+            )
         if segment.acknowledged is not None:
             receiver_stream.acknowledge(segment.acknowledged)
         if segment.data:
             self._held_segments.append(segment)
-        self._deliver_available()
-        self._expire_gaps()
+        self._deliver_segments_with_known_past()
+        self._skip_gaps_after_timeout()
 
     def finish(self) -> None:
         """Process the end of the capture."""
         self._skip_gaps(self._client_stream, self._server_stream)
 
-    def problems(self) -> CaptureProblems:
+    def problems_so_far(self) -> CaptureProblems:
         """Return the problems so far."""
         streams, frames = (
             (self._client_stream, self._server_stream),
@@ -122,7 +128,9 @@ class CapturedConnection:
             self._is_tls,
         )
 
-    def _sender_and_receiver_stream(self, segment: Segment) -> tuple[Stream, Stream]:
+    def _sender_and_receiver_stream(
+        self, segment: Segment
+    ) -> tuple[ReassembledStream, ReassembledStream]:
         """Return the sender's and the receiver's stream."""
         is_up = segment.source == self.client
         return (
@@ -131,7 +139,7 @@ class CapturedConnection:
             else (self._server_stream, self._client_stream)
         )
 
-    def _deliver_available(self) -> None:
+    def _deliver_segments_with_known_past(self) -> None:
         """Deliver the bytes that do not depend on missing ones."""
         count_before = -1
         while count_before != len(self._held_segments):
@@ -146,7 +154,7 @@ class CapturedConnection:
                 else:
                     self._deliver_segment(segment)
 
-    def _expire_gaps(self) -> None:
+    def _skip_gaps_after_timeout(self) -> None:
         """Skip bytes that can no longer arrive."""
         if not (
             self._client_stream.is_missing_acknowledged_bytes
@@ -168,10 +176,10 @@ class CapturedConnection:
                 )
             )
 
-    def _skip_gaps(self, *streams: Stream) -> None:
+    def _skip_gaps(self, *streams: ReassembledStream) -> None:
         """Skip the holes of these streams one by one, and deliver what follows each."""
         while True:
-            self._deliver_available()
+            self._deliver_segments_with_known_past()
             if any(self._skip_next_hole(stream) for stream in streams):
                 continue
             if not self._held_segments:
@@ -180,7 +188,7 @@ class CapturedConnection:
                 self._held_segments.popleft()
             )  # its preceding bytes were not captured
 
-    def _skip_next_hole(self, stream: Stream) -> bool:
+    def _skip_next_hole(self, stream: ReassembledStream) -> bool:
         return stream.skip_next_hole(
             (segment.first_data_sequence, len(segment.data))
             for segment in self._held_segments

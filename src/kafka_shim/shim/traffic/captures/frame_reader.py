@@ -106,12 +106,12 @@ class FrameReader:
             self._in_step = False
             return
         size = self._first_frame_size_or_none()
-        left = self._skip or (0 if size is None else size - len(self._pending))
+        missing_frame_bytes = self._skip or (0 if size is None else size - len(self._pending))
         self.broken_frames += not self._skip
         self.skipped_bytes += len(self._pending)
         self._pending.clear()
-        self._skip = max(0, left - count)
-        self._in_step = left >= count
+        self._skip = max(0, missing_frame_bytes - count)
+        self._in_step = missing_frame_bytes >= count
 
     def _first_frame_size_or_none(self) -> int | None:
         """Return the length of the first pending frame with its size; None if unknown."""

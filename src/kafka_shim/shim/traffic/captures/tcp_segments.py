@@ -20,7 +20,7 @@ Address: TypeAlias = tuple[str, int]
 """IP address as text, and port."""
 
 
-CIRCLE = 1 << 32
+SEQUENCE_MODULUS = 1 << 32
 """Sequence numbers go round after so many bytes."""
 
 
@@ -40,7 +40,7 @@ class Segment(msgspec.Struct, frozen=True, gc=False):
     @property
     def first_data_sequence(self) -> int:
         """Return the sequence number of the first data byte; a SYN uses one of its own."""
-        return (self.sequence + self.is_syn) % CIRCLE
+        return (self.sequence + self.is_syn) % SEQUENCE_MODULUS
 
 
 def _decode_ip_packet(data: bytes) -> Any:

@@ -6,13 +6,13 @@ docs/decisions/0001-captures.md says why no library is used.
 import heapq
 from collections.abc import Callable, Iterable
 
-from kafka_shim.shim.traffic.captures.tcp_segments import CIRCLE
+from kafka_shim.shim.traffic.captures.tcp_segments import SEQUENCE_MODULUS
 
 WAITING_BYTES_MAX = 64 * 1024 * 1024
 """So much after a hole is kept in the hope that it will be filled."""
 
 
-class Stream:
+class ReassembledStream:
     """Delivers bytes in the sender's order, segment by segment, and reports holes between them.
 
     `deliver` is called with bytes, `on_hole` with the size of a hole, or None if it is unknown
@@ -52,13 +52,13 @@ class Stream:
 
     def can_be_own_syn(self, sequence: int) -> bool:
         """Return whether a SYN with this number can be the one of this connection."""
-        return not self._has_start or (sequence + 1) % CIRCLE == self._base
+        return not self._has_start or (sequence + 1) % SEQUENCE_MODULUS == self._base
 
     def on_syn(self, sequence: int) -> None:
         """Process a SYN; it may be repeated."""
         if self._has_start:
             return
-        first = (sequence + 1) % CIRCLE
+        first = (sequence + 1) % SEQUENCE_MODULUS
         if self._base is not None:  # earlier segments were captured before it
             shift = self._position(first)
             self._undelivered_segments = [
@@ -147,7 +147,9 @@ class Stream:
         nearest to the current one.
         """
         assert self._base is not None
-        distance = (sequence - self._base - self._next + CIRCLE // 2) % CIRCLE - CIRCLE // 2
+        distance = (
+            sequence - self._base - self._next + SEQUENCE_MODULUS // 2
+        ) % SEQUENCE_MODULUS - SEQUENCE_MODULUS // 2
         return self._next + distance
 
     def _deliver_contiguous_bytes(self) -> None:

@@ -89,7 +89,7 @@ def may_contain_entry(text: str) -> bool:
     return _RELEVANT.search(text) is not None
 
 
-def parse_line(text: str) -> LoggedDecision | None:
+def parse_authorizer_log_line(text: str) -> LoggedDecision | None:
     """Return the decision in a line; None if it is no part of an authorizer log.
 
     Raise InvalidDecisionError if it should have a decision but cannot be read.

@@ -116,7 +116,7 @@ class LogEntryReader:
     def _entries_in_text(self, number: int, text: str) -> Iterator[LogEntry]:
         start = _start_of_json(text)
         if start < 0:
-            yield self._entry_with_time(number, text, None)
+            yield self._entry_with_own_or_outer_time(number, text, None)
             return
         try:
             outer_time = time_before_message(text[:start][-TIME_CHARACTERS_MAX:], self._zone)
@@ -130,13 +130,13 @@ class LogEntryReader:
                 yield LogEntry(number, text[start:], error=reason)
                 return
             if isinstance(value, dict) and "requestHeader" in value:  # a line of the request log
-                yield self._entry_with_time(number, text, outer_time)
+                yield self._entry_with_own_or_outer_time(number, text, outer_time)
                 return
             yield from self._entries_in_json_value(number, value, outer_time)
             rest = text[end:]
             start = text.find("{", end)
             if start < 0 and self._is_relevant(rest):
-                yield self._entry_with_time(number, rest, outer_time)
+                yield self._entry_with_own_or_outer_time(number, rest, outer_time)
 
     def _entries_in_json_value(
         self, number: int, value: Any, outer_time: LogTime | None
@@ -191,9 +191,11 @@ class LogEntryReader:
                 for entry in self._entries_in_text(number, line):
                     yield msgspec.structs.replace(entry, time=entry.time or time)
             else:
-                yield self._entry_with_time(number, f"{line}\n", time)
+                yield self._entry_with_own_or_outer_time(number, f"{line}\n", time)
 
-    def _entry_with_time(self, number: int, text: str, outer_time: LogTime | None) -> LogEntry:
+    def _entry_with_own_or_outer_time(
+        self, number: int, text: str, outer_time: LogTime | None
+    ) -> LogEntry:
         """Return a line with its time: its own if that has a zone, else that of its JSON object."""
         text, is_whole = text.rstrip("\r\n"), text.endswith("\n")
         head = text.partition(self._message_start)[0] if self._message_start else text

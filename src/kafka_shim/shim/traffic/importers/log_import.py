@@ -78,7 +78,7 @@ class LogImport(ABC):
         """Write the remaining entries."""
         self._writer.close()
 
-    def _time_us(self, entry: LogEntry, last_us: int | None) -> int:
+    def _entry_time_or_last_us(self, entry: LogEntry, last_us: int | None) -> int:
         """Return an entry's time, or `last_us`. Raise InvalidDecisionError without either."""
         if entry.error:
             raise InvalidDecisionError(entry.error)
@@ -100,26 +100,26 @@ class AuthorizerLogImport(LogImport):
         last_us, has_ends = None, False
         for entry in entries.relevant_entries(lines):
             try:
-                decision = _decision_or_none(entry)
+                decision = _parse_decision_or_none(entry)
                 if decision is None:
                     continue
-                last_us = self._time_us(entry, last_us)
+                last_us = self._entry_time_or_last_us(entry, last_us)
                 _raise_if_name_is_cut(decision, entry, has_ends=has_ends)
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
             has_ends |= decision.is_delimited and decision.api_key == authorizer_log.UNKNOWN_API
-            self._write_entry(decision, last_us)
+            self._write_access(decision, last_us)
         self.report.lines += entries.lines
 
-    def _write_entry(self, decision: LoggedDecision, at_us: int) -> None:
-        number = self._writer.connection_number((decision.principal, decision.host))
+    def _write_access(self, decision: LoggedDecision, at_us: int) -> None:
+        number = self._writer.connection_number_for_key((decision.principal, decision.host))
         connection = Connection(
             0, number, -1, "", decision.host, 0, decision.principal, access_source=AUDIT
         )
         self._writer.add(
             Access(
-                self._writer.connection_in_block(connection),
+                self._writer.connection_index_in_block(connection),
                 self._writer.next_sequence(number),
                 at_us,
                 decision.api_key,
@@ -144,14 +144,14 @@ def _raise_if_name_is_cut(decision: LoggedDecision, entry: LogEntry, *, has_ends
         raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
 
 
-def _decision_or_none(entry: LogEntry) -> LoggedDecision | None:
+def _parse_decision_or_none(entry: LogEntry) -> LoggedDecision | None:
     if entry.wrapped is not None:
         return authorizer_log.parse_confluent_audit_event(entry.wrapped)
     if entry.error:
         raise InvalidDecisionError(entry.error)
     if entry.logger and not authorizer_log.may_contain_entry(entry.text):
-        return authorizer_log.parse_line(f"{entry.text} ({entry.logger})")
-    return authorizer_log.parse_line(entry.text)
+        return authorizer_log.parse_authorizer_log_line(f"{entry.text} ({entry.logger})")
+    return authorizer_log.parse_authorizer_log_line(entry.text)
 
 
 class RequestLogImport(LogImport):
@@ -165,19 +165,19 @@ class RequestLogImport(LogImport):
         last_us = None
         for entry in entries.relevant_entries(lines):
             try:
-                request = _request_or_none(entry)
+                request = _parse_request_or_none(entry)
                 if request is None:
                     continue
-                last_us = self._time_us(entry, request.time_us or last_us)
+                last_us = self._entry_time_or_last_us(entry, request.time_us or last_us)
             except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
-            self._write_entry(request, last_us)
+            self._write_request_with_response(request, last_us)
         self.report.lines += entries.lines
 
-    def _write_entry(self, request: LoggedRequest, at_us: int) -> None:
+    def _write_request_with_response(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
-        number = self._writer.connection_number(request.connection)
+        number = self._writer.connection_number_for_key(request.connection)
         connection = Connection(
             0,
             number,
@@ -191,7 +191,7 @@ class RequestLogImport(LogImport):
             request.software_version,
             DERIVED,
         )
-        index = self._writer.connection_in_block(connection)
+        index = self._writer.connection_index_in_block(connection)
         sequence = self._writer.next_sequence(number)
         began_us = max(0, at_us - request.took_us)  # the line is written at the request's end
         key, version = request.api_key, request.api_version
@@ -204,10 +204,10 @@ class RequestLogImport(LogImport):
             self.report.entries += 1
 
 
-def _request_or_none(entry: LogEntry) -> LoggedRequest | None:
+def _parse_request_or_none(entry: LogEntry) -> LoggedRequest | None:
     if entry.error:
         raise InvalidDecisionError(entry.error)
-    return request_log.parse_request(entry.text)
+    return request_log.parse_request_log_line(entry.text)
 
 
 def import_authorizer_log(

@@ -68,10 +68,10 @@ class _JsonMessageReader:
         if field.is_array:
             if not isinstance(content, list):
                 raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not a list")
-            return [self._single_value(field, row, path) for row in content]
-        return self._single_value(field, content, path)
+            return [self._element_value(field, row, path) for row in content]
+        return self._element_value(field, content, path)
 
-    def _single_value(self, field: FieldSpec, content: Any, path: str) -> Any:
+    def _element_value(self, field: FieldSpec, content: Any, path: str) -> Any:
         if field.struct is not None:
             return None if content is None else self.read_struct(field.struct, content, path)
         try:

@@ -17,11 +17,11 @@ from kafka_shim.shim.traffic.traces.trace_writer import TraceWriter
 def import_protocol_log(lines: Iterator[str], folder: Path) -> ImportReport:
     """Import requests and responses by session; without sessions, a client id is a connection."""
     report = ImportReport()
-    with closing(_RequestResponseMatcher(folder)) as pairing:
+    with closing(_MatchingTraceWriter(folder)) as pairing:
         for entry in logged_entries(_counted_lines(lines, report)):
             if isinstance(entry, UnreadEntry):
                 report.add_unread("", *entry)
-            elif pairing.add(entry):
+            elif pairing.write_unless_unmatched(entry):
                 report.entries += 1
                 report.count_unknown(entry.unknown)
             else:
@@ -36,7 +36,7 @@ def _counted_lines(lines: Iterator[str], report: ImportReport) -> Iterator[str]:
         yield line
 
 
-class _RequestResponseMatcher:
+class _MatchingTraceWriter:
     """Matches responses with requests by session, correlation id and API."""
 
     def __init__(self, folder: Path) -> None:
@@ -44,7 +44,7 @@ class _RequestResponseMatcher:
         self._unanswered_requests: dict[tuple[str, int, int], list[tuple[int, int]]] = {}
         self._now_us = 0  # time of the last line that has one
 
-    def add(self, entry: LoggedEntry) -> bool:
+    def write_unless_unmatched(self, entry: LoggedEntry) -> bool:
         """Add an entry; return False for a response without a request."""
         self._now_us = max(self._now_us, entry.time_us or 0)
         header = entry.header
@@ -52,7 +52,7 @@ class _RequestResponseMatcher:
             (entry.session, header.correlation_id, header.api_key), []
         )
         if entry.is_request:
-            number = self._writer.connection_number((entry.session, header.client_id))
+            number = self._writer.connection_number_for_key((entry.session, header.client_id))
             sequence = self._writer.next_sequence(number)
             unanswered.append((number, sequence))
             self._write_request(number, sequence, entry)
@@ -83,4 +83,4 @@ class _RequestResponseMatcher:
         nor address of the client.
         """
         connection = Connection(0, number, -1, "", "", 0, "User:ANONYMOUS", access_source=DERIVED)
-        return self._writer.connection_in_block(connection)
+        return self._writer.connection_index_in_block(connection)

@@ -49,7 +49,7 @@ def may_contain_entry(text: str) -> bool:
     return "requestHeader" in text
 
 
-def parse_request(line: str) -> LoggedRequest | None:
+def parse_request_log_line(line: str) -> LoggedRequest | None:
     """Return the request in a line; None if it has none. Raise JsonMessageError."""
     start = line.find("{")
     if start < 0 or '"requestHeader"' not in line:

@@ -38,12 +38,12 @@ def exported_request_log_rows(
                 unanswered_requests[key] = connection, entry
             elif isinstance(entry, Response) and key in unanswered_requests:
                 _, request = unanswered_requests.pop(key)
-                yield from _request_log_row(connection, request, entry)
+                yield from _request_log_row_if_decodable(connection, request, entry)
     for connection, request in unanswered_requests.values():
-        yield from _request_log_row(connection, request, None)
+        yield from _request_log_row_if_decodable(connection, request, None)
 
 
-def _request_log_row(
+def _request_log_row_if_decodable(
     connection: Connection, request: Request, response: Response | None
 ) -> Iterator[dict[str, Any]]:
     try:

@@ -17,7 +17,7 @@ from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backl
 from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from kafka_shim.shim.traffic.proxy.response_addresses import is_valid_address
-from kafka_shim.shim.traffic.proxy.upstream import Upstream
+from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
 from kafka_shim.shim.traffic.traces.connection_observer import Observer
 
 log = Log("shim.proxy")
@@ -48,12 +48,12 @@ class Proxy:
         observer: Observer,
         *,
         name: str = "PROXY",
-        brokers: Upstream | None = None,
+        brokers: UpstreamConnector | None = None,
         tls: ssl.SSLContext | None = None,
     ) -> None:
         """`brokers` opens connections to brokers (default: without TLS); `tls` is for clients."""
         self._name = name
-        self._brokers = brokers or Upstream()
+        self._brokers = brokers or UpstreamConnector()
         self._tls = tls
         self._upstream = upstream
         self._listen = listen
@@ -148,7 +148,7 @@ class Proxy:
         writer: asyncio.StreamWriter,
     ) -> None:
         try:
-            upstream = await self._brokers.open(*route.broker)
+            upstream = await self._brokers.open_authenticated(*route.broker)
         except (OSError, LoginError) as error:
             log.warning(
                 "broker not reached",

@@ -12,7 +12,7 @@ CONNECT_SECONDS = 10
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 
 
-class Upstream:
+class UpstreamConnector:
     """Opens connections to brokers; `config` has client properties as for --command-config."""
 
     def __init__(self, config: ClientConfig = PLAINTEXT) -> None:
@@ -24,7 +24,7 @@ class Upstream:
 
             self._context = client_tls_context(config.trust)
 
-    async def open(self, host: str, port: int) -> Streams:
+    async def open_authenticated(self, host: str, port: int) -> Streams:
         """Return a connection that is ready for the client's frames; OSError or LoginError."""
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
@@ -52,5 +52,5 @@ async def _authenticate_streams(streams: Streams, login: Login) -> None:
                 f"it rejected the log-in of {login.username}: {error_name_with_code(done.value)}"
             ) from None
     except asyncio.IncompleteReadError as error:
-        said = f"it closed the connection during the log-in of {login.username}"
-        raise LoginError(said) from error
+        reason = f"it closed the connection during the log-in of {login.username}"
+        raise LoginError(reason) from error

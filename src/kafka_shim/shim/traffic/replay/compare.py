@@ -69,7 +69,7 @@ def compare_and_learn(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     has_another_leader = mapping.learn_and_detect_other_leader(event, request, recorded, actual)
-    field_differences = differences(version, recorded, actual, ids.corresponding_ids)
+    field_differences = message_differences(version, recorded, actual, ids.corresponding_ids)
     if has_another_leader:
         field_differences = [
             difference
@@ -81,7 +81,7 @@ def compare_and_learn(
     return field_differences
 
 
-def differences(
+def message_differences(
     version: int,
     recorded: Any,
     actual: Any,
@@ -142,14 +142,16 @@ def _list_differences(
         return
     for recorded_value, actual_value in paired_rows(recorded, actual, context.corresponding_ids):
         if recorded_value is None or actual_value is None:
-            yield Difference(path, _short_row(recorded_value), _short_row(actual_value))
+            yield Difference(
+                path, _row_text_or_missing(recorded_value), _row_text_or_missing(actual_value)
+            )
         else:
             yield from _struct_differences(
                 field.struct, recorded_value, actual_value, context, path
             )
 
 
-def _short_row(row: Any) -> str:
+def _row_text_or_missing(row: Any) -> str:
     return MISSING if row is None else repr(row)[:200]
 
 

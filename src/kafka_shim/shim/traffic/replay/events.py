@@ -124,7 +124,7 @@ AUTHENTICATION_APIS = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE
 _RequestKey = tuple[ConnectionId, int]
 
 
-class RecordingSummary:
+class ReplayPrerequisites:
     """Facts that a replay needs beforehand, from one pass over the events.
 
     Their number, the first time, the principal of each connection, responses to log-ins, and

@@ -37,7 +37,7 @@ IGNORED_FIELDS = frozenset(
         "auth_bytes", "hmac", "token_id", "log_dir", "unknown_tags",
     }
 )  # fmt: skip
-"""Present in both answers, but not compared: two runs never agree on them."""
+"""Present in both responses, but not compared: two runs never agree on them."""
 
 ROW_NAMES = (
     "name", "topic_name", "topic", "group_id", "transactional_id", "resource_name", "key", "user",
@@ -102,7 +102,7 @@ COORDINATOR_APIS = frozenset(
         ApiKey.STREAMS_GROUP_DESCRIBE,
     }
 )  # fmt: skip
-"""A target may put these off (`NOT_READY_ERRORS`), so nothing is sent before their answer is in."""
+"""A target may put these off (`NOT_READY_ERRORS`), so nothing is sent before they respond."""
 
 
 class CorrespondingIds(NamedTuple):

@@ -61,7 +61,7 @@ class OffsetMapping:
                     getattr(actual_row, name, -1),
                 )
                 if recorded_value >= 0 and actual_value >= 0:
-                    self._add_offset_pair(topic_partition, recorded_value, actual_value)
+                    self._learn_offset(topic_partition, recorded_value, actual_value)
 
     def put_target_offsets(self, request: Any) -> bool:
         """Put the target's offsets into a request, in place; return whether anything changed."""
@@ -80,7 +80,7 @@ class OffsetMapping:
                     changed = True
         return changed
 
-    def _add_offset_pair(
+    def _learn_offset(
         self, topic_partition: _TopicPartition, recorded_value: int, actual_value: int
     ) -> None:
         offset_pairs = self._offset_pairs.setdefault(topic_partition, [])

@@ -2,7 +2,7 @@
 
 A request is sent after the target has sent every response that precedes the request in the
 recording. So causes precede effects at any speed. Consecutive requests of a connection are sent
-together, as the target answers them in order.
+together, as the target responds to them in order.
 """
 
 import time
@@ -29,7 +29,7 @@ from kafka_shim.shim.traffic.replay.events import (
     ConnectionId,
     Event,
     Recording,
-    RecordingSummary,
+    ReplayPrerequisites,
 )
 from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS
 from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message, request_contains_ids
@@ -113,11 +113,14 @@ class Replayer:
     """Replays a recording at a target, and reports the differing responses."""
 
     def __init__(
-        self, recording: Recording, target: Target, recording_facts: RecordingSummary | None = None
+        self,
+        recording: Recording,
+        target: Target,
+        recording_facts: ReplayPrerequisites | None = None,
     ) -> None:
         self._recording = recording
         self._target = target
-        self._recording_facts = recording_facts or RecordingSummary(recording.events)
+        self._recording_facts = recording_facts or ReplayPrerequisites(recording.events)
         self._connections: dict[ConnectionId, ReplayConnection] = {}
         self._current_connection: ReplayConnection | None = None
         self._mapping = RecordedToTargetMapping()
@@ -241,9 +244,9 @@ class Replayer:
         has_offsets = key in REQUESTS_WITH_OFFSETS
         if has_offsets or kinds_of_ids_in_message(key, version, "Request"):
             # due responses may contain the ids that it needs
-            waits_for_offsets = has_offsets and connection.due_contain_offsets
+            waits_for_offsets = has_offsets and connection.due_responses_contain_offsets
             has_ids = request_contains_ids(frame[at:], key, version)
-            if waits_for_offsets or (connection.due_contain_ids and has_ids):
+            if waits_for_offsets or (connection.due_responses_contain_ids and has_ids):
                 self._receive_and_compare_due_responses(connection)
             if self._mapping.requests_need_rewriting and (has_offsets or has_ids):
                 frame = self._mapping.request_with_target_values(
@@ -265,7 +268,7 @@ class Replayer:
             self._recorder.record_request(in_flight_request)
         self.report.requests += 1
         if self._target.speed is not None or connection.should_flush:
-            self._flush(event, connection)
+            self._flush_or_give_up_connection(event, connection)
 
     def _replay_authentication(
         self,
@@ -320,7 +323,7 @@ class Replayer:
         elif connection.must_receive_before_sending:
             self._receive_and_compare_due_responses(connection, until_can_send_more=True)
 
-    def _flush(self, event: Event, connection: ReplayConnection) -> None:
+    def _flush_or_give_up_connection(self, event: Event, connection: ReplayConnection) -> None:
         try:
             connection.flush()
         except ConnectionLostError as error:
@@ -336,7 +339,7 @@ class Replayer:
             except ConnectionLostError as error:
                 connection.close_with_reason(f"the connection failed earlier: {error}")
             return
-        self._flush(connection.due_responses[0][0], connection)
+        self._flush_or_give_up_connection(connection.due_responses[0][0], connection)
         while (
             connection.due_responses
             and connection.target_connection is not None

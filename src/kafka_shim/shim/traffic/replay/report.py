@@ -89,7 +89,7 @@ class ReplayReport(msgspec.Struct):
         if len(self.unreplayable_requests) < EXAMPLES_KEPT_MAX:
             self.unreplayable_requests.append((request_id, reason))
 
-    def as_json_fields(self) -> dict[str, Any]:
+    def json_fields(self) -> dict[str, Any]:
         """Return everything, for JSON."""
         return {
             "requests": self.requests,
@@ -124,7 +124,7 @@ class ReplayReport(msgspec.Struct):
             f"{self.requests} requests replayed in {self.seconds:.2f} s, {self.responses} responses"
             f" compared, {self.differing_responses} differ, {self.unreplayable_count} missed,"
             f" {self.skipped_requests} left out because the recorded broker was not ready,"
-            f" {self.unrecorded_responses} answered here only"
+            f" {self.unrecorded_responses} with a response here only"
         )
         if self.differences_by_field:
             yield f"\n{'count':>6}  {'api':<24} {'field':<40} example: recorded -> actual"
@@ -138,7 +138,7 @@ class ReplayReport(msgspec.Struct):
                 f" {request_id.principal})"
             )
         if self.unreplayable_requests:
-            yield "\nnot replayed, or not answered:"
+            yield "\nnot replayed, or without a response:"
         for request_id, reason in self.unreplayable_requests:
             yield (
                 f"  connection {request_id.connection}, request {request_id.sequence}:"
@@ -224,10 +224,10 @@ class ReplayRecorder:
         self._writer.close()
 
     def _connection_in_block(self, event: Event) -> int:
-        number = self._writer.connection_number(event.connection_id)
+        number = self._writer.connection_number_for_key(event.connection_id)
         description = (event.node_id, event.listener, event.host, event.port, event.principal)
         connection = Connection(0, number, *description, access_source=DERIVED)
-        return self._writer.connection_in_block(connection)
+        return self._writer.connection_index_in_block(connection)
 
 
 def _now_us() -> int:

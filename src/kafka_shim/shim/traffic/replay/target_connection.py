@@ -145,8 +145,8 @@ class ReplayConnection:
         self.failure = failure
         self.in_flight_requests: dict[int, InFlightRequest] = {}
         self.due_responses: deque[tuple[Event, Response]] = deque()
-        self.due_contain_ids = False  # whether due responses may contain ids
-        self.due_contain_offsets = False
+        self.due_responses_contain_ids = False  # whether due responses may contain ids
+        self.due_responses_contain_offsets = False
         self.mechanism = "PLAIN"
         self.login_error: int | None = None
         self._queued_frames: list[bytes] = []
@@ -206,9 +206,9 @@ class ReplayConnection:
         """Mark a response as due."""
         self.due_responses.append((event, entry))
         kinds = kinds_of_ids_in_message(entry.api_key, entry.api_version, "Response") - {"records"}
-        self.due_contain_ids = self.due_contain_ids or bool(kinds)
-        self.due_contain_offsets = (
-            self.due_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
+        self.due_responses_contain_ids = self.due_responses_contain_ids or bool(kinds)
+        self.due_responses_contain_offsets = (
+            self.due_responses_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
         )
 
     def receive_unrecorded_responses(
@@ -231,8 +231,10 @@ class ReplayConnection:
     def mark_first_due_response_received(self) -> None:
         """Mark the first due response as received."""
         self.due_responses.popleft()
-        self.due_contain_ids = self.due_contain_ids and bool(self.due_responses)
-        self.due_contain_offsets = self.due_contain_offsets and bool(self.due_responses)
+        self.due_responses_contain_ids = self.due_responses_contain_ids and bool(self.due_responses)
+        self.due_responses_contain_offsets = self.due_responses_contain_offsets and bool(
+            self.due_responses
+        )
 
     def close_with_reason(self, reason: str) -> list[Event]:
         """Close the connection; return the events whose responses are outstanding."""

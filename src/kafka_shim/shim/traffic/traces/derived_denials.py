@@ -55,9 +55,9 @@ class DerivedDenials:
         if plan is None:
             return
         key, version = entry.api_key, entry.api_version
-        known = TopicKnowledge(self._names)
+        topic_knowledge = TopicKnowledge(self._names)
         evidence = evidence_from_response(
-            key, version, plan, message, release=self._release, topics=known
+            key, version, plan, message, release=self._release, topics=topic_knowledge
         )
         for need in plan.needs:
             alternatives = evidence.needs_possibly_denied_instead(need)

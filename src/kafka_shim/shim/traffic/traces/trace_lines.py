@@ -20,9 +20,9 @@ def row_as_text_line(row: dict[str, Any]) -> str:
     time = datetime.fromtimestamp(row["time_us"] / 1_000_000, UTC).isoformat(
         " ", timespec="milliseconds"
     )
-    place = f"{row['connection']}/{row['sequence']}"
+    request_position = f"{row['connection']}/{row['sequence']}"
     principal, text = map(escape_control_characters, (row["principal"], _entry_text(row)))
-    return f"{time[:23]}  {place:>7}  {principal}  {text}"
+    return f"{time[:23]}  {request_position:>7}  {principal}  {text}"
 
 
 def _entry_text(row: dict[str, Any]) -> str:

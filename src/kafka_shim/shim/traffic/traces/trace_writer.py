@@ -20,7 +20,7 @@ class TraceWriter:
         self._in_block: dict[Connection, int] = {}
         self._entries: list[Entry] = []
 
-    def connection_number(self, key: object) -> int:
+    def connection_number_for_key(self, key: object) -> int:
         """Return a connection's number among all."""
         return self._numbers.setdefault(key, len(self._numbers) + 1)
 
@@ -29,7 +29,7 @@ class TraceWriter:
         self._sequences[connection] = self._sequences.get(connection, -1) + 1
         return self._sequences[connection]
 
-    def connection_in_block(self, connection: Connection) -> int:
+    def connection_index_in_block(self, connection: Connection) -> int:
         """Return the number of a connection with this description in this block."""
         return self._in_block.setdefault(connection, len(self._in_block))
 
