@@ -20,7 +20,7 @@ from kafka_shim.authorizer.operations import (
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.acls.verdict import allowed_and_rule_of_accesses
 from kafka_shim.pipeline.rows.access_row import DECISION_COLUMNS
-from kafka_shim.pipeline.spark.decision_columns import with_decisions
+from kafka_shim.pipeline.spark.decision_columns import with_would_be_decisions
 from kafka_shim.pipeline.tables import OBSERVED, spark_ddl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
@@ -77,14 +77,14 @@ def decisions(spark: Any, accesses: int, acls: int) -> Decisions:
     plain = [access_rows(number, acls).select(DECISION_COLUMNS).columns for number in numbers]
 
     def on_spark() -> Denied:  # a new plan each time, since Spark would reuse results
-        return _denied(with_decisions(frame, acl_set))
+        return _denied(with_would_be_decisions(frame, acl_set))
 
     def in_sql() -> Denied:
         return _denied(_joined(frame, table, rules))
 
     def denied_on_spark(rows: Any) -> int:
         denied = f.count_if(~f.col("would_be_allowed"))
-        return int(with_decisions(rows, acl_set).agg(denied).collect()[0][0])
+        return int(with_would_be_decisions(rows, acl_set).agg(denied).collect()[0][0])
 
     def on_two_cores() -> int:
         return denied_on_spark(frame)

@@ -7,7 +7,7 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.jobs.ingest import ingest_new_data
 from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 from kafka_shim.pipeline.spark.lake_tables import lake_table
-from kafka_shim.pipeline.trace_input import TraceInput
+from kafka_shim.pipeline.trace_input import TraceOrLake
 from kafka_shim.protocol.api_versions import RELEASES
 
 
@@ -16,13 +16,13 @@ def s7_lake(bench: Bench) -> Ratio:
     candidate = AclSet(())
 
     def ask() -> int:
-        found = TraceInput(bench.spark, [str(lake)], {}).distinct_accesses()
+        found = TraceOrLake(bench.spark, [str(lake)], {}).distinct_accesses()
         return int(what_breaks(found, candidate).count())
 
     def all_again() -> int:
         folder = bench.folder / f"lake-{time.monotonic_ns()}"
         ingest_new_data(bench.spark, bench.paths, folder, RELEASES[-1])
-        found = TraceInput(bench.spark, [str(folder)], {}).distinct_accesses()
+        found = TraceOrLake(bench.spark, [str(folder)], {}).distinct_accesses()
         return int(what_breaks(found, candidate).count())
 
     ingest_new_data(bench.spark, bench.paths, lake, RELEASES[-1])

@@ -18,8 +18,9 @@ from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.acls.acl_set import read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import read_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
+from kafka_shim.pipeline.jobs.report import _jobs_of_report
 from kafka_shim.pipeline.spark.progress import Progress, progress_bar
 from kafka_shim.protocol.enums import Operation, ResourceType
 from tests.commands import SHIM
@@ -42,6 +43,22 @@ def shim(*words: str, **environment: str) -> subprocess.CompletedProcess[str]:
         check=False,
         env=os.environ | {"PYTHONPATH": str(ROOT)} | environment,
     )
+
+
+def test_the_jobs_of_a_report_have_all_their_options() -> None:
+    releases = ("--from-release", "3.9", "--to-release", "4.0")
+    report = parsed("report", "TRACE", "--acls", "FILE", *releases)
+    given = {
+        "unused-acls": ("--acls", "FILE"),
+        "what-breaks": ("--acls", "FILE"),
+        "readiness": releases,
+    }
+    parts = _jobs_of_report(report, "1 minute")
+    assert given.keys() < {part.job for part in parts}
+    before_jobs = {"bootstrap_server", "command_config"}  # ACLs are read before a job runs
+    for part in parts:
+        alone = parsed(part.job, "TRACE", *given.get(part.job, ()))
+        assert vars(alone).keys() - vars(part).keys() <= before_jobs, part.job
 
 
 def test_without_java_one_line_reports_it(tmp_path: Path) -> None:
@@ -117,16 +134,16 @@ def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     assert len(said) > 20
     for form in FORMATS:
         path.write_text(format_acls_losslessly(said, form))
-        assert set(read_acl_file_of_any_format(str(path))) == set(said), form
+        assert set(read_acls_from_file(str(path))) == set(said), form
 
 
 def test_a_file_without_acls_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("- {principal: User:a, allow: Fly, topic: x}")
     with pytest.raises(PipelineError, match="Fly"):
-        read_acl_file_of_any_format(str(path))
+        read_acls_from_file(str(path))
     with pytest.raises(PipelineError, match="none: No such file"):
-        read_acl_file_of_any_format(str(tmp_path / "none"))
+        read_acls_from_file(str(tmp_path / "none"))
 
 
 def test_an_invalid_number_is_reported_before_spark_starts() -> None:

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import parsed, response
@@ -91,7 +91,7 @@ def test_least_acls_can_be_used_as_they_are_printed(
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
     assert "the decisions on 200 accesses are the same" in printed.err
-    again = read_acl_file_of_any_format(str(path))
+    again = read_acls_from_file(str(path))
     assert all(
         set(parse_acls(format_acls_losslessly(again, form))) == set(again) for form in FORMATS
     )
@@ -119,9 +119,7 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
         f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
     ]
     present.write_text(
-        format_acls_losslessly(
-            read_acl_file_of_any_format(str(trace.parent / "present.txt"))[1:], "yaml"
-        )
+        format_acls_losslessly(read_acls_from_file(str(trace.parent / "present.txt"))[1:], "yaml")
     )
     assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
     assert "1 to add and 1 to remove" in capsys.readouterr().err

@@ -87,7 +87,7 @@ def test_a_log_that_names_no_requests_shows_what_was_used(
 
 
 def test_what_a_source_cannot_show_is_not_known() -> None:
-    from kafka_shim.pipeline.jobs.unused_acls import reasons_why_use_of_acls_is_unknown
+    from kafka_shim.pipeline.jobs.unused_acls import reasons_for_unknown_acl_use
 
     used = rule(GROUP_RULE)
     cluster = rule("CLUSTER|kafka-cluster|LITERAL|User:audit|*|DESCRIBE|ALLOW")
@@ -98,9 +98,7 @@ def test_what_a_source_cannot_show_is_not_known() -> None:
 
     def unknown(sources: list[str], *, log_has_allowed: bool = True) -> set[Acl]:
         return set(
-            reasons_why_use_of_acls_is_unknown(
-                acls, sources, listing, log_has_allowed=log_has_allowed
-            )
+            reasons_for_unknown_acl_use(acls, sources, listing, log_has_allowed=log_has_allowed)
         )
 
     assert unknown([]) == {*acls}

@@ -60,9 +60,9 @@ def test_a_failure_is_one_line_with_what_to_do(text: str, line: str) -> None:
     ],
 )
 def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -> None:
-    from kafka_shim.pipeline.spark.spark_log import SparkLog
+    from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 
-    with SparkLog() as log:
+    with TemporarySparkLog() as log:
         log.path.write_text(printed)
         assert log.first_error_line() == said
     assert not log.path.exists()

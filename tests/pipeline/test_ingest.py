@@ -14,8 +14,8 @@ from kafka_shim.pipeline.rows.batches import Split, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.rows.complete_blocks import end_of_complete_or_damaged_blocks
 from kafka_shim.pipeline.rows.stream_offsets import (
+    limit_to_whole_segments,
     splits_between,
-    whole_segments_up_to_bytes,
     written_offsets,
 )
 from kafka_shim.pipeline.spark.lake import Lake
@@ -126,13 +126,13 @@ def test_offsets_continue_where_they_ended(tmp_path: Path) -> None:
 
 def test_a_limit_is_reached_in_steps(tmp_path: Path) -> None:
     end = {"a": 10, "b": 20, "c": 5}
-    assert whole_segments_up_to_bytes({}, end, 1) == {"a": 10}
-    assert whole_segments_up_to_bytes({"a": 10}, end, 1) == {"a": 10, "b": 20}
-    assert whole_segments_up_to_bytes({"a": 4}, end, 100) == end
+    assert limit_to_whole_segments({}, end, 1) == {"a": 10}
+    assert limit_to_whole_segments({"a": 10}, end, 1) == {"a": 10, "b": 20}
+    assert limit_to_whole_segments({"a": 4}, end, 100) == end
     at: dict[str, int] = {}
     for _ in range(3):
         assert at != end
-        at = whole_segments_up_to_bytes(at, end, 1)
+        at = limit_to_whole_segments(at, end, 1)
     assert at == end
 
 

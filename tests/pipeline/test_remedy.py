@@ -129,7 +129,7 @@ def test_without_the_acls_unknown_parts_are_reported(
     found = remedy_from_recorded_rules(rows)
     assert (
         [f"{step.verb} {format_acl_rule(step.acl)}" for step in found.steps],
-        found.not_known,
+        found.unknown_further_steps,
     ) == (
         steps,
         not_known,

@@ -44,7 +44,7 @@ def test_the_lake_has_every_row_once(
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.spark.observed_accesses import distinct_accesses
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
     rng = random.Random(4)
@@ -78,7 +78,7 @@ def test_the_lake_has_every_row_once(
     assert lake_table(spark, "accesses", lake).count() == len(twin.accesses(trace)) == 500
     straight = sorted(map(str, distinct_accesses(spark, [str(trace)]).drop("example").collect()))
     through = sorted(
-        map(str, TraceInput(spark, [str(lake)], {}).distinct_accesses().drop("example").collect())
+        map(str, TraceOrLake(spark, [str(lake)], {}).distinct_accesses().drop("example").collect())
     )
     assert through == straight
 
@@ -109,14 +109,14 @@ def test_new_denials_are_reported_once(spark: Any, tmp_path: Path) -> None:
 
     random_trace(tmp_path, random.Random(5), AUTHORIZER, 300)
     told: list[dict[str, Any]] = []
-    watcher = NewDenialFinder(None, RELEASE, [], with_lists=False)
+    watcher = NewDenialFinder(None, RELEASE, [], with_listed_accesses=False)
     for _ in range(2):
         report_new_denials(spark, [str(tmp_path)], {}, watcher, told.extend, None)
     denied = {twin.key(access) for access in twin.accesses(tmp_path) if not access["allowed"]}
     names = ("principal", "operation", "resource_type", "resource_name")
     assert sorted(tuple(row[name] for name in names) for row in told) == sorted(denied)
     news: list[dict[str, Any]] = []
-    watcher = NewDenialFinder(ACLS[5:], RELEASE, None, with_lists=False)
+    watcher = NewDenialFinder(ACLS[5:], RELEASE, None, with_listed_accesses=False)
     report_new_denials(spark, [str(tmp_path)], {}, watcher, news.extend, None)
     expected = twin.what_breaks(twin.accesses(tmp_path), ACLS[5:], ())
     lost = {key[1:]: n for key, n in expected.items() if key[0] == "newly denied"}
@@ -129,7 +129,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     """The response with the name comes after the request with the id, in another segment."""
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
     from tests.pipeline.test_derived import ID, fetch, fetched, response_frame, write
 
     trace, lake = tmp_path / "trace", tmp_path / "lake"
@@ -143,7 +143,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
     topics = [MetadataResponseTopic(name="orders", topic_id=ID)]
     named = response_frame(ApiKey.METADATA, 12, MetadataResponse(topics=topics))
     write(trace, [Response(0, 1, START_US + 2, ApiKey.METADATA, 12, named)])
-    (row,) = TraceInput(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
+    (row,) = TraceOrLake(spark, [str(trace)], {"release": RELEASE}).distinct_accesses().collect()
     assert (row["resource_name"], row["allowed"], row["source"]) == ("orders", False, "derived")
     ingest_new_data(spark, [str(trace)], lake, RELEASE)
     write(
@@ -161,7 +161,7 @@ def test_topic_ids_have_their_names_in_a_lake_too(spark: Any, tmp_path: Path) ->
         ("orders", True),
         ("orders", None),
     ]
-    judged = TraceInput(spark, [str(lake)], {"release": RELEASE}).distinct_accesses().collect()
+    judged = TraceOrLake(spark, [str(lake)], {"release": RELEASE}).distinct_accesses().collect()
     assert sorted((r["allowed"], r["requests"]) for r in judged) == [(False, 1), (True, 1)]
 
 

@@ -56,7 +56,7 @@ def test_readiness_names_dropped_versions(spark: Any, tmp_path: Path) -> None:
 
 
 def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.readiness import readiness, rows_with_dropped_latest_versions
+    from kafka_shim.pipeline.jobs.readiness import readiness, rows_with_dropped_versions
     from kafka_shim.pipeline.tables import CLIENTS, spark_ddl
 
     rng = random.Random(7)
@@ -86,7 +86,10 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         }
         assert found == expected, (present, target)
         assert expected
-        assert rows_with_dropped_latest_versions(table, present, target).count() == unknown
+        assert (
+            rows_with_dropped_versions(table, present, target, at_latest_of_present=True).count()
+            == unknown
+        )
 
 
 @pytest.mark.parametrize(("acl", "is_denied"), [("READ", False), ("", True)])
@@ -130,7 +133,7 @@ def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
 
 def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> None:
     from kafka_shim.pipeline.jobs.timeline import JOB
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
     trace = made(tmp_path)
     writer = SegmentWriter(trace, "broker-2")
@@ -140,7 +143,7 @@ def test_requests_without_a_response_are_counted(spark: Any, tmp_path: Path) -> 
         BlockBody([who], [Request(0, n, START_US + n, silent) for n in range(3)])
     )
     writer.close()
-    outcome = JOB.run(parsed("timeline", str(trace)), TraceInput(spark, [str(trace)], {}))
+    outcome = JOB.run(parsed("timeline", str(trace)), TraceOrLake(spark, [str(trace)], {}))
     found = {
         (row["principal"], row["api"]): (row["requests"], row["errors"], row["latency_us_max"])
         for row in outcome.rows
@@ -175,12 +178,12 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
     from kafka_shim.pipeline.tables import TABLES
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
-        (row,) = clients(TraceInput(spark, [str(path)], {}).table("clients")).collect()
+        (row,) = clients(TraceOrLake(spark, [str(path)], {}).table("clients")).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
     for table in (

@@ -6,8 +6,9 @@ from typing import Any
 
 from kafka_shim.pipeline.jobs import JOBS, import_job
 from kafka_shim.pipeline.options import (
-    add_common_options_and_return_spark_group,
     add_output_options,
+    add_spark_options,
+    add_trace_and_rule_options,
 )
 
 
@@ -17,8 +18,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in JOBS:
         job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
-        spark_options = add_common_options_and_return_spark_group(command, is_stream=job.is_stream)
-        spark_options.add_argument(
+        add_trace_and_rule_options(command, is_stream=job.is_stream)
+        add_spark_options(command).add_argument(
             "--then",
             action=_ThenJobAction,
             help="another job with its options, run after this one in the same Spark session",

@@ -10,7 +10,7 @@ from kafka_shim.pipeline.report.charts import Chart
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 
 def _no_charts(_: Outcome) -> list[Chart]:
@@ -30,7 +30,7 @@ class Job(msgspec.Struct, frozen=True):
 
     summary: str
     add_options: Callable[[argparse.ArgumentParser], None]
-    run: "Callable[[argparse.Namespace, TraceInput], Outcome]"
+    run: "Callable[[argparse.Namespace, TraceOrLake], Outcome]"
     charts: Callable[[Outcome], list[Chart]] = _no_charts
     check: Callable[[argparse.Namespace], None] = _no_check
     is_stream: bool = False

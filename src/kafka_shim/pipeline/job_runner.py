@@ -18,9 +18,9 @@ from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import connect_session_with_packages, spark_session
-from kafka_shim.pipeline.spark.spark_log import SparkLog
+from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
-from kafka_shim.pipeline.trace_input import TraceInput
+from kafka_shim.pipeline.trace_input import TraceOrLake
 
 ATTEMPTS = 3
 
@@ -46,7 +46,7 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
             break
     is_delta = any(must_load_delta_package(job.args.table_format, job.args.remote) for job in ready)
     settings = delta_settings() if is_delta else {}
-    with SparkLog() as log:
+    with TemporarySparkLog() as log:
         for number, job in enumerate(args_of_chained_jobs(args)):
             if number == len(ready):
                 ready.append(_check_job(job))
@@ -64,7 +64,7 @@ def _check_job(args: argparse.Namespace) -> CheckedJob:
 
 
 def _run_retrying_late_workers(
-    checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]
+    checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
 ) -> Outcome:
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
@@ -75,19 +75,21 @@ def _run_retrying_late_workers(
                 print("a Python worker was late; trying again", file=sys.stderr)
                 continue
             problem = f"{failure_line_with_advice(error)}; more in {log.path}"
-            log.keep_with_failure(str(error))
+            log.append_failure_and_keep_file(str(error))
             raise PipelineError(problem) from error
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run_job_in_spark(checked: CheckedJob, log: SparkLog, settings: Mapping[str, str]) -> Outcome:
+def _run_job_in_spark(
+    checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
+) -> Outcome:
     args = checked.args
     with Progress("starting Spark"):
         if args.remote:
             spark = connect_session_with_packages(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    trace_input = TraceInput(spark, args.trace, checked.reader_options)
+    trace_input = TraceOrLake(spark, args.trace, checked.reader_options)
     try:
         with (
             nullcontext()

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kafka_shim.pipeline.acls.acl_set import read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import read_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
@@ -49,7 +49,7 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
             parse_interval_seconds(getattr(args, name))
     for name in ("acls", "baseline", "against"):
         if getattr(args, name, None):
-            read_acl_file_of_any_format(getattr(args, name))
+            read_acls_from_file(getattr(args, name))
     job.check(args)
     _check_output_options(args)
     return options
@@ -98,10 +98,10 @@ def _check_traces_or_lake(args: argparse.Namespace, *, is_stream: bool) -> None:
         return
     for paths in (args.trace, [args.other] if getattr(args, "other", None) else []):
         if paths and lake_at_paths(paths) is None:
-            _check_any_complete_block(paths, may_be_damaged=args.job == "damage")
+            _check_any_segment(paths, needs_complete_block=args.job != "damage")
 
 
-def _check_any_complete_block(paths: list[str], *, may_be_damaged: bool) -> None:
+def _check_any_segment(paths: list[str], *, needs_complete_block: bool) -> None:
     """Raise PipelineError for paths without a readable trace."""
     found = list(dict.fromkeys(split.path for split in plan_splits(paths)))
     if not found:
@@ -109,7 +109,7 @@ def _check_any_complete_block(paths: list[str], *, may_be_damaged: bool) -> None
             f"`{', '.join(paths)}` has no trace: it contains no segment (*{SUFFIX})"
             f"{_import_command_hint_for_any(paths)}"
         )
-    if not may_be_damaged and not any(contains_block(Path(path)) for path in found):
+    if needs_complete_block and not any(contains_block(Path(path)) for path in found):
         if hint := _import_command_hint_for_any(paths):
             raise PipelineError(f"`{', '.join(paths)}` is not a trace{hint}")
         raise PipelineError(

@@ -15,10 +15,8 @@ def absolute_path_or_url(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_common_options_and_return_spark_group(
-    job: argparse.ArgumentParser, *, is_stream: bool
-) -> argparse._ArgumentGroup:
-    """Add the options that select what to read, the rules, and Spark; return Spark's group."""
+def add_trace_and_rule_options(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
+    """Add the traces to read, the options that select their entries, and the rules."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
     )
@@ -57,6 +55,10 @@ def add_common_options_and_return_spark_group(
         help="treat this principal as a super user (repeatable; default: those that the trace"
         " shows)",
     )
+
+
+def add_spark_options(job: argparse.ArgumentParser) -> argparse._ArgumentGroup:
+    """Add --master and --remote; return their group, for further options."""
     group = job.add_argument_group("Spark")
     where = group.add_mutually_exclusive_group()
     where.add_argument(

@@ -14,8 +14,8 @@ PACKAGES = ("schemas", "protocol", "authorizer", "pipeline")
 _KEPT = {".py", ".json", ".css", ".properties"}
 
 
-def write_package_zip(target: Path) -> int:
-    """Write the archive; return the number of files in it."""
+def write_package_zip(target: Path) -> None:
+    """Write the packages that the workers need into a zip archive."""
     house = Path(__file__).parents[1]
     files = [*house.glob("*.py")]
     for package_name in PACKAGES:
@@ -24,7 +24,6 @@ def write_package_zip(target: Path) -> int:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in names:
             archive.write(house.parent / name, str(name))
-    return len(names)
 
 
 if __name__ == "__main__":

@@ -9,14 +9,14 @@ import msgspec
 from pyspark.sql import functions as f
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNKNOWN_DECISION
 from kafka_shim.pipeline.rows.batches import plan_splits
 from kafka_shim.pipeline.rows.trace_facts import may_have_derived_accesses
 from kafka_shim.pipeline.spark.data_source import selection_from_options, trace_table
 from kafka_shim.pipeline.spark.lake import Lake
-from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
+from kafka_shim.pipeline.spark.lake_tables import clients_table_rows, lake_table
 from kafka_shim.pipeline.spark.observed_accesses import (
     accesses_of_requests,
     decided_accesses_as_observed_rows,
@@ -38,35 +38,38 @@ if TYPE_CHECKING:
 class Observation(msgspec.Struct):
     """The accesses that requests needed, and the settings of the authorizer that decided them."""
 
-    accesses: "DataFrame"
-    totals: dict[str, Any]
+    request_accesses: "DataFrame"
+    totals_and_settings: dict[str, Any]
     all_accesses: "DataFrame"
     """All accesses, which Spark keeps."""
 
     def with_listed_accesses(self) -> "Observation":
         """Return the observation with the accesses that decide what a list shows."""
-        head = self.totals | {
+        head = self.totals_and_settings | {
             "left_out": [
-                total for total in self.totals["left_out"] if total["reason"] != LEFT_OUT[LISTED]
+                total
+                for total in self.totals_and_settings["left_out"]
+                if total["reason"] != LEFT_OUT[LISTED]
             ],
-            "considered": self.totals["considered"] + self.totals["left_out_lists"],
+            "considered": self.totals_and_settings["considered"]
+            + self.totals_and_settings["left_out_lists"],
             "left_out_lists": 0,
         }
-        accesses = accesses_of_requests(self.all_accesses, with_lists=True)
+        accesses = accesses_of_requests(self.all_accesses, with_listed_accesses=True)
         return Observation(accesses, head, self.all_accesses)
 
     def read_acl_set_with_observed_settings(self, path: str) -> AclSet:
         """Return a file's ACLs with the observed settings of the authorizer."""
-        return self.acl_set_with_observed_settings(read_acl_file_of_any_format(path))
+        return self.acl_set_with_observed_settings(read_acls_from_file(path))
 
     def acl_set_with_observed_settings(self, acls: list[Acl]) -> AclSet:
         """Return these ACLs with the observed settings of the authorizer."""
-        head = self.totals
+        head = self.totals_and_settings
         users, everyone = head["super_users"], head["allow_everyone_if_no_acl_found"]
         return AclSet(tuple(acls), tuple(users), everyone, head["release"])
 
 
-class TraceInput(msgspec.Struct):
+class TraceOrLake(msgspec.Struct):
     """Traces or a lake, with the options for reading."""
 
     spark: "SparkSession"
@@ -84,16 +87,12 @@ class TraceInput(msgspec.Struct):
             options = self._options_with_facts() if name == "accesses" else self.options
             return trace_table(self.spark, name, self.paths, options, columns)
         if name == "clients":
-            return client_counts(self.table("requests"))
+            return clients_table_rows(self.table("requests"))
         rows = self._within_selection(lake_table(self.spark, name, lake))
         return rows.select(*columns) if columns else rows
 
-    def added_needs(self, present_release: str, target_release: str) -> "DataFrame | None":
-        """Return what requests need only in the target release; None for a lake, which has no
-        requests.
-        """
-        if self.lake_folder() is not None:
-            return None
+    def added_needs_of_trace(self, present_release: str, target_release: str) -> "DataFrame":
+        """Return what requests need only in the target release; a lake has no requests."""
         options = self._options_with_facts() | {
             "release": target_release,
             "present": present_release,
@@ -134,7 +133,7 @@ class TraceInput(msgspec.Struct):
         size = sum(row["length"] for row in found)
         return {"damaged_blocks": len(found), "damaged_bytes": size}
 
-    def observation_read_once(self, args: argparse.Namespace) -> Observation:
+    def cached_observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
             self._observation = self._read_observation(args)
@@ -147,13 +146,13 @@ class TraceInput(msgspec.Struct):
         head["super_users"] = list(users if args.super_user is None else args.super_user)
         head["allow_everyone_if_no_acl_found"] = everyone
         head["release"] = self.options["release"]
-        head |= self._considered_and_left_out_totals(all_accesses, with_lists=args.lists)
+        head |= self._considered_and_left_out_totals(all_accesses, with_listed_accesses=args.lists)
         return Observation(
-            accesses_of_requests(all_accesses, with_lists=args.lists), head, all_accesses
+            accesses_of_requests(all_accesses, with_listed_accesses=args.lists), head, all_accesses
         )
 
     def _considered_and_left_out_totals(
-        self, accesses: "DataFrame", *, with_lists: bool
+        self, accesses: "DataFrame", *, with_listed_accesses: bool
     ) -> dict[str, Any]:
         """Return the sources, and how many accesses are considered or left out, whose and why."""
         keys = ("source", "role", "principal")
@@ -161,7 +160,7 @@ class TraceInput(msgspec.Struct):
             (*key, requests)
             for *key, requests in accesses.groupBy(*keys).agg(f.sum("requests")).collect()
         ]
-        roles = roles_of_requests(with_lists=with_lists)
+        roles = roles_of_requests(with_listed_accesses=with_listed_accesses)
         left_out = [
             (principal, LEFT_OUT[role], requests)
             for _, role, principal, requests in rows

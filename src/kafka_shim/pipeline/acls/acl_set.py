@@ -61,7 +61,7 @@ def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
     return PackedAclSet(content, hashlib.sha256(content).hexdigest())
 
 
-def read_acl_file_of_any_format(path: str) -> list[Acl]:
+def read_acls_from_file(path: str) -> list[Acl]:
     """Return a file's ACLs, in any format, without duplicates; PipelineError if it has none."""
     try:
         return parse_acls(Path(path).read_text(encoding="utf-8"))

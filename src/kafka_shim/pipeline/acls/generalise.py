@@ -34,8 +34,8 @@ def join_names_into_prefixes(
     """Return the grants with as many literal names as possible joined into prefixes.
 
     A prefix ends at `.`, `-` or `_`, or before a part that looks generated, and has at least three
-    characters. It is used if all prefixes together allow at most `budget` further known names, and
-    if it allows nothing that was denied.
+    characters. It is used if all prefixes together allow at most `over_grants_max` further used
+    names, and if it allows nothing that was denied.
     """
     by_key: dict[_TypeHostOperation, list[Grant]] = defaultdict(list)
     for grant in grants:
@@ -44,9 +44,8 @@ def join_names_into_prefixes(
     refused = list(denied_accesses)
     found: list[Grant] = []
     for key, group in by_key.items():
-        joined, over_grants_max = _join_group_and_return_budget_left(
-            key, group, used_names, over_grants_max, refused
-        )
+        joined = _join_within_budget(key, group, used_names, over_grants_max, refused)
+        over_grants_max -= sum(len(grant.over_granted_names) for grant in joined)
         found += joined
     return found
 
@@ -72,13 +71,13 @@ def _prefix_before_generated_part(name: str) -> str | None:
     return name[: generated.start()]
 
 
-def _join_group_and_return_budget_left(
+def _join_within_budget(
     key: _TypeHostOperation,
     literal_grants: list[Grant],
     used_names: NamesByResourceType,
     budget: int,
     denied_accesses: list[OperationOnResource],
-) -> tuple[list[Grant], int]:
+) -> list[Grant]:
     kind, _, operation = key
     rest = {grant.acl.resource_name: grant for grant in literal_grants}
     names = used_names.get(kind, frozenset())
@@ -102,7 +101,7 @@ def _join_group_and_return_budget_left(
         taken.append(
             _merge_into_prefixed_grant([rest.pop(name) for name in covered], prefix, tuple(over))
         )
-    return [*taken, *rest.values()], budget
+    return [*taken, *rest.values()]
 
 
 def _prefixes_at_separators_or_generated_parts(names: Iterable[str]) -> set[str]:

@@ -35,7 +35,7 @@ class Remedy(msgspec.Struct, frozen=True):
     """Steps in their order, and what is not known about further needed steps."""
 
     steps: tuple[Step, ...]
-    not_known: str = ""
+    unknown_further_steps: str = ""
 
 
 def remedy_texts(
@@ -54,7 +54,7 @@ def remedy_texts(
             else complete_remedy(authorizer, denied)
         )
         texts.append("; ".join(map(_verb_and_rule, found.steps)) or NOT_NEEDED)
-        gaps.append(found.not_known)
+        gaps.append(found.unknown_further_steps)
     return pa.StructArray.from_arrays([pa.array(texts), pa.array(gaps)], fields=list(REMEDY))
 
 

@@ -73,10 +73,10 @@ def _needed_counts(rows: list[dict[str, Any]]) -> _CountsByAccessAndHost:
         ):
             flexible.append(row)
         elif row["allowed"]:
-            for what in _own_access_or_topics_instead_of_cluster(row):
+            for what in _accesses_to_grant(row):
                 needs[what][row["host"]] += row["requests"]
     for row in flexible:  # last, since grants for other rows may be sufficient
-        _add_topic_write_or_idempotent_write(needs, row)
+        _ensure_idempotent_write_need(needs, row)
     return needs
 
 
@@ -123,7 +123,7 @@ def _has_any_resource_alternative(row: dict[str, Any]) -> bool:
     return any(text.endswith("|" + WILDCARD) for text in row["instead"])
 
 
-def _own_access_or_topics_instead_of_cluster(row: dict[str, Any]) -> list[OperationOnResource]:
+def _accesses_to_grant(row: dict[str, Any]) -> list[OperationOnResource]:
     """Return what to grant for an allowed access: named topics rather than the cluster."""
     others = [parse_alternative(text) for text in row["instead"]]
     if (
@@ -135,9 +135,7 @@ def _own_access_or_topics_instead_of_cluster(row: dict[str, Any]) -> list[Operat
     return [operation_on_resource(row)]
 
 
-def _add_topic_write_or_idempotent_write(
-    needs: _CountsByAccessAndHost, row: dict[str, Any]
-) -> None:
+def _ensure_idempotent_write_need(needs: _CountsByAccessAndHost, row: dict[str, Any]) -> None:
     """Add WRITE on a topic, or else IDEMPOTENT_WRITE on the cluster, which allows nothing else."""
     ways = [operation_on_resource(row), *(parse_alternative(text) for text in row["instead"])]
     named = [way for way in ways if way[2] != WILDCARD]

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.report.outcome import Outcome, table_outcome_with_fail_
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
 
@@ -35,13 +35,13 @@ _SHOWN = (
 )
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     return table_outcome_with_fail_option(
         args, trace_input, clients(trace_input.table("clients")), _SHOWN
     )
 
 
-def _requests_by_software_and_principal_charts(outcome: Outcome) -> list[Chart]:
+def _charts_by_software_and_principal(outcome: Outcome) -> list[Chart]:
     software = sum_or_count_by_columns(outcome.rows, "software_name", "software_version")
     return [
         largest_bars_chart("Requests by client software", "requests", software),
@@ -55,5 +55,5 @@ JOB = Job(
     "list client software and the versions of each API that it uses",
     add_no_options,
     _run,
-    _requests_by_software_and_principal_charts,
+    _charts_by_software_and_principal,
 )

@@ -24,7 +24,7 @@ from kafka_shim.pipeline.report.outcome import (
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _CHECK = ("host", "api_key", "instead", "rule")
@@ -96,13 +96,13 @@ def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
     add_present_acl_options(job, "to suggest complete fixes")
 
 
-def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation_read_once(args)
+def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    observation = trace_input.cached_observation(args)
     present = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     rows = (
         _denial_trend_of_trace(args, trace_input, args.interval)
         if args.interval
-        else denials(observation.accesses, present)
+        else denials(observation.request_accesses, present)
     )
     with cached_in_spark(rows) as frame:
         outcome = access_outcome_with_observation_notes(
@@ -110,7 +110,9 @@ def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> 
         )
         outcome.notes.append(f"{frame.count()} findings")
         if args.html:
-            outcome.interval = args.interval or interval_for_observation(observation.totals)
+            outcome.interval = args.interval or interval_for_observation(
+                observation.totals_and_settings
+            )
             trend = (
                 frame
                 if args.interval
@@ -121,15 +123,15 @@ def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceInput") -> 
 
 
 def _denial_trend_of_trace(
-    args: argparse.Namespace, trace_input: "TraceInput", interval: str
+    args: argparse.Namespace, trace_input: "TraceOrLake", interval: str
 ) -> "DataFrame":
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
     rows = trace_input.table("accesses", *_TREND_COLUMNS)
-    return denial_trend(accesses_of_requests(rows, with_lists=args.lists), interval)
+    return denial_trend(accesses_of_requests(rows, with_listed_accesses=args.lists), interval)
 
 
-def _denials_by_time_principal_resource_charts(outcome: Outcome) -> list[Chart]:
+def _denial_charts(outcome: Outcome) -> list[Chart]:
     points = [(row["time"], row["principal"], row["requests"]) for row in outcome.trend]
     step = parse_interval_seconds(outcome.interval)
     return [
@@ -149,6 +151,6 @@ JOB = Job(
     "list who was denied what, since when, and what would allow it",
     _add_interval_and_present_acl_options,
     _run_total_or_trend,
-    _denials_by_time_principal_resource_charts,
+    _denial_charts,
     check_no_bootstrap_server,
 )

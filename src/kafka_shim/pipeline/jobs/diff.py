@@ -9,14 +9,14 @@ from kafka_shim.pipeline.options import absolute_path_or_url, add_fail_option
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
 from kafka_shim.pipeline.report.outcome import (
     Outcome,
-    evidence_gap_notes,
+    left_out_and_unattributed_notes,
     table_outcome_with_fail_option,
 )
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 _ACCESS = ("principal", "operation", "resource_type", "resource_name")
 _COLUMNS = ("difference", "principal", "what", "first", "second")
@@ -82,19 +82,21 @@ def _add_with_trace_and_fail_options(job: argparse.ArgumentParser) -> None:
     add_fail_option(job)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    from kafka_shim.pipeline.trace_input import TraceInput
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
-    def side(trace: TraceInput) -> "tuple[DataFrame, DataFrame]":
-        return trace.observation_read_once(args).accesses, trace.table("responses")
+    def side(trace: TraceOrLake) -> "tuple[DataFrame, DataFrame]":
+        return trace.cached_observation(args).request_accesses, trace.table("responses")
 
-    other = TraceInput(trace_input.spark, [args.other], trace_input.options)
+    other = TraceOrLake(trace_input.spark, [args.other], trace_input.options)
     outcome = table_outcome_with_fail_option(
         args, trace_input, diff(side(trace_input), side(other)), _SHOWN
     )
     for trace in (trace_input, other):
-        head = trace.observation_read_once(args).totals
-        outcome.notes += [f"{trace.paths[0]}: {note}" for note in evidence_gap_notes(head)]
+        head = trace.cached_observation(args).totals_and_settings
+        outcome.notes += [
+            f"{trace.paths[0]}: {note}" for note in left_out_and_unattributed_notes(head)
+        ]
     other.unpersist_observation()
     return outcome
 

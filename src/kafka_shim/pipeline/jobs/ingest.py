@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
     from kafka_shim.pipeline.rows.batches import Split
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 INGESTED = ("requests", "responses", "accesses", "damage")
 """Tables with a row for each entry; `clients` is counted from them, in each micro-batch."""
@@ -54,8 +54,12 @@ def ingest_new_data(
     """
     from kafka_shim.pipeline.rows.batches import Split
     from kafka_shim.pipeline.spark.data_source import FORMAT
-    from kafka_shim.pipeline.spark.lake_tables import client_counts, lake_table
+    from kafka_shim.pipeline.spark.lake_tables import clients_table_rows, lake_table
     from kafka_shim.pipeline.spark.run_stream import run_stream
+    from kafka_shim.pipeline.spark.trace_facts_options import (
+        existence_option_if_derived,
+        topic_names_option,
+    )
 
     lake = Lake(lake_folder)
     totals = IngestTotals()
@@ -66,15 +70,16 @@ def ingest_new_data(
             number
         ):  # the lake has it if Spark ended before it recorded that
             return
-        options = {"release": release} | _stage_topic_ids_and_return_reader_options(
-            spark, lake, splits
-        )
+        topic_ids = _stage_topic_ids_if_derived(spark, lake, splits)
+        options = {"release": release} | topic_names_option(topic_ids)
+        if topic_ids is not None:
+            options |= existence_option_if_derived(spark, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
             _write_rows_in_folder_per_day(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _write_rows_in_folder_per_day(client_counts(requests, "date"), lake.staged / "clients")
+        _write_rows_in_folder_per_day(clients_table_rows(requests, "date"), lake.staged / "clients")
         totals.files += lake.move_staged_files_into_lake(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
@@ -93,26 +98,23 @@ def ingest_new_data(
     return totals
 
 
-def _stage_topic_ids_and_return_reader_options(
+def _stage_topic_ids_if_derived(
     spark: "SparkSession", lake: Lake, splits: "list[Split]"
-) -> dict[str, str]:
-    """Stage new names of topic ids; return reader options with all names and what existed."""
+) -> "DataFrame | None":
+    """Stage the topic ids of the splits; return them with those in the lake.
+
+    The result is None if no accesses of the splits are derived.
+    """
     from kafka_shim.pipeline.spark.lake_tables import lake_table
-    from kafka_shim.pipeline.spark.trace_facts_options import (
-        existence_option_if_derived,
-        topic_id_table_if_derived,
-        topic_names_option,
-    )
+    from kafka_shim.pipeline.spark.trace_facts_options import topic_id_table_if_derived
 
     new = topic_id_table_if_derived(spark, splits)
     if new is None:
-        return topic_names_option(None)
+        return None
     topic_ids = new.persist()
     _write_rows_in_folder_per_day(topic_ids, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
-    return topic_names_option(before.unionByName(topic_ids)) | existence_option_if_derived(
-        spark, splits
-    )
+    return before.unionByName(topic_ids)
 
 
 def _write_rows_in_folder_per_day(rows: "DataFrame", folder: Path) -> None:
@@ -123,7 +125,7 @@ def _write_rows_in_folder_per_day(rows: "DataFrame", folder: Path) -> None:
     writer.option("compression", "zstd").parquet(str(folder))
 
 
-def _add_output_json_follow_every_options(job: argparse.ArgumentParser) -> None:
+def _add_ingest_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "-o",
         "--output",
@@ -139,7 +141,7 @@ def _add_output_json_follow_every_options(job: argparse.ArgumentParser) -> None:
     add_every_option_and_output_defaults(job, "1 minute")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     from kafka_shim.pipeline.spark.progress import Progress
 
     def on_progress(totals: "IngestTotals") -> None:
@@ -166,7 +168,7 @@ def _totals_note(totals: "IngestTotals", folder: str) -> str:
 
 JOB = Job(
     "convert traces to Parquet tables (a lake); the next run reads only new entries",
-    _add_output_json_follow_every_options,
+    _add_ingest_options,
     _run,
     is_stream=True,
 )

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
     from kafka_shim.pipeline.acls.generalise import NamesByResourceType
-    from kafka_shim.pipeline.trace_input import Observation, TraceInput
+    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
 
 _DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
 """`over_grants` are further known names that the ACL allows."""
@@ -118,7 +118,7 @@ NOTED = 10
 """How many proposed prefixes are printed; for others only their number."""
 
 
-def _add_over_grant_against_format_options(job: argparse.ArgumentParser) -> None:
+def _add_least_acls_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--over-grant",
         type=_parse_nonnegative_count,
@@ -147,38 +147,44 @@ def _check_format_without_json_or_csv(args: argparse.Namespace) -> None:
         raise PipelineError("--format cannot be combined with --json or --csv")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation_read_once(args)
-    least = least_acls(observation.accesses, args.over_grant, observation.totals["super_users"])
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    observation = trace_input.cached_observation(args)
+    least = least_acls(
+        observation.request_accesses,
+        args.over_grant,
+        observation.totals_and_settings["super_users"],
+    )
     with cached_in_spark(least.orderBy("acl")) as frame:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
         acls = collect_sorted_acls(frame)
-    _check_and_note_that_acls_allow_observed(acls, observation, outcome)
+    _check_acls_against_observed(acls, observation, outcome)
     outcome.notes += [*_likely_super_user_notes(observation), *_generated_name_prefix_notes(acls)]
     if args.against:
-        outcome.notes += _add_and_remove_commands(read_acl_file_of_any_format(args.against), acls)
+        outcome.notes += _add_and_remove_commands(read_acls_from_file(args.against), acls)
     if args.format:
-        outcome.text = _format_acls_or_pipeline_error(acls, args.format)
+        outcome.text = _format_acls(acls, args.format)
     return outcome
 
 
-def _check_and_note_that_acls_allow_observed(
+def _check_acls_against_observed(
     acls: list[Acl], observation: "Observation", outcome: Outcome
 ) -> None:
     """Check that the result allows what was observed; add a note about it."""
     from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
 
     least = AclSet(
-        tuple(acls), tuple(observation.totals["super_users"]), release=observation.totals["release"]
+        tuple(acls),
+        tuple(observation.totals_and_settings["super_users"]),
+        release=observation.totals_and_settings["release"],
     )
-    wrong = what_breaks(observation.accesses, least).collect()
+    wrong = what_breaks(observation.request_accesses, least).collect()
     for row in wrong:
         what = (
             f"{row['principal']} {row['operation']} {row['resource_type']}:{row['resource_name']}"
         )
         outcome.notes.append(f"check: {row['change']}: {what}")
     outcome.failed_own_check = any(row["change"] == DENIED for row in wrong)
-    considered = observation.totals["considered"]
+    considered = observation.totals_and_settings["considered"]
     if not considered:
         result = "nothing was checked, since no access was judged"
     elif wrong:
@@ -191,10 +197,10 @@ def _check_and_note_that_acls_allow_observed(
 
 def _likely_super_user_notes(observation: "Observation") -> list[str]:
 
-    known = observation.totals["super_users"]
+    known = observation.totals_and_settings["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in acl_changers_never_denied(observation.accesses)
+        for user in acl_changers_never_denied(observation.request_accesses)
         if user not in known
     ]
 
@@ -212,7 +218,7 @@ def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
-def _format_acls_or_pipeline_error(acls: list[Acl], acl_format: str) -> str:
+def _format_acls(acls: list[Acl], acl_format: str) -> str:
     try:
         return format_acls_losslessly(acls, acl_format)
     except AclTextError as error:
@@ -239,7 +245,7 @@ def _acls_by_principal_chart(outcome: Outcome) -> list[Chart]:
 
 JOB = Job(
     "find the smallest ACL set that allows everything in the trace",
-    _add_over_grant_against_format_options,
+    _add_least_acls_options,
     _run,
     _acls_by_principal_chart,
     _check_format_without_json_or_csv,

@@ -28,7 +28,7 @@ from kafka_shim.protocol.enums import ApiKey, Operation
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 DROPPED = "version dropped"
 DENIED = "newly denied"
@@ -51,8 +51,8 @@ def readiness(
     `clients` is the table of that name; `decided_needs` come from
     `decide_added_needs_by_acls_or_observed`.
     """
-    dropped = _rows_with_dropped_versions(
-        clients, present_release, target_release, only_latest_of_present=False
+    dropped = rows_with_dropped_versions(
+        clients, present_release, target_release, at_latest_of_present=False
     )
     rows = dropped.withColumn("finding", f.lit(DROPPED))
     if decided_needs is not None:
@@ -70,23 +70,14 @@ def readiness(
     return grouped.orderBy(order, f.desc("requests"), *_KEYS[1:])
 
 
-def rows_with_dropped_latest_versions(
-    clients: "DataFrame", present_release: str, target_release: str
-) -> "DataFrame":
-    """Return clients that send dropped versions which are the latest of the present release."""
-    return _rows_with_dropped_versions(
-        clients, present_release, target_release, only_latest_of_present=True
-    )
-
-
 def decide_added_needs_by_acls_or_observed(
     needs: "DataFrame", observed_accesses: "DataFrame", acl_set: AclSet | None
 ) -> "DataFrame":
     """Return `added_needs` with `allowed`: decided by the ACLs, or as observed, else null."""
-    from kafka_shim.pipeline.spark.decision_columns import with_decisions
+    from kafka_shim.pipeline.spark.decision_columns import with_would_be_decisions
 
     if acl_set is not None:
-        found = with_decisions(needs, acl_set)
+        found = with_would_be_decisions(needs, acl_set)
         return found.withColumn("allowed", f.col("would_be_allowed"))
     seen = observed_accesses.groupBy(*_ACCESS).agg(
         f.max_by("allowed", "last_seen").alias("allowed")
@@ -119,10 +110,14 @@ def dropped_version_reason(api_key: int, version: int, target_release: str) -> s
     return f"{target_release} has versions {span[0]} to {span[1]}"
 
 
-def _rows_with_dropped_versions(
-    clients: "DataFrame", present_release: str, target_release: str, *, only_latest_of_present: bool
+def rows_with_dropped_versions(
+    clients: "DataFrame", present_release: str, target_release: str, *, at_latest_of_present: bool
 ) -> "DataFrame":
-    """Return rows of clients with dropped versions, with `detail`."""
+    """Return the clients that send versions that the target does not have, with the `detail`.
+
+    A client that sends the latest version of the present release may support later ones, so the
+    result has either only such versions, or only earlier ones.
+    """
     latest = {int(key): span[1] for key, span in served_versions(present_release).items()}
     used = clients.select("api_key", "api_version").distinct().collect()
     found = [
@@ -130,7 +125,7 @@ def _rows_with_dropped_versions(
         for row in used
         if (reason := dropped_version_reason(row["api_key"], row["api_version"], target_release))
         is not None
-        and (latest.get(row["api_key"]) == row["api_version"]) is only_latest_of_present
+        and (latest.get(row["api_key"]) == row["api_version"]) is at_latest_of_present
     ]
     known = clients.sparkSession.createDataFrame(found, _SCHEMA)
     return clients.join(f.broadcast(known), ["api_key", "api_version"])
@@ -154,7 +149,7 @@ FROM_HELP = "Kafka release that the cluster has now, such as 3.9"
 TO_HELP = "Kafka release to upgrade to, such as 4.4"
 
 
-def _add_releases_present_acls_and_fail_options(job: argparse.ArgumentParser) -> None:
+def _add_release_and_acl_options(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
     )
@@ -163,12 +158,15 @@ def _add_releases_present_acls_and_fail_options(job: argparse.ArgumentParser) ->
     add_fail_option(job)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     clients = trace_input.table("clients")
-    decided_needs = _added_needs_with_decisions(args, trace_input)
+    is_lake = trace_input.lake_folder() is not None
+    decided_needs = None if is_lake else _added_needs_with_decisions(args, trace_input)
     found = readiness(clients, decided_needs, args.present, args.target)
     outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
-    versions = rows_with_dropped_latest_versions(clients, args.present, args.target).count()
+    versions = rows_with_dropped_versions(
+        clients, args.present, args.target, at_latest_of_present=True
+    ).count()
     if versions:
         text = f"are the latest that {args.present} serves, so the clients may support later ones"
         outcome.notes.append(f"unknown: {versions} uses of dropped versions {text}")
@@ -183,20 +181,18 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 def _added_needs_with_decisions(
-    args: argparse.Namespace, trace_input: "TraceInput"
-) -> "DataFrame | None":
-    """Return the target's additional permission checks with their decisions; None for a lake."""
-    observation = trace_input.observation_read_once(args)
-    needs = trace_input.added_needs(args.present, args.target)
-    if needs is None:
-        return None
+    args: argparse.Namespace, trace_input: "TraceOrLake"
+) -> "DataFrame":
+    """Return the target's additional permission checks with their decisions."""
+    observation = trace_input.cached_observation(args)
+    needs = trace_input.added_needs_of_trace(args.present, args.target)
     acls = observation.read_acl_set_with_observed_settings(args.acls) if args.acls else None
     if acls is not None:
         acls = msgspec.structs.replace(acls, release=args.target)
     return decide_added_needs_by_acls_or_observed(needs, observation.all_accesses, acls)
 
 
-def _requests_by_api_version_and_principal_charts(outcome: Outcome) -> list[Chart]:
+def _charts_by_version_and_principal(outcome: Outcome) -> list[Chart]:
     apis = sum_or_count_by_columns(outcome.rows, "finding", "api", "api_version")
     return [
         largest_bars_chart("Requests concerned, by API and version", "requests", apis),
@@ -210,8 +206,8 @@ def _requests_by_api_version_and_principal_charts(outcome: Outcome) -> list[Char
 
 JOB = Job(
     "find clients that an upgrade would break: dropped API versions, missing new permissions",
-    _add_releases_present_acls_and_fail_options,
+    _add_release_and_acl_options,
     _run,
-    _requests_by_api_version_and_principal_charts,
+    _charts_by_version_and_principal,
     check_no_bootstrap_server,
 )

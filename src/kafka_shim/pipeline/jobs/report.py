@@ -11,10 +11,10 @@ from kafka_shim.pipeline.options import ACL_FORMATS, TABLE_FORMATS
 from kafka_shim.pipeline.report.outcome import Outcome
 
 if TYPE_CHECKING:
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 
-def _add_acls_and_releases_that_add_jobs_options(job: argparse.ArgumentParser) -> None:
+def _add_options_of_optional_jobs(job: argparse.ArgumentParser) -> None:
     job.add_argument(
         "--acls",
         metavar="FILE",
@@ -41,8 +41,8 @@ def _check_no_csv_or_table_output(args: argparse.Namespace) -> None:
         )
 
 
-def _run_parts(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    head = trace_input.observation_read_once(args).totals
+def _run_parts(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    head = trace_input.cached_observation(args).totals_and_settings
     parts = [
         import_job(part.job).run(part, trace_input)
         for part in _jobs_of_report(args, interval_for_observation(head))
@@ -56,7 +56,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
         "timeline": {"interval": interval},
         "clients": {},
         "denials": {"interval": None, "acls": None},
-        "least-acls": {"over_grant": None, "against": None, "to": None},
+        "least-acls": {"over_grant": None, "against": None, "format": None},
         "damage": {},
     }
     if args.acls:
@@ -69,7 +69,7 @@ def _jobs_of_report(args: argparse.Namespace, interval: str) -> list[argparse.Na
 
 JOB = Job(
     "run the main jobs and write one HTML page with charts",
-    _add_acls_and_releases_that_add_jobs_options,
+    _add_options_of_optional_jobs,
     _run_parts,
     check=_check_no_csv_or_table_output,
 )

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, Row
 
     from kafka_shim.pipeline.acls.removable import CountedSignature
-    from kafka_shim.pipeline.trace_input import Observation, TraceInput
+    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
 
 SCHEMA = (
     "acl string, state string, requests long, last_used timestamp, shadowed_by string,"
@@ -49,9 +49,10 @@ def unused_acls(
     """Return one row per ACL of the set; `remove` is the line that removes it, if it can be
     removed.
 
-    `accesses` is `accesses_of_requests(..., with_lists=True)`. `not_observable` has the reason for
-    each ACL whose use the observation cannot show; see `reasons_why_use_of_acls_is_unknown`. An ACL
-    may be needed by requests that were not observed, so the observation must be long enough.
+    `accesses` is `accesses_of_requests(..., with_listed_accesses=True)`.
+    `reason_by_acl_without_evidence` has the reason for each ACL whose use the observation cannot
+    show; see `reasons_for_unknown_acl_use`. An ACL may be needed by requests that were not
+    observed, so the observation must be long enough.
     """
     from kafka_shim.pipeline.acls.matches import SIGNATURE_DDL, signature_mapper_without_super_users
     from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
@@ -140,7 +141,7 @@ def principals_that_listed_all_by_type(requests: "DataFrame") -> dict[ResourceTy
     return principals
 
 
-def reasons_why_use_of_acls_is_unknown(
+def reasons_for_unknown_acl_use(
     acls: Iterable[Acl],
     sources: Collection[str],
     principals_that_listed: Mapping[ResourceType, frozenset[str]],
@@ -183,13 +184,13 @@ def _add_required_acls_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--acls", required=True, metavar="FILE", help=text)
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation_read_once(args).with_listed_accesses()
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    observation = trace_input.cached_observation(args).with_listed_accesses()
     present = observation.read_acl_set_with_observed_settings(args.acls)
     reasons = _reason_by_acl_without_evidence(trace_input, observation, present)
-    with cached_in_spark(unused_acls(observation.accesses, present, reasons)) as frame:
+    with cached_in_spark(unused_acls(observation.request_accesses, present, reasons)) as frame:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
-        _check_and_note_removals(observation, present, frame, outcome)
+        _check_removals_together(observation, present, frame, outcome)
     return outcome
 
 
@@ -224,7 +225,7 @@ def _covers_name_or_name_is_unknown(acl: Acl, name: str) -> bool:
 
 
 def _accesses_without_decision(
-    trace_input: "TraceInput",
+    trace_input: "TraceOrLake",
 ) -> set[tuple[str, Operation, ResourceType, str]]:
     """Return the distinct derived accesses without a known decision."""
     columns = ("principal", "operation", "resource_type", "resource_name")
@@ -237,10 +238,10 @@ def _accesses_without_decision(
 
 
 def _reason_by_acl_without_evidence(
-    trace_input: "TraceInput", observation: "Observation", present: AclSet
+    trace_input: "TraceOrLake", observation: "Observation", present: AclSet
 ) -> dict[Acl, str]:
     """Return the ACLs whose use the observation cannot show, with the reason."""
-    sources = observation.totals["sources"]
+    sources = observation.totals_and_settings["sources"]
     listing = {}
     if DERIVED in sources:
         listing = principals_that_listed_all_by_type(
@@ -248,7 +249,7 @@ def _reason_by_acl_without_evidence(
         )
     logged = observation.all_accesses.where((f.col("source") == AUDIT) & f.col("allowed"))
     log_has_allowed = AUDIT in sources and not logged.isEmpty()
-    reasons = reasons_why_use_of_acls_is_unknown(
+    reasons = reasons_for_unknown_acl_use(
         present.acls, sources, listing, log_has_allowed=log_has_allowed
     )
     if DERIVED in sources:
@@ -259,18 +260,18 @@ def _reason_by_acl_without_evidence(
     return reasons
 
 
-def _check_and_note_removals(
+def _check_removals_together(
     observation: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""
     from kafka_shim.pipeline.jobs.what_breaks import what_breaks
 
-    head = observation.totals
+    head = observation.totals_and_settings
     rows = frame.where("can_go").select("acl", "remove").collect()
     removable = {row["acl"] for row in rows}
     remaining = [acl for acl in present.acls if format_acl_rule(acl) not in removable]
     changes = what_breaks(
-        observation.accesses,
+        observation.request_accesses,
         observation.acl_set_with_observed_settings(remaining),
         baseline=present,
     ).count()
@@ -297,7 +298,7 @@ def _sources_text(sources: Sequence[str]) -> str:
     return ", ".join(_SOURCES[source] for source in sources)
 
 
-def _acls_by_state_and_removable_by_principal_charts(outcome: Outcome) -> list[Chart]:
+def _acl_state_and_removable_charts(outcome: Outcome) -> list[Chart]:
     states = sum_or_count_by_columns(outcome.rows, "state", value_column="")
     removable = [row for row in outcome.rows if row["can_go"]]
     charts = [largest_bars_chart("ACLs by state", "ACLs", states)]
@@ -313,5 +314,5 @@ JOB = Job(
     "list ACLs that the trace never needed, with the commands to remove them",
     _add_required_acls_option,
     _run,
-    _acls_by_state_and_removable_by_principal_charts,
+    _acl_state_and_removable_charts,
 )

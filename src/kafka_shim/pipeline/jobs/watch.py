@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acl_file_of_any_format
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
@@ -18,7 +18,7 @@ from kafka_shim.pipeline.report.output import cell_text, rows_with_iso_times
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-    from kafka_shim.pipeline.trace_input import TraceInput
+    from kafka_shim.pipeline.trace_input import TraceOrLake
 
 _KEYS = ("principal", "operation", "resource_type", "resource_name")
 _REPORTED_MAX = 1_000_000
@@ -33,14 +33,14 @@ class NewDenialFinder:
         release: str,
         super_users: list[str] | None,
         *,
-        with_lists: bool,
+        with_listed_accesses: bool,
     ) -> None:
         self._acls = acls
         self._release = release
         self._super_users = set(super_users or ())
         self._has_super_users_option = super_users is not None
         self._allow_everyone = False
-        self._lists = with_lists
+        self._lists = with_listed_accesses
         self._reported: set[tuple[str, ...]] = set()
 
     def find_new_denials(self, observed_batch: "DataFrame") -> list[dict[str, Any]]:
@@ -56,7 +56,7 @@ class NewDenialFinder:
             self._super_users |= set() if self._has_super_users_option else set(users)
             self._allow_everyone |= everyone
             found = self._recorded_denials_or_those_by_acls(
-                accesses_of_requests(accesses, with_lists=self._lists)
+                accesses_of_requests(accesses, with_listed_accesses=self._lists)
             ).collect()
         finally:
             accesses.unpersist()
@@ -115,7 +115,7 @@ def denial_line(row: dict[str, Any], *, as_json: bool) -> str:
     return f"{cell_text(row['first_seen'])} {head}: {what} from {', '.join(row['hosts'])} ({why})"
 
 
-def _add_acls_start_once_json_every_options(job: argparse.ArgumentParser) -> None:
+def _add_watch_options(job: argparse.ArgumentParser) -> None:
     text = "report what these ACLs would newly deny (default: report recorded denials)"
     job.add_argument("--acls", metavar="FILE", help=f"{text}; {ACL_FORMATS}")
     text = "begin with existing entries (default: report only new ones)"
@@ -125,11 +125,13 @@ def _add_acls_start_once_json_every_options(job: argparse.ArgumentParser) -> Non
     add_every_option_and_output_defaults(job, "2 seconds")
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
 
     options = trace_input.options
-    acls = None if args.acls is None else read_acl_file_of_any_format(args.acls)
-    watcher = NewDenialFinder(acls, options["release"], args.super_user, with_lists=args.lists)
+    acls = None if args.acls is None else read_acls_from_file(args.acls)
+    watcher = NewDenialFinder(
+        acls, options["release"], args.super_user, with_listed_accesses=args.lists
+    )
     reported = 0
 
     def on_denials(rows: list[dict[str, Any]]) -> None:
@@ -153,7 +155,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 JOB = Job(
     "report denials as they are recorded, or what other ACLs would deny",
-    _add_acls_start_once_json_every_options,
+    _add_watch_options,
     _run,
     is_stream=True,
 )

@@ -25,7 +25,7 @@ from kafka_shim.protocol.trace.entries import AUDIT
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import Observation, TraceInput
+    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
 
 DENIED = "newly denied"
 ALLOWED = "newly allowed"
@@ -62,9 +62,15 @@ def decided_accesses_except_still_allowed(
     accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
 ) -> "DataFrame":
     """Return the decided accesses except those, usually most, that were and stay allowed."""
-    from kafka_shim.pipeline.spark.decision_columns import with_decisions
+    from kafka_shim.pipeline.spark.decision_columns import (
+        replace_recorded_decisions,
+        with_would_be_decisions,
+    )
 
-    return with_decisions(accesses, candidate, baseline).where("not (allowed and would_be_allowed)")
+    if baseline is not None:
+        accesses = replace_recorded_decisions(accesses, baseline)
+    decided = with_would_be_decisions(accesses, candidate)
+    return decided.where("not (allowed and would_be_allowed)")
 
 
 def sum_changed_decisions(decided_accesses: "DataFrame") -> "DataFrame":
@@ -177,8 +183,8 @@ def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
     )
 
 
-def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
-    observation = trace_input.observation_read_once(args)
+def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
+    observation = trace_input.cached_observation(args)
     lists = [] if args.lists else _count_changes_of_listed_names(args, observation)
     with cached_in_spark(_changes_with_request_counts(args, trace_input, observation)) as frame:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
@@ -189,7 +195,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceInput") -> Outcome:
 
 
 def _changes_with_request_counts(
-    args: argparse.Namespace, trace_input: "TraceInput", observation: "Observation"
+    args: argparse.Namespace, trace_input: "TraceOrLake", observation: "Observation"
 ) -> "DataFrame":
     """Return the changes; the affected requests are searched only if there are changes."""
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
@@ -198,9 +204,13 @@ def _changes_with_request_counts(
         observation.read_acl_set_with_observed_settings(args.baseline) if args.baseline else None
     )
     decided = decided_accesses_except_still_allowed(
-        observation.accesses, observation.read_acl_set_with_observed_settings(args.acls), baseline
+        observation.request_accesses,
+        observation.read_acl_set_with_observed_settings(args.acls),
+        baseline,
     ).persist()
-    rows = accesses_of_requests(trace_input.table("accesses", *COLUMNS), with_lists=args.lists)
+    rows = accesses_of_requests(
+        trace_input.table("accesses", *COLUMNS), with_listed_accesses=args.lists
+    )
     if decided.where("allowed != would_be_allowed").isEmpty():
         rows = rows.limit(0)
     return add_changed_request_counts(

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.report.output import overwrite_table
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.trace_input import Observation, TraceInput
+    from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
 
 
 PRINCIPALS_NOTED = 3
@@ -54,7 +54,7 @@ def observed_accesses_note(totals: dict[str, Any]) -> str:
     return text
 
 
-def evidence_gap_notes(totals: dict[str, Any]) -> list[str]:
+def left_out_and_unattributed_notes(totals: dict[str, Any]) -> list[str]:
     """Return a note for each reason to leave accesses out: how many, whose and why."""
     notes = [
         f"left out: {total['accesses']} accesses of {_top_principals_text(total)}:"
@@ -107,11 +107,11 @@ def access_outcome_with_observation_notes(
     observed accesses and period.
     """
     outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
-    outcome.totals = dict(observation.totals)
+    outcome.totals = dict(observation.totals_and_settings)
     outcome.notes = [
-        observed_accesses_note(observation.totals),
-        *damage_notes(observation.totals),
-        *evidence_gap_notes(observation.totals),
+        observed_accesses_note(observation.totals_and_settings),
+        *damage_notes(observation.totals_and_settings),
+        *left_out_and_unattributed_notes(observation.totals_and_settings),
         *outcome.notes,
     ]
     return outcome
@@ -119,7 +119,7 @@ def access_outcome_with_observation_notes(
 
 def table_outcome_with_fail_option(
     args: argparse.Namespace,
-    source: "TraceInput",
+    source: "TraceOrLake",
     frame: "DataFrame",
     printed_columns: tuple[str, ...],
 ) -> Outcome:

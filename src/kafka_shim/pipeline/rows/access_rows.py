@@ -74,9 +74,7 @@ def add_or_count_access_rows(
             context = _derivation_context(selection, pending, node_and_listener(connection))
             add(
                 connection_values,
-                _plan_request_or_derive_rows_of_response(
-                    entry, key, connection_values, selection, pending, context
-                ),
+                _plan_or_derive_rows(entry, key, connection_values, selection, pending, context),
             )
         elif isinstance(entry, Request) and entry.api_key in apis_whose_roles_need_request_names(
             selection.release
@@ -138,7 +136,7 @@ def _derivation_context(
     )
 
 
-def _plan_request_or_derive_rows_of_response(
+def _plan_or_derive_rows(
     entry: Entry,
     connection_and_sequence: tuple[int, int],
     connection_values: ConnectionValues,

@@ -80,15 +80,15 @@ class Selection(msgspec.Struct, frozen=True):
 class PendingRequests:
     """Requests without a response so far.
 
-    `asked` has their time and client id, and the names in them that their responses may show to
-    exist. `planned` are requests whose accesses are derived, with their senders; `silent` are those
-    of them that get no response, by connection. `sessions` are the fetch sessions so far, `counts`
-    the distinct accesses so far.
+    `sent` has their time and client id, `named_entities` their time and the names in them that
+    their responses may show to exist. `planned` are requests whose accesses are derived, with the
+    values of their connections; `silent` are those of them that get no response, by connection.
+    `sessions` are the fetch sessions so far, `counts` the distinct accesses so far.
     """
 
     def __init__(self) -> None:
         self.sent: dict[tuple[int, int], tuple[int, str | None]] = {}
-        self.asked: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
+        self.named_entities: dict[tuple[int, int], tuple[int, list[ObservedEntity]]] = {}
         self.frames: dict[tuple[int, int], bytes] = {}
         self.planned: dict[tuple[int, int], tuple[ConnectionValues, PendingPlannedRequest]] = {}
         self.silent: dict[

@@ -82,7 +82,7 @@ def plan_request(request: Request, context: DerivationContext) -> PendingPlanned
         return None
     fetch = None
     if header.api_key in SESSION_APIS:
-        fetch = context.sessions.add_session_topics(context.broker, message)
+        fetch = context.sessions.expand_incremental_request(context.broker, message)
         message = fetch.request
     plan = access_plan(
         header.api_key, header.api_version, message, context.release, context.topic_names_by_id

@@ -8,7 +8,7 @@ brokers learn about the topic later.
 """
 
 from collections.abc import Callable, Iterator
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
@@ -51,10 +51,14 @@ def add_entity_rows_if_derived(
             continue
         key = (connection.writer_connection, entry.sequence)
         if isinstance(entry, Request):
+            in_request = _entities_in_request(entry)
+            if in_request is None:
+                continue
             first = last = entry.time_us
-            found = list(_entities_to_delete_and_note_named(entry, key, pending))
-        elif isinstance(entry, Response) and key in pending.asked:
-            first, (last, named) = entry.time_us, pending.asked.pop(key)
+            pending.named_entities[key] = entry.time_us, in_request.named
+            found = in_request.to_delete
+        elif isinstance(entry, Response) and key in pending.named_entities:
+            first, (last, named) = entry.time_us, pending.named_entities.pop(key)
             found = list(_entities_shown_by_response(entry, named))
         else:
             continue
@@ -72,28 +76,36 @@ def add_entity_rows_if_derived(
             )
 
 
-def _entities_to_delete_and_note_named(
-    entry: Request, key: tuple[int, int], pending: PendingRequests
-) -> Iterator[ObservedEntity]:
-    """Yield what a request deletes, and keep the names that its response may show."""
+class _RequestEntities(NamedTuple):
+    to_delete: list[ObservedEntity]
+    named: list[ObservedEntity]
+    """Those that exist if the response has no error."""
+
+
+def _entities_in_request(entry: Request) -> _RequestEntities | None:
+    """Return what a request deletes and names.
+
+    The result is None if neither the request nor its response shows what exists, or if the request
+    cannot be read.
+    """
     api = int.from_bytes(entry.frame[:2], "big", signed=True)
+    entities = _RequestEntities([], [])
     if not (api in _SHOWN or api in _NAMED or api in _ENDED):
-        return
+        return None
     try:
         header, at = read_request_header(entry.frame)
-        named = []
-        message: Any = None
-        if api in _NAMED or api in _ENDED:
-            message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
-        if api in _ENDED:
-            yield from _ENDED[ApiKey(api)](message)
-        if api in _NAMED:
-            kinds, field = _NAMED[ApiKey(api)]
-            name = getattr(message, field)
-            named = [ObservedEntity(kind, name) for kind in kinds if name]
+        if not (api in _NAMED or api in _ENDED):
+            return entities
+        message = codecs.read_request(header.api_key, header.api_version, entry.frame, at)
     except ProtocolError:
-        return
-    pending.asked[key] = entry.time_us, named
+        return None
+    if api in _ENDED:
+        entities.to_delete.extend(_ENDED[ApiKey(api)](message))
+    if api in _NAMED:
+        kinds, field = _NAMED[ApiKey(api)]
+        name = getattr(message, field)
+        entities.named.extend(ObservedEntity(kind, name) for kind in kinds if name)
+    return entities
 
 
 def _entities_shown_by_response(

@@ -18,8 +18,6 @@ from kafka_shim.pipeline.rows.entity import (
 _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 TimeSpan = tuple[int, int]
 """From when to when, in microseconds."""
-_DeletionTarget = tuple[str, str]
-"""A kind, and which of that kind: its name, its id or whose it is."""
 
 
 class _ExistencePeriod(NamedTuple):
@@ -43,6 +41,12 @@ class ExistenceRecord(msgspec.Struct, frozen=True, array_like=True):
     last_us: int
 
 
+class _DeletionTarget(NamedTuple):
+    kind: str
+    name_id_or_owner: str
+    """The owner of offsets; the name of anything else, or the id of a topic without one."""
+
+
 class ExistenceIndex:
     """The lives of everything that responses show."""
 
@@ -51,15 +55,12 @@ class ExistenceIndex:
         shown = []
         for row in _merge_records_and_fill_topic_names(rows):
             if row.is_end:
-                deleted_at[_deletion_target(row.kind, row.name, row.owner, row.topic_id)] = (
-                    row.first_us,
-                    row.last_us,
-                )
+                deleted_at[_deletion_target(row)] = (row.first_us, row.last_us)
             elif row.name:
                 shown.append(row)
-        self._periods: dict[tuple[str, *_DeletionTarget], dict[str, list[_ExistencePeriod]]] = {}
+        self._periods: dict[tuple[str, str, str], dict[str, list[_ExistencePeriod]]] = {}
         for row in shown:
-            keys = (_deletion_target(row.kind, row.name, row.owner), (row.kind, row.topic_id))
+            keys = (_deletion_target(row), _DeletionTarget(row.kind, row.topic_id))
             deletions = tuple(deleted_at[key] for key in keys if key in deleted_at)
             names = self._periods.setdefault((row.broker, row.kind, row.owner), {})
             period = _ExistencePeriod(
@@ -150,9 +151,11 @@ def _utc_microseconds(time: datetime) -> int:
 EMPTY_EXISTENCE: Final = ExistenceIndex()
 
 
-def _deletion_target(kind: str, name: str, owner: str, topic_id: str = "") -> _DeletionTarget:
+def _deletion_target(record: ExistenceRecord) -> _DeletionTarget:
     """Return what a deletion ends: all offsets of a group, or the thing with this name or id."""
-    return kind, owner if kind == OFFSETS else name or topic_id
+    return _DeletionTarget(
+        record.kind, record.owner if record.kind == OFFSETS else record.name or record.topic_id
+    )
 
 
 def _exists_throughout(period: _ExistencePeriod, during: TimeSpan) -> bool:
@@ -197,7 +200,7 @@ def _complete_kinds_of_transaction_list(request: Any, response: Any) -> _KindsWi
         yield TRANSACTION, ""
 
 
-def _groups_with_all_offsets(request: Any, response: Any) -> _KindsWithOwners:
+def _owners_of_complete_offset_lists(request: Any, response: Any) -> _KindsWithOwners:
     wanted = {group.group_id for group in request.groups if group.topics is None}
     for group in response.groups:
         if group.group_id in wanted and not group.error_code:
@@ -209,6 +212,6 @@ _LISTS: Final[dict[str, Callable[[Any, Any], _KindsWithOwners]]] = {
     "DescribeTopicPartitions.all_topics": _complete_kinds_of_topic_pages,
     "ListGroups.group": _complete_kinds_of_group_list,
     "ListTransactions.transactional_id": _complete_kinds_of_transaction_list,
-    "OffsetFetch.all_topics": _groups_with_all_offsets,
+    "OffsetFetch.all_topics": _owners_of_complete_offset_lists,
 }
 """By requirement."""

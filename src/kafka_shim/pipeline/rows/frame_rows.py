@@ -33,7 +33,7 @@ def add_request_rows(
             for request in requests
             if selection.selects_entry(request.time_us, request.api_key)
         ]
-    read = [_header_names_and_error(request, with_names=skim) for request in requests]
+    read = [_read_header_names_and_error(request, with_names=skim) for request in requests]
     headers = [header for header, _, _ in read]
     names = [found for _, found, _ in read]
     times = [request.time_us for request in requests]
@@ -74,7 +74,7 @@ def add_response_rows(
         key = (connection.writer_connection if connection else -1, entry.sequence)
         if isinstance(entry, Request):
             client_id = (
-                _header_names_and_error(entry, with_names=False)[0].client_id
+                _read_header_names_and_error(entry, with_names=False)[0].client_id
                 if has_client
                 else None
             )
@@ -102,7 +102,7 @@ def add_response_rows(
         )
 
 
-def _header_names_and_error(
+def _read_header_names_and_error(
     request: Request, *, with_names: bool
 ) -> tuple[RequestHeader, ResourceNames, str | None]:
     try:

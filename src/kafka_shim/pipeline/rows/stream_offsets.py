@@ -24,7 +24,7 @@ def written_offsets(paths: list[str], start: Offset) -> Offset:
     return {name: at for name, at in start.items() if Path(name).exists()} | now
 
 
-def whole_segments_up_to_bytes(start: Offset, end: Offset, max_bytes: int) -> Offset:
+def limit_to_whole_segments(start: Offset, end: Offset, max_bytes: int) -> Offset:
     """Return an offset up to `end` that takes whole segments, in order of path, while the bytes
     after `start` are fewer than `max_bytes`; the last segment may exceed it.
     """

@@ -14,25 +14,27 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame
 
 
-def with_decisions(
-    accesses: "DataFrame", candidate: AclSet, baseline: AclSet | None = None
-) -> "DataFrame":
-    """Add `would_be_allowed` and `would_be_rule`, the candidate's decisions, to accesses.
+def with_would_be_decisions(accesses: "DataFrame", acl_set: AclSet) -> "DataFrame":
+    """Add `would_be_allowed` and `would_be_rule`, the decisions of the ACL set, to accesses."""
+    return _with_decisions(accesses, acl_set, "would_be_")
 
-    With a baseline, `allowed` and `rule` are its decisions in place of the recorded ones. Only
-    columns that decisions depend on are sent to the workers' Python.
-    """
-    rows = accesses.withColumn("would_be", _decision_column(candidate))
-    if baseline is not None:
-        rows = rows.withColumn("was", _decision_column(baseline)).withColumns(
-            {"allowed": f.col("was.allowed"), "rule": f.col("was.rule")}
-        )
-    would_be = {f"would_be_{name}": f.col(f"would_be.{name}") for name in ("allowed", "rule")}
-    return rows.withColumns(would_be).drop("would_be", "was")
+
+def replace_recorded_decisions(accesses: "DataFrame", acl_set: AclSet) -> "DataFrame":
+    """Replace `allowed` and `rule` of accesses by the decisions of the ACL set."""
+    return _with_decisions(accesses, acl_set, "")
+
+
+def _with_decisions(accesses: "DataFrame", acl_set: AclSet, name_prefix: str) -> "DataFrame":
+    rows = accesses.withColumn("decision", _decision_column(acl_set))
+    decided = {f"{name_prefix}{name}": f.col(f"decision.{name}") for name in ("allowed", "rule")}
+    return rows.withColumns(decided).drop("decision")
 
 
 def _decision_column(acl_set: AclSet) -> "Column":
-    """Return the decision on each row: a struct of `allowed` and `rule`."""
+    """Return the decision on each row: a struct of `allowed` and `rule`.
+
+    Only the columns that it depends on are sent to the workers' Python.
+    """
     present = pack_acl_set(acl_set)
 
     def verdict(*questions: pa.Array) -> pa.Array:

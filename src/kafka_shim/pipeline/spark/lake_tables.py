@@ -23,7 +23,7 @@ def lake_table(spark: "SparkSession", table: str, folder: Path) -> "DataFrame":
     return spark.read.schema(schema).parquet(str(folder / table))
 
 
-def client_counts(requests: "DataFrame", *keys: str) -> "DataFrame":
+def clients_table_rows(requests: "DataFrame", *keys: str) -> "DataFrame":
     """Return the table `clients` from rows of `requests`; `keys` are further grouping columns."""
     names = [name for name in CLIENTS.names if name not in _CLIENT_MEASURES]
     return requests.groupBy(*names, *keys).agg(

@@ -50,17 +50,21 @@ def sum_equal_accesses(counts: "DataFrame") -> "DataFrame":
     return grouped.select(*OBSERVED.names)
 
 
-def accesses_of_requests(accesses: "DataFrame", *, with_lists: bool = False) -> "DataFrame":
-    """Return the accesses that requests needed; `with_lists` adds the
+def accesses_of_requests(
+    accesses: "DataFrame", *, with_listed_accesses: bool = False
+) -> "DataFrame":
+    """Return the accesses that requests needed; `with_listed_accesses` adds the
     names that lists would show.
     """
-    return accesses.where(f.col("role").isin(*roles_of_requests(with_lists=with_lists)))
+    return accesses.where(
+        f.col("role").isin(*roles_of_requests(with_listed_accesses=with_listed_accesses))
+    )
 
 
-def roles_of_requests(*, with_lists: bool) -> tuple[str, ...]:
+def roles_of_requests(*, with_listed_accesses: bool) -> tuple[str, ...]:
     """Return the roles of the accesses that `accesses_of_requests` returns."""
     needed = (REQUIRED, EITHER, UNATTRIBUTED)
-    return (*needed, LISTED) if with_lists else needed
+    return (*needed, LISTED) if with_listed_accesses else needed
 
 
 def observed_super_users_and_allow_everyone(accesses: "DataFrame") -> tuple[tuple[str, ...], bool]:

@@ -11,7 +11,7 @@ from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.package import write_package_zip
 from kafka_shim.pipeline.spark.data_source import KafkaTraceSource
 from kafka_shim.pipeline.spark.failure_message import advice_for_failure_text
-from kafka_shim.pipeline.spark.spark_log import SparkLog
+from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark_requirements import missing_requirement
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def spark_session(
     master: str | None = None,
     *,
     is_short: bool = True,
-    log: SparkLog | None = None,
+    log: TemporarySparkLog | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> "SparkSession":
     """Return this process's session with the data source.
@@ -44,7 +44,7 @@ def spark_session(
     from pyspark.sql import SparkSession  # noqa: PLC0415 - only when all of it is there
 
     builder = SparkSession.builder.appName("kafka-shim pipeline")
-    if not _environment_defines_spark():
+    if not _runs_under_spark_submit_or_remote():
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
@@ -82,7 +82,7 @@ def _set_utc_and_register_source(session: "SparkSession") -> "SparkSession":
     return session
 
 
-def _start_java_logging_errors(settings: dict[str, str], log: SparkLog) -> None:
+def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog) -> None:
     """Start the JVM with its standard error in a file, unless this process has one."""
     from pyspark import SparkConf, SparkContext  # noqa: PLC0415 - only when all of it is there
     from pyspark.errors import PySparkRuntimeError  # noqa: PLC0415
@@ -98,14 +98,14 @@ def _start_java_logging_errors(settings: dict[str, str], log: SparkLog) -> None:
             reason = log.first_error_line()
             advice = advice_for_failure_text(reason)
             reason = f"{reason} ({advice})" if advice else reason
-            log.keep_with_failure(str(error))
+            log.append_failure_and_keep_file(str(error))
             raise PipelineError(
                 f"Spark did not start: {reason or error}; more in {log.path}"
             ) from error
     SparkContext._ensure_initialized(gateway=gateway)
 
 
-def _environment_defines_spark() -> bool:
+def _runs_under_spark_submit_or_remote() -> bool:
     """Return whether spark-submit or the environment define where and how Spark runs."""
     return "SPARK_REMOTE" in os.environ or "PYSPARK_GATEWAY_PORT" in os.environ
 

@@ -14,10 +14,8 @@ _NOISE = (
 )
 
 
-class SparkLog:
-    """A file for output of Java and the workers; it is removed at the
-    end unless `keep` was called.
-    """
+class TemporarySparkLog:
+    """A file for output of Java and the workers; it is removed at the end unless Spark failed."""
 
     def __init__(self) -> None:
         with tempfile.NamedTemporaryFile(
@@ -26,7 +24,7 @@ class SparkLog:
             self.path = Path(file.name)
         self._is_kept = False
 
-    def keep_with_failure(self, text: str) -> None:
+    def append_failure_and_keep_file(self, text: str) -> None:
         """Add the text of a failure, and keep the file."""
         with self.path.open("a", encoding="utf-8") as file:
             file.write(f"{text}\n")
@@ -39,7 +37,7 @@ class SparkLog:
         errors = [line for line in messages if _WRONG.search(line)]
         return next(iter(errors or messages), "")
 
-    def __enter__(self) -> "SparkLog":
+    def __enter__(self) -> "TemporarySparkLog":
         return self
 
     def __exit__(

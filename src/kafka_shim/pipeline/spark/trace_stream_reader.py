@@ -12,8 +12,8 @@ from pyspark.sql.streaming.datasource import (
 
 from kafka_shim.pipeline.rows.stream_offsets import (
     Offset,
+    limit_to_whole_segments,
     splits_between,
-    whole_segments_up_to_bytes,
     written_offsets,
 )
 from kafka_shim.pipeline.rows.trace_facts import TraceFacts
@@ -61,7 +61,7 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
         if self._target is not None:
             end = start | {name: at for name, at in self._target.items() if name in end}
         return (
-            whole_segments_up_to_bytes(start, end, limit.max_bytes)
+            limit_to_whole_segments(start, end, limit.max_bytes)
             if isinstance(limit, ReadMaxBytes)
             else end
         )
