@@ -53,7 +53,7 @@ class Broker:
         except BaseException:
             storage.write_rest_and_close()
             raise
-        self.cluster.policy.apply_delayed_acls()
+        self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
 
     async def start(self) -> None:
@@ -108,7 +108,7 @@ class Broker:
             from kafka_shim.shim.initial_state import create_missing_initial_state  # noqa: PLC0415 - imports take time
 
             create_missing_initial_state(self.cluster)
-        self.cluster.policy.apply_delayed_acls()
+        self.cluster.policy.copy_acls_to_brokers()
         for fault in self.cluster.config.faults:
             self.faults.add(fault)
 
@@ -124,7 +124,7 @@ class Broker:
 
         self._clear_state()
         restore_snapshot(snapshot, self.cluster)
-        self.cluster.policy.apply_delayed_acls()
+        self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
 
     def _clear_state(self) -> None:

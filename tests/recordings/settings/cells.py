@@ -84,7 +84,7 @@ def _texts(name: str, definition: ConfigDefinition) -> Iterable[str]:
         yield from (element, element.upper())
     if known:
         yield from (f"{known[0]},{known[0]}", f"{known[0]},x", f" {known[0]} ", ",".join(known))
-    if definition.check.release:
+    if definition.check.is_release:
         yield from ("3.0", "2.8-IV1", "9.9")
     for prefix, values in _BY_PREFIX.items():
         if name.startswith(prefix):

@@ -62,21 +62,21 @@ def test_unparsable_values_are_rejected(kind: str, value: str) -> None:
     [
         ("int", "0", {"min": 1}),
         ("double", "1.5", {"min": 0, "max": 1}),
-        ("int", "0", {"min": 1, "max": 9, "other": -1}),
+        ("int", "0", {"min": 1, "max": 9, "also_allowed": -1}),
         ("string", "b", {"one_of": ("a",)}),
         ("list", "a,b", {"each_of": ("a",)}),
-        ("string", "", {"filled": True}),
-        ("list", "", {"distinct": True, "filled": True}),
-        ("list", "a,,b", {"distinct": True}),
-        ("list", ",", {"distinct": True}),
-        ("string", "c", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:P1Y", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:-PT1H", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:PT", {"one_of": ("a",), "durations": True}),
-        ("list", "0:a", {"replicas": True}),
-        ("string", "9.9", {"release": True}),
+        ("string", "", {"must_not_be_empty": True}),
+        ("list", "", {"is_list_of_distinct": True, "must_not_be_empty": True}),
+        ("list", "a,,b", {"is_list_of_distinct": True}),
+        ("list", ",", {"is_list_of_distinct": True}),
+        ("string", "c", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:P1Y", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:-PT1H", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:PT", {"one_of": ("a",), "allows_by_duration": True}),
+        ("list", "0:a", {"is_partition_replica_list": True}),
+        ("string", "9.9", {"is_release": True}),
     ],
 )
 def test_invalid_values_are_rejected(kind: str, value: str, rules: dict[str, object]) -> None:
@@ -87,15 +87,15 @@ def test_invalid_values_are_rejected(kind: str, value: str, rules: dict[str, obj
 @pytest.mark.parametrize(
     ("kind", "value", "rules"),
     [
-        ("int", "-1", {"min": 1, "max": 9, "other": -1}),
+        ("int", "-1", {"min": 1, "max": 9, "also_allowed": -1}),
         ("string", "Upgrade", {"one_of": ("UPGRADE",), "ignore_case": True}),
-        ("string", "a", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:PT0S", {"one_of": ("a",), "durations": True}),
-        ("string", "by_duration:P1DT2H3M4.5S", {"one_of": ("a",), "durations": True}),
-        ("list", "0:1, 1:1", {"replicas": True}),
-        ("list", "*", {"replicas": True}),
-        ("string", "0.10.2-IV0", {"release": True}),
-        ("string", "2.8-IV1", {"release": True}),
+        ("string", "a", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:PT0S", {"one_of": ("a",), "allows_by_duration": True}),
+        ("string", "by_duration:P1DT2H3M4.5S", {"one_of": ("a",), "allows_by_duration": True}),
+        ("list", "0:1, 1:1", {"is_partition_replica_list": True}),
+        ("list", "*", {"is_partition_replica_list": True}),
+        ("string", "0.10.2-IV0", {"is_release": True}),
+        ("string", "2.8-IV1", {"is_release": True}),
         ("long", "9223372036854775807", {"min": 1}),
     ],
 )
@@ -104,9 +104,9 @@ def test_valid_values_are_accepted(kind: str, value: str, rules: dict[str, objec
 
 
 def test_duplicates_in_a_distinct_list_are_dropped() -> None:
-    assert check("list", "b, a,b", distinct=True) == "b,a"
+    assert check("list", "b, a,b", is_list_of_distinct=True) == "b,a"
     assert check("list", "b, a,b") == "b,a,b"
-    assert check("list", " ", distinct=True) == ""
+    assert check("list", " ", is_list_of_distinct=True) == ""
 
 
 @given(st.integers(-(1 << 63), (1 << 63) - 1))

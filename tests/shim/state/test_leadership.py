@@ -5,11 +5,15 @@ import random
 import pytest
 
 from kafka_shim.shim.clock import ManualClock
-from kafka_shim.shim.state.leadership import ElectionRules, move_leader, update_leaders_and_isrs
+from kafka_shim.shim.state.leadership import (
+    ElectionRules,
+    move_leader_to_any_node,
+    update_leaders_and_isrs,
+)
 from kafka_shim.shim.state.topics import NOBODY, Partition, Topics
 from tests.shim.play import Stage
 
-UNCLEAN = ElectionRules(is_unclean=True)
+UNCLEAN = ElectionRules(allows_unclean_election=True)
 
 ELIGIBLE = {
     "two1": ([1, 2], {"min.insync.replicas": "1"}),
@@ -146,21 +150,21 @@ def test_a_partition_without_other_replicas_has_no_leader(topics: Topics) -> Non
 
 
 def test_a_replica_can_be_made_leader(topics: Topics) -> None:
-    move_leader(topics, partition(topics, 0), 3)
+    move_leader_to_any_node(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
-    move_leader(topics, partition(topics, 0), 3)
+    move_leader_to_any_node(topics, partition(topics, 0), 3)
     assert seen(topics, 0) == (3, 1, [1, 2, 3])
 
 
 def test_a_broker_without_a_replica_replaces_the_leader(topics: Topics) -> None:
-    move_leader(topics, partition(topics, 2), 1)
+    move_leader_to_any_node(topics, partition(topics, 2), 1)
     assert seen(topics, 2) == (1, 1, [1])
     assert partition(topics, 2).replicas == [1]
 
 
 def test_a_broker_takes_over_a_partition_without_a_leader(topics: Topics) -> None:
     update_leaders_and_isrs(topics, [1, 2])
-    move_leader(topics, partition(topics, 2), 1)
+    move_leader_to_any_node(topics, partition(topics, 2), 1)
     assert partition(topics, 2).leader_id == 1
 
 

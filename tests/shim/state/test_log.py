@@ -184,6 +184,6 @@ def test_waiting_readers_are_notified_of_the_end() -> None:
     log = log_of(1)
     told: list[bool] = []
     log.add_watcher(lambda: told.append(log.is_closed))
-    log.close_deleted_log()
+    log.close_and_drop_batches()
     assert told == [True]
     assert log.batches == []

@@ -19,7 +19,7 @@ def write(
     transactional: bool = False,
 ) -> ErrorCode:
     """Check one record of producer 7, and store it if it is valid; return the error."""
-    error = producers.sequence_or_epoch_error(7, epoch, sequence, is_transactional=transactional)
+    error = producers.batch_append_error(7, epoch, sequence, is_transactional=transactional)
     if error is ErrorCode.NONE:
         batch = ProducedBatch(sequence, sequence, offset, 100 + offset)
         producers.note_appended_batch(7, epoch, batch, is_transactional=transactional)
@@ -87,11 +87,11 @@ def test_no_batch_overtakes_one_whose_transaction_is_being_verified() -> None:
     producers = PartitionProducers()
     producers.note_unverified_batch(OWNER, 0, 0, begins_at_zero=False)
     producers.note_unverified_batch(OWNER, 4, 0, begins_at_zero=False)
-    error = producers.sequence_or_epoch_error(*OWNER, 2, is_transactional=True)
+    error = producers.batch_append_error(*OWNER, 2, is_transactional=True)
     assert error is ErrorCode.OUT_OF_ORDER_SEQUENCE_NUMBER
-    assert producers.sequence_or_epoch_error(*OWNER, 0, is_transactional=True) is ErrorCode.NONE
+    assert producers.batch_append_error(*OWNER, 0, is_transactional=True) is ErrorCode.NONE
     write(producers, 0, 3, transactional=True)
-    assert producers.sequence_or_epoch_error(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
+    assert producers.batch_append_error(*OWNER, 1, is_transactional=True) is ErrorCode.NONE
 
 
 def test_a_non_transactional_batch_within_a_transaction_is_rejected() -> None:

@@ -153,13 +153,13 @@ def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage)
     before = picture(log_of(stage))
     again = stage.again()
     assert picture(log_of(again)) == before
-    found = again.cluster.transactions.get_and_touch("t")
+    found = again.cluster.transactions.get_for_change("t")
     assert found is not None
     assert (found.state, list(found.partitions)) == (TransactionalIdState.ONGOING, [("orders", 0)])
     fresh = again.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(None, 60_000))
     assert fresh.producer_id == 1000
     again.clock.advance(70_000)
-    found = again.cluster.transactions.get_and_touch("t")
+    found = again.cluster.transactions.get_for_change("t")
     assert found is not None
     assert found.state is TransactionalIdState.COMPLETE_ABORT
     before = picture(log_of(again))

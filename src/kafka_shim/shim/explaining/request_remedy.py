@@ -49,7 +49,7 @@ def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
 def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     denied = dict.fromkeys(_denied_requirements(context.access.records))
     policy = context.cluster.policy
-    authorizer = policy.authorizer_of_node(context.node_id)
+    authorizer = policy.deciding_authorizer(context.node_id)
     if not denied or authorizer is None:
         return None
     covered = tuple(islice(denied, DENIALS_MAX))

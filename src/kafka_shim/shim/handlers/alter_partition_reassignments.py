@@ -116,7 +116,7 @@ def _set_or_cancel_reassignment(
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
     epoch = partition.leader_epoch
     context.cluster.topics.replace_replicas(partition, replicas)
-    context.cluster.elect_leaders_of_new_replicas()
+    context.cluster.elect_leaders_if_brokers_stopped()
     if context.facts.topics.reassignment_raises_leader_epoch and partition.leader_epoch == epoch:
         context.cluster.topics.elect_leader(partition, partition.leader_id)
 

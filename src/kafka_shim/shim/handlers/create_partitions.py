@@ -127,7 +127,7 @@ def _add_partitions(
         check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
-        cluster.elect_leaders_of_new_replicas()
+        cluster.elect_leaders_if_brokers_stopped()
         if not every_partition_was_led(topic):
             raise TopicError(ErrorCode.REQUEST_TIMED_OUT, None)
 
@@ -138,7 +138,10 @@ def _replicas_of_new_partitions(
     factor = len(topic.partitions[0].replicas)
     nodes = context.cluster.nodes
     if request_topic.assignments is None:
-        alive, stopped = context.cluster.live_nodes(), context.cluster.stopped_nodes_for_replicas()
+        alive, stopped = (
+            context.cluster.live_nodes(),
+            context.cluster.stopped_nodes_allowed_as_replicas(),
+        )
         if factor > len(alive) + len(stopped):
             hosts = len(alive) + len(stopped)
             message = f"replication factor {factor}: there are only {hosts} brokers"

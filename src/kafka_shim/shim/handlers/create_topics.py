@@ -215,7 +215,7 @@ def _create_and_return_topic_id(
     topics = context.cluster.topics
     if not validate_only:
         topic = topics.create_topic(plan.name, plan.assignments, plan.configs)
-        context.cluster.elect_leaders_of_new_replicas()
+        context.cluster.elect_leaders_if_brokers_stopped()
         return topic.topic_id
     return (
         topics.new_topic_id()

@@ -91,7 +91,7 @@ def _delete_records_of_partition(
     if offset > log.start_offset:
         log.delete_records_but_count_bytes(offset)
         if context.facts.records.delete_records_forgets_producers:
-            log.producers.drop_batches_below(offset)
+            log.producers.drop_batches_and_producers_below(offset)
     return DeleteRecordsPartitionResult(
         partition_index=request_partition.partition_index, low_watermark=log.start_offset
     )

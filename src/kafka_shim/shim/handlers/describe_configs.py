@@ -253,6 +253,6 @@ def _config_documentation(
     if not request.include_documentation:
         return None
     definition = context.cluster.configs.definitions_of_resource_type(kind).get(entry.name)
-    if definition is not None and not definition.defined:
+    if definition is not None and not definition.is_documented:
         return None
     return config_documentation(kind, entry.name, definition)

@@ -42,7 +42,7 @@ def _describe_transaction(name: str, context: RequestContext) -> TransactionStat
         error = ErrorCode.INVALID_REQUEST
     if error is ErrorCode.NONE:
         error = context.transaction_coordinator_error(name)
-    transaction = context.cluster.transactions.get_and_touch(name)
+    transaction = context.cluster.transactions.get_for_reading(name)
     if error is ErrorCode.NONE and transaction is None:
         error = ErrorCode.TRANSACTIONAL_ID_NOT_FOUND
     if error is not ErrorCode.NONE or transaction is None:

@@ -266,7 +266,7 @@ def _list_after_operation(
         kind != ConfigResourceType.BROKER
         and context.facts.configs.append_to_unknown_topic_config_is_not_list_error
     )
-    if (definition is None or not definition.defined) and not is_like_no_list:
+    if (definition is None or not definition.is_documented) and not is_like_no_list:
         error = ErrorCode(context.facts.configs.append_to_unknown_broker_config_error)
         raise config_change.alteration_error(error, f"unknown setting {config.name}", context)
     if definition is None or definition.type != "list" or kind not in WITH_LISTS:

@@ -59,7 +59,9 @@ def _groups_in_map_order(groups: list[Group], context: RequestContext) -> list[G
     by_id = {group.group_id: group for group in groups}
     return [
         by_id[group_id]
-        for group_id in context.cluster.coordinators.listed_group_ids(by_id, context.node_id)
+        for group_id in context.cluster.coordinators.led_group_ids_in_listing_order(
+            by_id, context.node_id
+        )
     ]
 
 

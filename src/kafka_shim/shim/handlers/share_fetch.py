@@ -154,7 +154,7 @@ class _ShareFetch:
         group_id = request.group_id or ""
         if request.share_session_epoch == END:
             sessions = context.cluster.share_sessions[context.node_id]
-            sessions.end_session(group_id, request.member_id or "")
+            sessions.end_session_and_release_records(group_id, request.member_id or "")
         settings = context.cluster.groups.settings
         response = ShareFetchResponse(
             acquisition_lock_timeout_ms=settings.share_record_lock_duration_ms(group_id),

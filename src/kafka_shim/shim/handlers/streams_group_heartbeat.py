@@ -315,7 +315,7 @@ def _create_internal_topic(
     plan = plan_topic_creation(creatable, context.cluster)
     budget.reserve(len(plan.assignments))
     context.cluster.topics.create_topic(plan.name, plan.assignments, plan.configs)
-    context.cluster.elect_leaders_of_new_replicas()
+    context.cluster.elect_leaders_if_brokers_stopped()
 
 
 def _response(

@@ -93,7 +93,7 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
-        authorizer = self._policy.authorizer_of_node(self._node_id, bound.requirement)
+        authorizer = self._policy.deciding_authorizer(self._node_id, bound.requirement)
         if authorizer is None or not bound.needs:
             return True
         is_alone = count == 1 and self.denied_by_fault is None
@@ -117,7 +117,7 @@ class Access(msgspec.Struct, eq=False):
         """Check a row whose needs concern different resources: one name for each need, in order."""
         self.was_consulted = True
         bound = self._policy.bind_requirement_to_release(requirement)
-        authorizer = self._policy.authorizer_of_node(self._node_id, requirement)
+        authorizer = self._policy.deciding_authorizer(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
@@ -169,7 +169,7 @@ class Access(msgspec.Struct, eq=False):
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
         bits = 0
-        authorizer = self._policy.authorizer_of_node(self._node_id)
+        authorizer = self._policy.deciding_authorizer(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
             if authorizer is None or self._decide_without_log(authorizer, action).allowed:
@@ -194,7 +194,7 @@ class Access(msgspec.Struct, eq=False):
     @property
     def broker_authorizer(self) -> Authorizer | None:
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
-        return self._policy.authorizer_of_node(self._node_id)
+        return self._policy.deciding_authorizer(self._node_id)
 
     def _decide_needs_until_allowed(
         self, authorizer: StandardAuthorizer, bound: BoundRequirement, name: str

@@ -50,10 +50,10 @@ class AuthorizationPolicy:
         self.on_bound: Callable[[BoundRequirement], None] | None = None
         self._bound: dict[Requirement, BoundRequirement] = {}
 
-    def authorizer_of_node(
+    def deciding_authorizer(
         self, node_id: int, requirement: Requirement | None = None
     ) -> Authorizer | None:
-        """Return a broker's authorizer: its own copy of the ACLs, if copies are delayed.
+        """Return the authorizer that decides: the broker's own copy, if copies are delayed.
 
         Forwarded requests are decided by the controller, which is never delayed.
         """
@@ -70,10 +70,10 @@ class AuthorizationPolicy:
         """Whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
-    def apply_delayed_acls(self) -> None:
-        """Bring every broker's ACLs up to date immediately."""
+    def copy_acls_to_brokers(self) -> None:
+        """Add all ACLs to every broker's copy immediately."""
         if isinstance(self.authorizer, PropagatingAuthorizer):
-            self.authorizer.apply_delayed_acls()
+            self.authorizer.copy_acls_to_brokers()
 
     def bind_requirement_to_release(self, requirement: Requirement) -> BoundRequirement:
         """Return the requirement as bound to this release."""
@@ -119,7 +119,7 @@ NAMED = "inter.broker.listener.name"
 PROTOCOL = "security.inter.broker.protocol"
 
 
-def inter_broker_actor(config: Config) -> Actor | None:
+def inter_broker_actor_if_plaintext(config: Config) -> Actor | None:
     """Return the principal of brokers on the inter-broker listener.
 
     None if the listener requires a log-in, since the brokers' credentials are unknown.
@@ -136,7 +136,7 @@ def inter_broker_permission_check(
     config: Config, policy: AuthorizationPolicy
 ) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""
-    actor = inter_broker_actor(config)
+    actor = inter_broker_actor_if_plaintext(config)
 
     def is_allowed(action: Action) -> bool:
         if policy.authorizer is None or actor is None:

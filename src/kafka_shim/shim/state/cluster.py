@@ -308,7 +308,9 @@ class Cluster:
         validate_static_values(config.properties, self.release)
         self.mechanisms = _enabled_sasl_mechanisms(config)
         self.principal_rules = _certificate_principal_rules(config)
-        self.token_validators = _token_validators(config, self.mechanisms, self.facts.access)
+        self.token_validators = _token_validators_by_listener(
+            config, self.mechanisms, self.facts.access
+        )
         self.reauthentication_ms = int(config.properties.get("connections.max.reauth.ms", 0))
         self.counters = EventCounters()
         self.authentications = AuthenticationLog()
@@ -375,7 +377,7 @@ class Cluster:
         """Return the brokers that are not stopped."""
         return [node for node in self.nodes.values() if node.is_alive]
 
-    def stopped_nodes_for_replicas(self) -> list[Node]:
+    def stopped_nodes_allowed_as_replicas(self) -> list[Node]:
         """Return the stopped brokers that new replicas may be placed on: in KRaft, all."""
         if not self.facts.topics.stopped_brokers_receive_new_replicas:
             return []
@@ -417,7 +419,7 @@ class Cluster:
         self.telemetry.pop(node_id, None)  # likewise
         self.elect_live_leaders_and_controller()
 
-    def elect_leaders_of_new_replicas(self) -> None:
+    def elect_leaders_if_brokers_stopped(self) -> None:
         """Elect other leaders for new replicas on stopped brokers."""
         if len(self.live_nodes()) < len(self.nodes):
             self.elect_live_leaders_and_controller()
@@ -490,7 +492,7 @@ def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
         raise ConfigError(str(error)) from error
 
 
-def _token_validators(
+def _token_validators_by_listener(
     config: Config, mechanisms: Collection[str], facts: AccessFacts
 ) -> "dict[str, TokenValidator]":
     """Return the validators of bearer tokens by listener."""

@@ -109,7 +109,7 @@ class Coordinators:
         return NO_ERROR if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
     def coordinator_partition(self, key_type: KeyType, key: str) -> Partition:
-        """Return the partition of the internal topic for a key, of which many are asked again."""
+        """Return the partition of the internal topic for a key."""
         partitions = self.topic_or_create(key_type).partitions
         hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
         return partitions[hashed(key) % len(partitions)]
@@ -128,7 +128,7 @@ class Coordinators:
         """Return the internal topic; None if it does not exist."""
         return self._topics.get(_TOPICS[key_type])
 
-    def listed_group_ids(self, group_ids: Iterable[str], node_id: int) -> list[str]:
+    def led_group_ids_in_listing_order(self, group_ids: Iterable[str], node_id: int) -> list[str]:
         """Return the groups of a node in the order in which a coordinator of 4.0 lists them."""
         topic = self.topic_or_create(KeyType.GROUP)
         by_partition: dict[int, list[str]] = {}
@@ -208,9 +208,11 @@ def _is_int32(text: str) -> bool:
     return _INT_TEXT.fullmatch(text) is not None and -(2**31) <= int(text) < 2**31
 
 
-def encode_with_version(message: msgspec.Struct, version: int, number: int | None = None) -> bytes:
-    """Return a key or a value with the number before it: its version, or `number`."""
-    before = version if number is None else number
+def encode_with_version(
+    message: msgspec.Struct, version: int, prefix_instead_of_version: int | None = None
+) -> bytes:
+    """Return a key or a value after a number of 16 bits: its version, unless another is given."""
+    before = version if prefix_instead_of_version is None else prefix_instead_of_version
     return before.to_bytes(2, "big") + codecs.write_message(message, version)
 
 

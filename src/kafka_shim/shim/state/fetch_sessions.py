@@ -127,7 +127,7 @@ class FetchSessions:
             session, request, version, stops_at_null_id=null_topic_id_fails and session.uses_ids
         ):
             return SessionFetch(error=ErrorCode.UNKNOWN_SERVER_ERROR)
-        return self._continue_session(session)
+        return self._continue_or_end_session(session)
 
     def end_fetch(
         self,
@@ -183,7 +183,7 @@ class FetchSessions:
                 session.partitions.pop((ref, index), None)
         return True
 
-    def _continue_session(self, session: FetchSession) -> SessionFetch:
+    def _continue_or_end_session(self, session: FetchSession) -> SessionFetch:
         if not session.partitions:
             del self._sessions[session.session_id]
             return SessionFetch()

@@ -14,9 +14,9 @@ _GOLDEN_RATIO = 0x9E37_79B9_7F4A_7C15
 class JavaHashOrder(Generic[Key]):
     """Keys in Java's order, each added once with its hash code; `size` is the initial capacity."""
 
-    def __init__(self, size: int = 16) -> None:
+    def __init__(self, initial_capacity: int = 16) -> None:
         self._buckets: list[list[tuple[Key, int]]] = [
-            [] for _ in range(1 << max(0, size - 1).bit_length())
+            [] for _ in range(1 << max(0, initial_capacity - 1).bit_length())
         ]
         self._count = 0
 
@@ -25,7 +25,7 @@ class JavaHashOrder(Generic[Key]):
 
     def add_last_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `put` does: behind others of its bucket."""
-        bucket, spread = self._bucket(hash_code)
+        bucket, spread = self._bucket_and_spread_hash(hash_code)
         bucket.append((key, spread))
         self._count += 1
         if self._is_above_load_factor():
@@ -34,7 +34,7 @@ class JavaHashOrder(Generic[Key]):
     def add_first_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
         self.grow_before_lookup()
-        bucket, spread = self._bucket(hash_code)
+        bucket, spread = self._bucket_and_spread_hash(hash_code)
         bucket.insert(0, (key, spread))
         self._count += 1
 
@@ -45,11 +45,11 @@ class JavaHashOrder(Generic[Key]):
 
     def remove(self, key: Key, hash_code: int) -> None:
         """Remove an existing key."""
-        bucket, spread = self._bucket(hash_code)
+        bucket, spread = self._bucket_and_spread_hash(hash_code)
         bucket.remove((key, spread))
         self._count -= 1
 
-    def _bucket(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
+    def _bucket_and_spread_hash(self, hash_code: int) -> tuple[list[tuple[Key, int]], int]:
         spread = (hash_code & _BITS) ^ (hash_code & _BITS) >> 16
         return self._buckets[spread & len(self._buckets) - 1], spread
 
@@ -68,9 +68,9 @@ class JavaHashMap(Generic[Key, Value]):
     initial capacity.
     """
 
-    def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
+    def __init__(self, hash_code: Callable[[Key], int], initial_capacity: int = 16) -> None:
         self._hash_code = hash_code
-        self._order = JavaHashOrder[Key](size)
+        self._order = JavaHashOrder[Key](initial_capacity)
         self._values: dict[Key, Value] = {}
 
     def __len__(self) -> int:
@@ -114,8 +114,8 @@ class JavaHashMap(Generic[Key, Value]):
 class JavaHashSet(Generic[Key]):
     """Keys in the order of Java's HashSet: those of a HashMap."""
 
-    def __init__(self, hash_code: Callable[[Key], int], size: int = 16) -> None:
-        self._keys = JavaHashMap[Key, None](hash_code, size)
+    def __init__(self, hash_code: Callable[[Key], int], initial_capacity: int = 16) -> None:
+        self._keys = JavaHashMap[Key, None](hash_code, initial_capacity)
 
     def __len__(self) -> int:
         return len(self._keys)
@@ -153,9 +153,9 @@ def uuid_hash(topic_id: bytes) -> int:
     return code
 
 
-def in_hash_map_order(names: Iterable[str], size: int = 16) -> list[str]:
+def in_hash_map_order(names: Iterable[str], initial_capacity: int = 16) -> list[str]:
     """Return texts in the order of a HashMap that they were put into one after the other."""
-    order = JavaHashOrder[str](size)
+    order = JavaHashOrder[str](initial_capacity)
     for name in dict.fromkeys(names):
         order.add_last_in_bucket(name, java_hash(name))
     return list(order)

@@ -13,12 +13,12 @@ from kafka_shim.shim.state.topics import NOBODY, Partition, Topic, Topics
 class ElectionRules(NamedTuple):
     """How leaders of a topic are elected.
 
-    `min_isr` is `min.insync.replicas` if the cluster has eligible leader replicas (KIP-966), which
-    may lead without being in sync.
+    `min_isr_if_elr_enabled` is `min.insync.replicas` if the cluster has eligible leader replicas
+    (KIP-966), which may lead without being in sync.
     """
 
-    is_unclean: bool = False
-    min_isr: int | None = None
+    allows_unclean_election: bool = False
+    min_isr_if_elr_enabled: int | None = None
 
 
 def update_leaders_and_isrs(
@@ -41,7 +41,7 @@ def update_leaders_and_isrs(
                 _update_partition_leader(partition, topics, live, rules_of_topic(topic))
 
 
-def move_leader(topics: Topics, partition: Partition, node_id: int) -> None:
+def move_leader_to_any_node(topics: Topics, partition: Partition, node_id: int) -> None:
     """Make a live broker the leader; without a replica, it replaces the leader's replica."""
     if node_id == partition.leader_id:
         return
@@ -59,7 +59,7 @@ def _update_partition_leader(
     leader_id, isr = partition.leader_id, partition.isr
     known, last_known = {*partition.eligible, *isr}, partition.last_known
     candidates = [replica for replica in live if replica in known]
-    if not candidates and rules.is_unclean and live:
+    if not candidates and rules.allows_unclean_election and live:
         candidates, known, last_known = live, set(), []
     if leader_id not in candidates:
         elected = candidates[0] if candidates else NOBODY
@@ -67,10 +67,12 @@ def _update_partition_leader(
             topics.elect_leader(partition, elected)
     if candidates:
         topics.set_in_sync_replicas(partition, live)
-    elif rules.min_isr is not None:
+    elif rules.min_isr_if_elr_enabled is not None:
         topics.set_in_sync_replicas(partition, [])
         last_known = [leader_id] if isr else last_known
-    if rules.min_isr is not None:
-        has_enough = len(partition.isr) >= min(rules.min_isr, len(partition.replicas))
+    if rules.min_isr_if_elr_enabled is not None:
+        has_enough = len(partition.isr) >= min(
+            rules.min_isr_if_elr_enabled, len(partition.replicas)
+        )
         partition.eligible = [] if has_enough else sorted(known.difference(partition.isr))
         partition.last_known = [] if has_enough or partition.isr else last_known

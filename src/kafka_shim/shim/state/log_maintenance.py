@@ -97,11 +97,11 @@ class AutomaticCompaction:
             clock, lambda: configs.effective_broker_int(BACKOFF_MS), self._compact_due_logs
         )
         self.stop = self._rounds.stop_timer
-        self._is_asked_for = configs.overridden_broker_value(ENABLE) == "true"
+        self._is_enabled = configs.overridden_broker_value(ENABLE) == "true"
 
     def start_if_enabled(self) -> None:
         """Begin to compact logs periodically, if the setting enables it."""
-        if self._is_asked_for:
+        if self._is_enabled:
             self._rounds.schedule_next_round()
 
     def _compact_due_logs(self) -> Iterator[bool]:
@@ -110,7 +110,7 @@ class AutomaticCompaction:
         from kafka_shim.protocol.records.compression import MissingPackageError  # noqa: PLC0415
         from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415
 
-        for log, is_due in self._logs_with_due():
+        for log, is_due in self._logs_with_compaction_due():
             if is_due:
                 try:
                     compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
@@ -118,7 +118,7 @@ class AutomaticCompaction:
                     logger.warning("log cannot be compacted", reason=str(error))
             yield bool(log.batches)
 
-    def _logs_with_due(self) -> Iterator[tuple[PartitionLog, bool]]:
+    def _logs_with_compaction_due(self) -> Iterator[tuple[PartitionLog, bool]]:
         """Yield all logs, with whether they are due."""
         for topic in self._topics:
             ratio = float(self._effective_topic_value(topic.configs, DIRTY_RATIO) or "0.5")

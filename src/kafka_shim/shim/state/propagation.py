@@ -56,8 +56,8 @@ class PropagatingAuthorizer(StandardAuthorizer):
             self._schedule_copy_updates(acl)
         return results
 
-    def apply_delayed_acls(self) -> None:
-        """Update every copy immediately, for the ACLs of the start."""
+    def copy_acls_to_brokers(self) -> None:
+        """Add all ACLs to every copy immediately, since nothing is delayed at the start."""
         for copy in self._copies.values():
             for acl in self.store:
                 copy.store.add(acl)

@@ -103,16 +103,18 @@ class _ClientInstance:
         longest_ms = max(IDLE_MS_MAX, INTERVALS_KEPT * self.subscription.interval_ms)
         return now_ms - self.used_ms >= longest_ms
 
-    def may_get_subscription(self, now_ms: int) -> bool:
+    def record_get_if_due(self, now_ms: int) -> bool:
+        """Record a request for the subscription; return False if it comes too early."""
         last_ms = max(self.got_ms, self.pushed_ms)
         if last_ms < 0 or now_ms - last_ms >= self.subscription.interval_ms:
             self.got_ms = now_ms
             return True
         return False
 
-    def may_push(self, now_ms: int) -> bool:
-        """Return whether a push is allowed: once per interval, and at any
-        time after a new request.
+    def record_push_if_due(self, now_ms: int) -> bool:
+        """Record a push; return False if it comes too early.
+
+        One is allowed per interval, and one after each request for the subscription.
         """
         waited = self.pushed_ms < 0 or now_ms - self.pushed_ms >= self.subscription.interval_ms
         if waited or self.got_ms > self.pushed_ms:
@@ -154,7 +156,7 @@ class Telemetry:
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
         )
-        if not (instance.may_get_subscription(self._clock.now_ms()) or may_again):
+        if not (instance.record_get_if_due(self._clock.now_ms()) or may_again):
             raise RequestRejected(
                 ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                 "the client asked again before its interval was over",
@@ -171,7 +173,7 @@ class Telemetry:
                 _raise_rejected(
                     ErrorCode.INVALID_REQUEST, "the client has announced that it is closing"
                 )
-            if not (instance.may_push(self._clock.now_ms()) or received.is_terminating):
+            if not (instance.record_push_if_due(self._clock.now_ms()) or received.is_terminating):
                 _raise_rejected(
                     ErrorCode.THROTTLING_QUOTA_EXCEEDED,
                     "the client pushed again before its interval was over",

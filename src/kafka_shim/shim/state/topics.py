@@ -208,7 +208,7 @@ class Topics:
         assert name not in self._by_name
         topic_id = topic_id or self.new_topic_id()
         topic = Topic(name, topic_id, is_internal=name in self.internal_names)
-        self._set_configs(topic, {**self.prepared.pop(name, {}), **configs})
+        self._set_readable_configs(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         alike = name_in_metrics(name)
@@ -259,10 +259,10 @@ class Topics:
     def replace_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
-        self._set_configs(topic, configs)
+        self._set_readable_configs(topic, configs)
         self.when_changed(topic.name)
 
-    def _set_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
+    def _set_readable_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
         if topic.unreadable or len(kept) < len(configs):
             topic.unreadable = frozenset(configs.keys() - kept.keys())
@@ -315,7 +315,7 @@ class Topics:
         self._unled.discard(name)
         self.partition_count -= len(topic.partitions)
         for partition in topic.partitions:
-            partition.log_without_flush.close_deleted_log()
+            partition.log_without_flush.close_and_drop_batches()
         self._record_change(name)
         self._remember_deletion_epoch(topic, self._changed.pop(name))
         self.deletions += 1

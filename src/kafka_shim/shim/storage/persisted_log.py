@@ -83,8 +83,8 @@ class ChangeReportingProducers(PartitionProducers, gc=True):
         )
         self._on_change()
 
-    def drop_batches_below(self, offset: int) -> None:
-        super().drop_batches_below(offset)
+    def drop_batches_and_producers_below(self, offset: int) -> None:
+        super().drop_batches_and_producers_below(offset)
         self._on_change()
 
     def drop_expired_producers(self, before_ms: int) -> None:
@@ -132,8 +132,8 @@ class PersistedLog(PartitionLog):
             self._marks.on_batch_appended(self, batch)
         self._report_change()
 
-    def close_deleted_log(self) -> None:
-        super().close_deleted_log()
+    def close_and_drop_batches(self) -> None:
+        super().close_and_drop_batches()
         self._marks.on_log_closed(self)
 
     @property

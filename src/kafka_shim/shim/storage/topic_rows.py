@@ -144,7 +144,7 @@ def _group_batches_by_log(
 
 def transaction_row_json(cluster: Cluster, transactional_id: str) -> str | None:
     """Return the row of a transactional id; None if it has no state."""
-    found = cluster.transactions.get_without_touch(transactional_id)
+    found = cluster.transactions.get_for_reading(transactional_id)
     if found is None:
         return None
     return as_json_text(

@@ -207,7 +207,7 @@ def _check_list_elements_distinct(
     """Reject duplicates in lists of brokers and groups; elsewhere they count once."""
     for key, value in new.items():
         parts = list_elements(value)
-        if definitions[key].check.distinct and len(set(parts)) < len(parts):
+        if definitions[key].check.is_list_of_distinct and len(set(parts)) < len(parts):
             raise ConfigResourceError(error, f"`{value}` for {key}: duplicate element")
 
 

@@ -142,7 +142,7 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
         partitions = cluster.configs.effective_broker_int("num.partitions")
     if factor == DEFAULT_COUNT and has_defaults:
         factor = cluster.configs.effective_broker_int("default.replication.factor")
-    alive, stopped = cluster.live_nodes(), cluster.stopped_nodes_for_replicas()
+    alive, stopped = cluster.live_nodes(), cluster.stopped_nodes_allowed_as_replicas()
     failures = []
     if partitions <= 0:
         message = f"{partitions} partitions: expected at least one"

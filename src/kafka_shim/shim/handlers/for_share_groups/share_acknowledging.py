@@ -98,7 +98,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
     def _acknowledge_partition(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
     ) -> AcknowledgementOutcome:
-        partition = self.context.cluster.share_partitions.find_loaded(
+        partition = self.context.cluster.share_partitions.find_loaded_unless_fenced(
             (self.group_id, *partition_key)
         )
         if partition is None:

@@ -143,7 +143,7 @@ class ShareFetchReading:
             source
             for source in self._sources
             if not source.sharing.is_fenced and not source.partition.log.is_closed
-            if source.sharing.can_acquire_records
+            if source.sharing.has_released_records_or_capacity
         ]
 
     def _readable_end_offset(self, partition: Partition) -> int:

@@ -61,7 +61,7 @@ def append_unless_duplicate(
     )
     if known is not None:
         return AppendedPosition(known.base_offset, known.timestamp)
-    error = log.producers.sequence_or_epoch_error(
+    error = log.producers.batch_append_error(
         *owner, batch.base_sequence, is_transactional=batch.is_transactional
     )
     is_new = not error and log.producers.get_producer(batch.producer_id) is None

@@ -360,7 +360,7 @@ class PartitionLog(ChangeNotifier):
             self._add_batch(batch)
         self._checked_position = min(self._checked_position, self._end_position)
 
-    def close_deleted_log(self) -> None:
+    def close_and_drop_batches(self) -> None:
         """Close the log of a deleted partition: drop its records and wake watchers."""
         self.is_closed = True
         self._batches.clear()

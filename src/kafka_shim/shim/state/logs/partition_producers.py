@@ -93,9 +93,9 @@ class PartitionProducers(msgspec.Struct, gc=False):
     """The producers of one partition and its transactions."""
 
     _producers: dict[int, PartitionProducer] = {}
-    _open: dict[int, int] = {}  # producer id: first offset, in the order of offsets
+    _open_transactions: dict[int, int] = {}  # producer id: first offset, in the order of offsets
     _aborted: list[AbortedTransaction] = msgspec.field(default_factory=lambda: _NONE_ABORTED)
-    _tried: dict[int, UnverifiedBatches] = {}  # by producer id
+    _unverified: dict[int, UnverifiedBatches] = {}  # by producer id
 
     def __iter__(self) -> Iterator[PartitionProducer]:
         return iter(self._producers.values())
@@ -113,13 +113,13 @@ class PartitionProducers(msgspec.Struct, gc=False):
             for producer in producers
             if producer.has_open_transaction
         )
-        self._open = {producer_id: offset for offset, producer_id in still_open}
+        self._open_transactions = {producer_id: offset for offset, producer_id in still_open}
         self._aborted = list(aborted)
 
     @property
     def first_unstable_offset(self) -> int | None:
         """First offset of the oldest open transaction; None if there is none."""
-        return next(iter(self._open.values()), None)
+        return next(iter(self._open_transactions.values()), None)
 
     def find_duplicate_batch(
         self,
@@ -141,7 +141,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
     @property
     def is_empty(self) -> bool:
         """Whether there is no state of any producer."""
-        return not self._producers and not self._tried
+        return not self._producers and not self._unverified
 
     def note_unverified_batch(
         self,
@@ -156,20 +156,20 @@ class PartitionProducers(msgspec.Struct, gc=False):
         """
         producer_id, epoch = producer_id_and_epoch
         found = UnverifiedBatches(epoch, first_sequence, begins_at_zero, now_ms)
-        known = self._tried.setdefault(producer_id, found)
+        known = self._unverified.setdefault(producer_id, found)
         if epoch > known.epoch:
             known.epoch, known.lowest_sequence = epoch, first_sequence
         elif epoch == known.epoch:
             known.lowest_sequence = min(first_sequence, known.lowest_sequence)
 
-    def sequence_or_epoch_error(
+    def batch_append_error(
         self, producer_id: int, epoch: int, first_sequence: int, *, is_transactional: bool
     ) -> ErrorCode:
         """Return the error for a batch that must not follow the earlier ones; NONE if it may."""
         producer = self._producers.get(producer_id)
         if producer is not None and epoch < producer.epoch:
             return ErrorCode.INVALID_PRODUCER_EPOCH
-        tried = self._tried.get(producer_id)
+        tried = self._unverified.get(producer_id)
         if tried is not None:
             is_begun = producer is not None or not tried.begins_at_zero
             if first_sequence > (tried.lowest_sequence if is_begun else 0):
@@ -197,13 +197,13 @@ class PartitionProducers(msgspec.Struct, gc=False):
         is_transactional: bool,
     ) -> None:
         """Record that a batch was stored."""
-        self._tried.pop(producer_id, None)
-        producer = self._producer_in_epoch(producer_id, epoch)
+        self._unverified.pop(producer_id, None)
+        producer = self._get_or_create_producer(producer_id, epoch)
         producer.begin_epoch(epoch)
         producer.batches = (*producer.batches[1 - BATCHES_KEPT :], batch)
         producer.last_timestamp = batch.timestamp
-        if is_transactional and producer_id not in self._open:
-            self._open[producer_id] = producer.transaction_offset = batch.base_offset
+        if is_transactional and producer_id not in self._open_transactions:
+            self._open_transactions[producer_id] = producer.transaction_offset = batch.base_offset
 
     def note_transaction_marker(
         self,
@@ -216,13 +216,13 @@ class PartitionProducers(msgspec.Struct, gc=False):
     ) -> None:
         """Record that the marker of a producer's transaction, by id and epoch, was stored."""
         producer_id, epoch = producer_id_and_epoch
-        self._tried.pop(producer_id, None)
-        producer = self._producer_in_epoch(producer_id, epoch)
+        self._unverified.pop(producer_id, None)
+        producer = self._get_or_create_producer(producer_id, epoch)
         producer.begin_epoch(epoch)
         producer.coordinator_epoch = coordinator_epoch
         producer.last_timestamp = timestamp
         producer.transaction_offset = -1
-        first_offset = self._open.pop(producer_id, marker_offset)
+        first_offset = self._open_transactions.pop(producer_id, marker_offset)
         if not is_committed:
             unstable = self.first_unstable_offset
             stable = marker_offset + 1 if unstable is None else unstable
@@ -263,7 +263,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
             transaction for transaction in self._aborted if transaction.last_offset >= offset
         ]
 
-    def drop_batches_below(self, offset: int) -> None:
+    def drop_batches_and_producers_below(self, offset: int) -> None:
         """Drop batches below `offset`, and producers without others, also in a transaction."""
         for producer in list(self._producers.values()):
             producer.batches = tuple(
@@ -271,22 +271,25 @@ class PartitionProducers(msgspec.Struct, gc=False):
             )
             if not producer.batches:
                 del self._producers[producer.producer_id]
-                self._open.pop(producer.producer_id, None)
+                self._open_transactions.pop(producer.producer_id, None)
 
     def drop_expired_producers(self, before_ms: int) -> None:
         """Drop producers whose last batch is older than `before_ms` and that have no open
         transaction, and verifications that began before.
         """
         for producer in list(self._producers.values()):
-            if producer.last_timestamp < before_ms and producer.producer_id not in self._open:
+            if (
+                producer.last_timestamp < before_ms
+                and producer.producer_id not in self._open_transactions
+            ):
                 del self._producers[producer.producer_id]
-        self._tried = {
+        self._unverified = {
             producer_id: tried
-            for producer_id, tried in self._tried.items()
+            for producer_id, tried in self._unverified.items()
             if tried.since_ms >= before_ms
         }
 
-    def _producer_in_epoch(self, producer_id: int, epoch: int) -> PartitionProducer:
+    def _get_or_create_producer(self, producer_id: int, epoch: int) -> PartitionProducer:
         producer = self._producers.get(producer_id)
         if producer is None:
             producer = self._producers[producer_id] = PartitionProducer(producer_id, epoch)

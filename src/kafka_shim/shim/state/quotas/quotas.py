@@ -184,9 +184,9 @@ def java_hash_of_entity(key: EntityKey) -> int:
     )
 
 
-def entity_in_java_map_order(entity: Entity, size: int = 16) -> dict[str, str | None]:
+def entity_in_java_map_order(entity: Entity, initial_capacity: int = 16) -> dict[str, str | None]:
     """Return an entity's parts in the order of Kafka's map with this capacity."""
-    return {kind: entity[kind] for kind in in_hash_map_order(entity, size)}
+    return {kind: entity[kind] for kind in in_hash_map_order(entity, initial_capacity)}
 
 
 def _limits_and_hashes_after(

@@ -12,7 +12,7 @@ import msgspec
 _INT64_END = 1 << 63
 
 
-def as_throttle_time_ms(exact_ms: float) -> int:
+def throttle_ms_truncated_to_int32(exact_ms: float) -> int:
     """Return a throttle time as brokers send it, in 32 bits: they round it to 64 bits and drop the
     upper half; a negative rest does not throttle.
     """
@@ -46,18 +46,20 @@ class SampledRate:
         sample.amount += amount
 
     def undo_last_record(self, amount: float = 1) -> None:
-        """Undo the last count."""
+        """Subtract an amount that was just recorded."""
         self._samples[-1].amount -= amount
 
     def capped_excess_ms(self, now_ms: int, per_second: float) -> int:
         """Return the time until the rate is down to `per_second`, at
         most one sample; 0 if it is.
         """
-        return as_throttle_time_ms(min(self._sample_ms, self._exact_excess_ms(now_ms, per_second)))
+        return throttle_ms_truncated_to_int32(
+            min(self._sample_ms, self._exact_excess_ms(now_ms, per_second))
+        )
 
     def uncapped_excess_ms(self, now_ms: int, per_second: float) -> int:
-        """Return the same, without a maximum."""
-        return as_throttle_time_ms(self._exact_excess_ms(now_ms, per_second))
+        """Return the time until the rate is down to `per_second`, without a maximum."""
+        return throttle_ms_truncated_to_int32(self._exact_excess_ms(now_ms, per_second))
 
     def _exact_excess_ms(self, now_ms: int, per_second: float) -> float:
         if self.are_samples_expired(now_ms) or math.isnan(per_second):

@@ -27,36 +27,50 @@ CONFIG_TYPES: Final = {
 """Codes of the wire (KIP-569); 0 is a setting that Kafka does not know."""
 
 
-class ValueCheck(msgspec.Struct, frozen=True, rename={"other": "or"}):
+_TABLE_NAMES: Final = {
+    "also_allowed": "or",
+    "allows_by_duration": "durations",
+    "must_not_be_empty": "filled",
+    "is_list_of_distinct": "distinct",
+    "is_partition_replica_list": "replicas",
+    "is_release": "release",
+    "newest_release": "newest",
+    "default_from_broker_config": "broker",
+    "is_documented": "defined",
+}
+"""Names of fields that are shorter in the table."""
+
+
+class ValueCheck(msgspec.Struct, frozen=True, rename=_TABLE_NAMES):
     """A check of a value beyond its type."""
 
     min: float | None = None
     max: float | None = None
-    other: float | None = None  # allowed although outside of min and max
+    also_allowed: float | None = None  # outside of min and max
     one_of: tuple[str, ...] = ()
     each_of: tuple[str, ...] = ()  # of a list
     ignore_case: bool = False
-    durations: bool = False  # besides, `by_duration:` and how long
-    filled: bool = False  # not empty
-    distinct: bool = False  # a list without empty elements; what is in it twice counts once
-    replicas: bool = False  # `*`, or `partition:broker` pairs
-    release: bool = False  # a Kafka release, or one of its inner steps: 2.8, 2.8-IV1
-    newest: str = ""  # the last of them, that of the broker itself
+    allows_by_duration: bool = False  # `by_duration:` and how long
+    must_not_be_empty: bool = False
+    is_list_of_distinct: bool = False  # none empty; repeated ones are dropped
+    is_partition_replica_list: bool = False  # `*`, or `partition:broker` pairs
+    is_release: bool = False  # 2.8, or an inner step of it: 2.8-IV1
+    newest_release: str = ""  # the last one allowed, that of the broker itself
 
 
-class ConfigDefinition(msgspec.Struct, frozen=True):
-    """A setting in a release; `broker` is the broker's setting that it defaults to.
+class ConfigDefinition(msgspec.Struct, frozen=True, rename=_TABLE_NAMES):
+    """A setting in a release.
 
-    Settings that are not `defined` exist only in running brokers, and have no documentation.
+    Settings that are not documented exist only in running brokers.
     """
 
     type: str
     default: str | None = None
     check: ValueCheck = ValueCheck()
-    broker: str | None = None
+    default_from_broker_config: str | None = None
     dynamic: bool = False
     internal: bool = False
-    defined: bool = True
+    is_documented: bool = True
 
     @property
     def type_code(self) -> int:
@@ -73,7 +87,9 @@ _THROTTLED_RATES: Final = dict.fromkeys(
         "replica.alter.log.dirs.io.max.bytes.per.second",
         "follower.replication.throttled.rate",
     ),
-    ConfigDefinition("long", check=ValueCheck(min=0), dynamic=True, internal=True, defined=False),
+    ConfigDefinition(
+        "long", check=ValueCheck(min=0), dynamic=True, internal=True, is_documented=False
+    ),
 )
 """Settings of running brokers only, which the classes that define the others do not know."""
 
@@ -123,8 +139,8 @@ def _definitions_as_of_release(
         for since, definition in history.items():
             if places[since] <= release_index:
                 current = definition
-        if current is not None and current.check.release:
-            check = msgspec.structs.replace(current.check, newest=RELEASES[release_index])
+        if current is not None and current.check.is_release:
+            check = msgspec.structs.replace(current.check, newest_release=RELEASES[release_index])
             current = msgspec.structs.replace(current, check=check)
         if current is not None:
             held[name] = current

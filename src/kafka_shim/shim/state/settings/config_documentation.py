@@ -33,8 +33,8 @@ def _type_default_and_valid_values(definition: ConfigDefinition) -> Iterator[str
     elif not definition.is_sensitive:
         yield f"default {definition.default or 'empty'}"
     yield from _valid_value_texts(definition.check)
-    if definition.broker is not None:
-        yield f"for brokers {definition.broker}"
+    if definition.default_from_broker_config is not None:
+        yield f"for brokers {definition.default_from_broker_config}"
 
 
 def _valid_value_texts(check: ValueCheck) -> Iterator[str]:
@@ -46,9 +46,9 @@ def _valid_value_texts(check: ValueCheck) -> Iterator[str]:
         yield f"at least {check.min:.15g}"
     if check.max is not None:
         yield f"at most {check.max:.15g}"
-    if check.other is not None:
-        yield f"or {check.other:.15g}"
-    if check.filled:
+    if check.also_allowed is not None:
+        yield f"or {check.also_allowed:.15g}"
+    if check.must_not_be_empty:
         yield "not empty"
 
 

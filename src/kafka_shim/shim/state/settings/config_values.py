@@ -23,9 +23,9 @@ class ConfigValueError(Exception):
 
 def validated_canonical_value(name: str, definition: ConfigDefinition, value: str) -> str:
     """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
-    text = _PARSERS.get(definition.type, _text_value)(name, definition.type, value.strip())
-    if definition.check.distinct:
-        text = _without_duplicates(name, text)
+    text = _PARSERS.get(definition.type, _unchanged_text)(name, definition.type, value.strip())
+    if definition.check.is_list_of_distinct:
+        text = _validated_distinct_list(name, text)
     _validate_by_check(name, definition, text)
     return text
 
@@ -35,7 +35,7 @@ def list_elements(value: str) -> list[str]:
     return [part.strip() for part in value.split(",")] if value.strip() else []
 
 
-def _text_value(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
+def _unchanged_text(name: str, kind: str, value: str) -> str:  # noqa: ARG001 - one of the parsers
     return value
 
 
@@ -79,28 +79,28 @@ def _validate_by_check(name: str, definition: ConfigDefinition, value: str) -> N
     check = definition.check
     if check.min is not None or check.max is not None:
         _validate_range(name, check, value)
-    if check.one_of and not (check.durations and _is_by_duration_reset(value)):
+    if check.one_of and not (check.allows_by_duration and _is_by_duration_reset(value)):
         _validate_allowed_value(name, check, value, check.one_of)
     for element in list_elements(value) if check.each_of else ():
         _validate_allowed_value(name, check, element, check.each_of)
-    if check.filled and not value:
+    if check.must_not_be_empty and not value:
         raise ConfigValueError(f"{name} must not be empty")
     if (
-        check.replicas
+        check.is_partition_replica_list
         and value not in ("", "*")
         and not all(map(_is_partition_replica_pair, value.split(",")))
     ):
         raise ConfigValueError(
             f"invalid value `{value}` of {name}: expected `*` or partition:broker pairs"
         )
-    if check.release and not _is_release(value, check.newest):
+    if check.is_release and not _is_release(value, check.newest_release):
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a Kafka release")
 
 
 def _validate_range(name: str, check: ValueCheck, value: str) -> None:
     # Java's longs must not be rounded to floats here
     number = float(value) if any(mark in value for mark in ".Ny") else int(value)
-    if number == check.other:
+    if number == check.also_allowed:
         return
     if check.min is not None and number < check.min:
         raise ConfigValueError(
@@ -120,7 +120,7 @@ def _validate_allowed_value(
         )
 
 
-def _without_duplicates(name: str, value: str) -> str:
+def _validated_distinct_list(name: str, value: str) -> str:
     parts = list_elements(value)
     if "" in parts:
         raise ConfigValueError(f"invalid value `{value}` of {name}: an element is empty")

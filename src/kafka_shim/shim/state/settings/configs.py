@@ -152,9 +152,11 @@ class Configs:
         definition = self.topic_definitions[name]
         if name in topic:
             return value_as_brokers_print(name, definition, topic[name])
-        if definition.broker is None:
+        if definition.default_from_broker_config is None:
             return definition.default
-        for synonym, unit in SYNONYMS.get(definition.broker, ((definition.broker, 1),)):
+        for synonym, unit in SYNONYMS.get(
+            definition.default_from_broker_config, ((definition.default_from_broker_config, 1),)
+        ):
             value = self.effective_broker_value(synonym)
             if value is not None:
                 return str(int(value) * unit) if unit > 1 and int(value) >= 0 else value
@@ -177,8 +179,10 @@ class Configs:
             synonyms: list[ConfigSynonym] = []
             if name in topic:
                 synonyms.append(ConfigSynonym(name, value, ConfigSource.TOPIC))
-            if definition.broker is not None:
-                synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
+            if definition.default_from_broker_config is not None:
+                synonyms.extend(
+                    self._broker_synonyms(definition.default_from_broker_config, self._first_id)
+                )
             yield config_entry(name, value, synonyms, definition)
         for name in topic.keys() - self.topic_definitions.keys():
             yield unknown_config_entry(name, ConfigSource.TOPIC, read_only=False)
@@ -231,7 +235,7 @@ class Configs:
         own = self.groups.get(group_id, {})
         # since settings can inherit from the broker, all have their default as a synonym
         inherits = any(
-            group_definition.broker is not None
+            group_definition.default_from_broker_config is not None
             for group_definition in self.group_definitions.values()
         )
         for name, definition in self.group_definitions.items():
@@ -244,8 +248,10 @@ class Configs:
                         ConfigSource.GROUP,
                     )
                 )
-            if definition.broker is not None:
-                synonyms.extend(self._broker_synonyms(definition.broker, self._first_id))
+            if definition.default_from_broker_config is not None:
+                synonyms.extend(
+                    self._broker_synonyms(definition.default_from_broker_config, self._first_id)
+                )
             elif inherits or not synonyms:
                 synonyms.append(ConfigSynonym(name, definition.default, ConfigSource.DEFAULT))
             if definition.internal and synonyms[0].source is ConfigSource.DEFAULT:

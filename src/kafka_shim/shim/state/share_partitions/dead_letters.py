@@ -7,7 +7,7 @@ the queue, and CREATE on it or the cluster to create it. DEVIATION: if brokers l
 both are allowed.
 """
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 
 import msgspec
 
@@ -68,17 +68,15 @@ class DeadLetters:
         group_id, topic_id, index = key
         settings = self._configs.groups.get(group_id, {})
         source = self._topics.by_id(topic_id)
-        queue = self._usable_queue_topic(settings.get(QUEUE, ""))
+        queue = self._find_or_create_queue_topic(settings.get(QUEUE, ""))
         if queue is None or source is None:
             return
         if not self._is_allowed(Action(Operation.WRITE, ResourceType.TOPIC, queue.name)):
             return
         originals: dict[int, Record] = {}
         if settings.get(COPIES) == "true":
-            originals = dict(
-                _records_between(
-                    source.partitions[index].log, given_up.first_offset, given_up.last_offset
-                )
+            originals = _records_by_offset(
+                source.partitions[index].log, given_up.first_offset, given_up.last_offset
             )
         partition = queue.partitions[index % len(queue.partitions)]
         bytes_max = int(
@@ -105,7 +103,7 @@ class DeadLetters:
             batch_bytes += _single_record_batch_size(row)
         _append_as_batch(partition, rows)
 
-    def _usable_queue_topic(self, name: str) -> Topic | None:
+    def _find_or_create_queue_topic(self, name: str) -> Topic | None:
         prefix = self._configs.effective_broker_value(PREFIX) or ""
         if not name or name.startswith("__") or not name.startswith(prefix):
             return None
@@ -120,12 +118,12 @@ class DeadLetters:
         if not (
             is_possible
             and self._configs.effective_broker_bool(MAKES)
-            and self._may_create_topic(name)
+            and self._is_allowed_to_create(name)
         ):
             return None
         return self._make_topic(name, {TAKES: "true", "message.timestamp.type": "CreateTime"})
 
-    def _may_create_topic(self, name: str) -> bool:
+    def _is_allowed_to_create(self, name: str) -> bool:
         return any(
             self._is_allowed(Action(Operation.CREATE, resource_type, resource_name))
             for resource_type, resource_name in (
@@ -154,9 +152,8 @@ def _origin_headers(
     return tuple((f"__dlq.errors.{name}", text.encode()) for name, text in values.items())
 
 
-def _records_between(
-    log: PartitionLog, first_offset: int, last_offset: int
-) -> Iterator[tuple[int, Record]]:
+def _records_by_offset(log: PartitionLog, first_offset: int, last_offset: int) -> dict[int, Record]:
+    by_offset: dict[int, Record] = {}
     at = max(first_offset, log.start_offset)
     while at <= last_offset and (
         encoded_batches := log.read_batches(at, log.end_offset, 1, whole_first=True)
@@ -164,8 +161,9 @@ def _records_between(
         (batch,) = iterate_batches(encoded_batches[0])
         for record in batch.records():
             if first_offset <= record.offset <= last_offset:
-                yield record.offset, record
+                by_offset[record.offset] = record
         at = batch.last_offset + 1
+    return by_offset
 
 
 def _append_as_batch(partition: Partition, records: list[Record]) -> None:

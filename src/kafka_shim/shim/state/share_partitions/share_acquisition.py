@@ -182,7 +182,7 @@ class _RecordAcquisition:
         return max(counts, default=0) >= self._throttle_from
 
     def _available_records(self, batch: InFlightBatch) -> Iterable[SameStateRecords]:
-        for piece in batch.same_state_records(self._first_offset, self._last_offset):
+        for piece in batch.whole_or_single_records(self._first_offset, self._last_offset):
             if piece.in_flight_state.state is RecordState.AVAILABLE:
                 yield piece
 
@@ -233,7 +233,7 @@ class _RecordAcquisition:
             if last_acquired < end:
                 batch.split_into_records()
                 partition.may_have_released_records = True
-            for piece in batch.same_state_records(begin, last_acquired):
+            for piece in batch.whole_or_single_records(begin, last_acquired):
                 partition.lock_records(piece.in_flight_state, self._request.member_id)
             self._add_acquired(AcquiredRange(begin, last_acquired, 1))
         if partition.batches.oldest_batch.first_offset == first_offset:

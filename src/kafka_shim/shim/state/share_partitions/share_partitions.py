@@ -47,8 +47,8 @@ class SharePartitions:
         self._dead_letters = dead_letters
         self._loaded: dict[SharePartitionKey, SharePartition] = {}
 
-    def find_loaded(self, key: SharePartitionKey) -> SharePartition | None:
-        """Return the share partition if a member has fetched from it."""
+    def find_loaded_unless_fenced(self, key: SharePartitionKey) -> SharePartition | None:
+        """Return the share partition if a member has fetched from it; drop a fenced one."""
         partition = self._loaded.get(key)
         if partition is not None and partition.is_fenced:
             self._drop_and_fence(key)
@@ -59,7 +59,7 @@ class SharePartitions:
         self, key: SharePartitionKey, partition: Partition
     ) -> tuple[ErrorCode, SharePartition | None]:
         """Return the share partition, or the error why it is not available."""
-        known = self.find_loaded(key)
+        known = self.find_loaded_unless_fenced(key)
         if known is not None and known.leader_epoch == partition.leader_epoch:
             return ErrorCode.NONE, known
         self._drop_and_fence(key)

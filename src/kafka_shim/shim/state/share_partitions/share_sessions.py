@@ -142,8 +142,11 @@ class ShareSessions:
                 partitions[topic.topic_id, index] = SessionPartition(name, topic.topic_id, index)
         return partitions
 
-    def advance_for_acknowledge(self, group_id: str, member_id: str, epoch: int) -> None:
-        """Advance the session for a ShareAcknowledge. Raise RequestRejected if it is invalid."""
+    def validate_and_advance_epoch(self, group_id: str, member_id: str, epoch: int) -> None:
+        """Advance the session for a ShareAcknowledge, unless it ends.
+
+        Raise RequestRejected if the session or its epoch is invalid.
+        """
         if epoch == BEGIN:
             raise RequestRejected(ErrorCode.INVALID_SHARE_SESSION_EPOCH)
         key = (group_id, member_id)
@@ -152,11 +155,11 @@ class ShareSessions:
         else:
             self._require_session_at_epoch(key, epoch).advance_epoch()
 
-    def end_session(self, group_id: str, member_id: str) -> None:
+    def end_session_and_release_records(self, group_id: str, member_id: str) -> None:
         """End a member's session and release its unacknowledged records."""
         session = self._sessions.pop((group_id, member_id), None)
         for topic_id, index in session.partitions if session is not None else ():
-            partition = self._partitions.find_loaded((group_id, topic_id, index))
+            partition = self._partitions.find_loaded_unless_fenced((group_id, topic_id, index))
             if partition is not None:
                 partition.release_records_of_member(member_id)
 
@@ -167,7 +170,7 @@ class ShareSessions:
             return
         session = self._sessions.get(key)
         if session is not None and session.connection is connection:
-            self.end_session(*key)
+            self.end_session_and_release_records(*key)
         if all(group_id != key[0] for group_id, _ in self._sessions):
             self._partitions.drop_partitions_of_group(key[0])
 

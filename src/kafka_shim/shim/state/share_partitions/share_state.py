@@ -133,7 +133,7 @@ class ShareStates:
         if error is not ErrorCode.NONE:
             return error
         start, finished_count = self._start_and_finished_count_after(state, update)
-        deliveries = _merge_overlapping_batches(
+        deliveries = _merge_batches_highest_count_wins(
             [*state.delivery_batches, *update.delivery_batches], start
         )
         if in_flight_max is not None and deliveries:
@@ -153,7 +153,9 @@ class ShareStates:
             key,
             state,
             logged_start,
-            _merge_overlapping_batches(update.delivery_batches[:DELIVERIES_MAX], logged_start),
+            _merge_batches_highest_count_wins(
+                update.delivery_batches[:DELIVERIES_MAX], logged_start
+            ),
         )
         return error
 
@@ -205,7 +207,7 @@ class ShareStates:
         return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
-def _merge_overlapping_batches(
+def _merge_batches_highest_count_wins(
     batches: Sequence[DeliveryBatch], start_offset: int
 ) -> list[DeliveryBatch]:
     """Merge deliveries from `start_offset` on: sorted, without overlaps.

@@ -75,7 +75,7 @@ class Transactions:
         self._facts = facts
         self._began_ms = clock.now_ms()
         self._transactions: dict[str, Transaction] = {}
-        self._gathered: dict[str, Transaction] = {}
+        self._deferred: dict[str, Transaction] = {}
         self._expiring = PeriodicWork(
             clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids
         )
@@ -86,22 +86,22 @@ class Transactions:
     def __iter__(self) -> Iterator[Transaction]:
         return iter(list(self._transactions.values()))
 
-    def get_and_touch(self, transactional_id: str) -> Transaction | None:
-        """Return an id's transaction, and report it to `when_touched`."""
+    def get_for_change(self, transactional_id: str) -> Transaction | None:
+        """Return an id's transaction, after reporting a possible change to `when_touched`."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
 
-    def get_without_touch(self, transactional_id: str) -> Transaction | None:
-        """Return an id's transaction, to be stored."""
+    def get_for_reading(self, transactional_id: str) -> Transaction | None:
+        """Return an id's transaction, which the caller does not change."""
         return self._transactions.get(transactional_id)
 
     def restore_transaction(self, transaction: Transaction) -> None:
         """Restore a stored transaction; an open one keeps the rest of its timeout."""
-        self._store_transaction(transaction)
+        self._register_transaction(transaction)
         if transaction.is_ongoing:
             self._schedule_overdue_check(transaction, transaction.started_ms)
 
-    def _store_transaction(self, transaction: Transaction) -> None:
+    def _register_transaction(self, transaction: Transaction) -> None:
         self._transactions[transaction.transactional_id] = transaction
         self._expiring.schedule_next_round()
 
@@ -132,16 +132,16 @@ class Transactions:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
         if not 0 < timeout_ms <= self._settings.timeout_ms_max:
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
-        found = self.get_and_touch(transactional_id)
+        found = self.get_for_change(transactional_id)
         if found is None:
             found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
-            self._store_transaction(found)
+            self._register_transaction(found)
         elif not _is_valid_producer_id(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
         if found.is_ongoing:
             self._abort_and_fence(found)
             return ErrorCode.CONCURRENT_TRANSACTIONS, NO_ID, NO_EPOCH
-        error = self._begin_next_epoch(found, producer_id, epoch)
+        error = self._begin_next_epoch_unless_retry(found, producer_id, epoch)
         if error is not NO_ERROR:
             return error, NO_ID, NO_EPOCH
         found.timeout_ms = timeout_ms
@@ -153,7 +153,7 @@ class Transactions:
         self._log.write_state(found)
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _begin_next_epoch(
+    def _begin_next_epoch_unless_retry(
         self, transaction: Transaction, producer_id: int, epoch: int
     ) -> ErrorCode:
         """Begin a new epoch; a producer that retries gets the same epoch again."""
@@ -196,7 +196,7 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        found = self.get_and_touch(transactional_id)
+        found = self.get_for_change(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -213,21 +213,21 @@ class Transactions:
         found.partitions.update(dict.fromkeys(partitions))
         found.updated_ms = now_ms
         found.client_version = client_version
-        self._gathered[transactional_id] = found
+        self._deferred[transactional_id] = found
         if not defers_log_record:
             self.write_deferred_records()
         return NO_ERROR
 
     def write_deferred_records(self) -> None:
         """Write one record for each transaction to which partitions were added."""
-        while self._gathered:
-            self._log.write_state(self._gathered.popitem()[1])
+        while self._deferred:
+            self._log.write_state(self._deferred.popitem()[1])
 
     def verify_partition_in_transaction(
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
     ) -> ErrorCode:
         """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
-        found = self.get_and_touch(transactional_id)
+        found = self.get_for_change(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -252,20 +252,20 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
-        found = self.get_and_touch(transactional_id)
+        found = self.get_for_change(transactional_id)
         is_retry = bumps_epoch and found is not None and found.was_ended_in_previous_epoch(epoch)
         error = _producer_mismatch_error(
             found, producer_id, found.epoch if found and is_retry else epoch
         )
         if error is NO_ERROR and found is not None:
-            error = self._prepare_and_complete_end(
+            error = self._end_if_state_allows(
                 found, commit=commit, bumps_epoch=bumps_epoch, is_retry=is_retry
             )
         if error is not NO_ERROR or found is None:
             return error, NO_ID, NO_EPOCH
         return NO_ERROR, found.producer_id, found.epoch
 
-    def _prepare_and_complete_end(
+    def _end_if_state_allows(
         self, found: Transaction, *, commit: bool, bumps_epoch: bool, is_retry: bool
     ) -> ErrorCode:
         done = (
@@ -274,20 +274,24 @@ class Transactions:
         version = VERSION_2 if bumps_epoch else 0
         if found.is_ongoing:
             found.client_version = version
-            self._complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
+            self._prepare_and_complete_end(found, commit=commit, bumps_epoch=bumps_epoch)
             return NO_ERROR
         if found.state is done and (is_retry or not bumps_epoch):
             return NO_ERROR
         if bumps_epoch and not commit and not is_retry:
             found.client_version = version
-            self._complete_end(found, commit=False, bumps_epoch=True)  # empty: only a new epoch
+            self._prepare_and_complete_end(
+                found, commit=False, bumps_epoch=True
+            )  # empty: only a new epoch
             return NO_ERROR
         return ErrorCode.INVALID_TXN_STATE
 
-    def _complete_end(self, transaction: Transaction, *, commit: bool, bumps_epoch: bool) -> None:
+    def _prepare_and_complete_end(
+        self, transaction: Transaction, *, commit: bool, bumps_epoch: bool
+    ) -> None:
         self.write_deferred_records()
         if bumps_epoch:
-            self._bump_epoch(transaction)
+            self._increment_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
         transaction.state = (
             TransactionalIdState.PREPARE_COMMIT if commit else TransactionalIdState.PREPARE_ABORT
@@ -300,17 +304,17 @@ class Transactions:
         transaction.partitions.clear()
         self._log.write_state(transaction)
 
-    def _bump_epoch(self, transaction: Transaction) -> None:
+    def _increment_epoch(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
         transaction.epoch += 1
 
     def _abort_and_fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
-        self._bump_epoch(transaction)
+        self._increment_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
         transaction.client_version = VERSION_2 if self._log.transaction_version == VERSION_2 else 0
-        self._complete_end(
+        self._prepare_and_complete_end(
             transaction, commit=False, bumps_epoch=self._facts.fencing_raises_epoch_twice
         )
 
