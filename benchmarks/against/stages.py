@@ -15,10 +15,10 @@ from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 
 WARM = 500
 _LISTENER = ListenerConfig("SASL_PLAINTEXT", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 9093)
@@ -39,12 +39,12 @@ class InProcess:
     def __init__(self, dispatcher: Dispatcher, user: str) -> None:
         self._dispatcher = dispatcher
         self.session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
-        self.session.principal, self.session.phase = f"User:{user}", Phase.READY
+        self.session.principal, self.session.phase = f"User:{user}", AuthenticationPhase.READY
 
     def ask(self, frame: bytes) -> bytes:
         """Send a request and return its response, without the size."""
         response = self._dispatcher.dispatch(frame[4:], self.session)
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             found: list[Any] = []
             response.wait.set_response_callback(found.append)
             clock = self._dispatcher.cluster.clock

@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 
 USERS = ("User:admin", "User:nobody")
@@ -43,7 +43,7 @@ def new_cluster(case: Case, user: str, elements: int, release: str) -> tuple[Dis
 
 def session_of(user: str) -> Session:
     session = Session(_LISTENER, 1, "127.0.0.1", 50_000)
-    session.principal, session.phase = user, Phase.READY
+    session.principal, session.phase = user, AuthenticationPhase.READY
     return session
 
 

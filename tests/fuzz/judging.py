@@ -12,10 +12,10 @@ import msgspec
 
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.garbage_collection import freeze_gc
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.wait import NoResponse
 from tests.fuzz.frames import CORRELATION_ID, USERS, Frames, stage_of
 from tests.fuzz.probe import Probe
@@ -112,7 +112,7 @@ def judge(
     """Send a frame; return `answered` or `closed`, and the error, empty if there is none."""
     try:
         response = (probe or Probe()).dispatch(stage.dispatcher, frame, session)
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             return _waited(stage, response)
     except CloseConnection:
         return "closed", ""
@@ -123,7 +123,7 @@ def judge(
     return "responded", _wrong(response)
 
 
-def _waited(stage: Stage, pending: Pending) -> tuple[str, str]:
+def _waited(stage: Stage, pending: PendingExchange) -> tuple[str, str]:
     """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
     pending.wait.set_response_callback(lambda response: got.append(pending.encode_frame(response)))
@@ -145,7 +145,7 @@ def _wrong(response: bytes) -> str:
 def session_of(user: str, *, is_ready: bool = True) -> Session:
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
     session.principal = user
-    session.phase = Phase.READY if is_ready else Phase.HANDSHAKE
+    session.phase = AuthenticationPhase.READY if is_ready else AuthenticationPhase.HANDSHAKE
     return session
 
 

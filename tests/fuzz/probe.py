@@ -4,10 +4,10 @@ import queue
 import time
 from collections.abc import Callable
 
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
 from kafka_shim.shim.errors import NeedsTimeSlices
 from kafka_shim.shim.network.large_requests import needs_time_slices
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.wait import NoResponse
 
@@ -21,10 +21,10 @@ class Probe:
 
     def dispatch(
         self, dispatcher: Dispatcher, frame: bytes, session: Session
-    ) -> bytes | Pending | NoResponse:
+    ) -> bytes | PendingExchange | NoResponse:
         """Dispatch a request and set `longest_s` to the time of its longest turn."""
         self.longest_s = 0.0
-        if session.phase is not Phase.READY or not needs_time_slices(frame):
+        if session.phase is not AuthenticationPhase.READY or not needs_time_slices(frame):
             began = time.process_time()
             try:
                 return dispatcher.dispatch(frame, session)
@@ -32,7 +32,7 @@ class Probe:
                 pass
             finally:
                 self.longest_s = time.process_time() - began
-        found: list[Callable[[], bytes | Pending | NoResponse]] = []
+        found: list[Callable[[], bytes | PendingExchange | NoResponse]] = []
         slices = TimeSlices(self, lambda: dispatcher.dispatch(frame, session), found.append)
         session.slices = slices
         self._measured(slices.start_first_slice)

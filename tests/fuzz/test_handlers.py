@@ -14,7 +14,7 @@ from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
 from kafka_shim.protocol.headers import RequestHeader, write_request_header
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.wait import NoResponse
@@ -37,7 +37,7 @@ def play(stage: Stage, api: ApiKey, version: int, request: Any, session: Session
         response = stage.dispatcher.dispatch(frame, session)
     except CloseConnection:
         return
-    if isinstance(response, Pending):
+    if isinstance(response, PendingExchange):
         stage.clock.advance(700_000)
         assert response.wait.is_completed_or_cancelled, (
             f"{api.wire_name} v{version} is never answered"
@@ -87,4 +87,4 @@ def test_damaged_frames_close_or_are_answered(release: str) -> None:
             response = stage.dispatcher.dispatch(bytes(frame), stage.session("User:alice"))
         except CloseConnection:
             continue
-        assert isinstance(response, bytes | Pending | NoResponse)
+        assert isinstance(response, bytes | PendingExchange | NoResponse)

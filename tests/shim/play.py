@@ -8,8 +8,8 @@ from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config, ListenerConfig, SecurityProtocol
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_cleaner import compact_logs
 from kafka_shim.shim.state.topics import Topic
@@ -44,20 +44,20 @@ class Stage:
             session = Session(LISTENER, 1, "127.0.0.1", 50_000 + len(self.sessions))
             session.number = len(self.sessions) + 1
             session.principal = principal
-            session.phase = Phase.READY
+            session.phase = AuthenticationPhase.READY
             self.sessions[principal] = session
         return self.sessions[principal]
 
     def ask(self, api: ApiKey, version: int, request: Any, principal: str = ADMIN) -> Any:
         """Return the decoded response; Pending if it must wait, NoAnswer if there is none."""
         response = self.send(api, version, request, self.session(principal))
-        if isinstance(response, Pending | NoResponse):
+        if isinstance(response, PendingExchange | NoResponse):
             return response
         return self.read(api, version, response)
 
     def send(
         self, api: ApiKey, version: int, request: Any, session: Session, client_id: str = "play"
-    ) -> bytes | Pending | NoResponse:
+    ) -> bytes | PendingExchange | NoResponse:
         """Send a request on a session; return the raw result."""
         self._correlation_id += 1
         frame = request_frame(api, version, request, self._correlation_id, client_id)
@@ -68,7 +68,7 @@ class Stage:
         assert int.from_bytes(frame[:4], "big") == len(frame) - 4
         return read_response_and_its_version(api, version, frame[4:])[0]
 
-    def outcome(self, api: ApiKey, version: int, pending: Pending) -> Any:
+    def outcome(self, api: ApiKey, version: int, pending: PendingExchange) -> Any:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
         pending.wait.set_response_callback(

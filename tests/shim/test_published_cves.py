@@ -43,7 +43,7 @@ def test_plain_refuses_another_authorization_id() -> None:
     """CVE-2017-12610."""
     exchange = PlainExchange({"alice": "alice-secret"})
     with pytest.raises(SaslFailure, match="authorization id differs"):
-        exchange.step(b"admin\0alice\0alice-secret")
+        exchange.respond(b"admin\0alice\0alice-secret")
 
 
 @pytest.mark.parametrize(("release", "code"), [("0.11", 0), ("2.0", 0), ("2.1", 53), ("", 53)])
@@ -77,7 +77,7 @@ def test_passwords_are_compared_in_constant_time(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setattr(hmac, "compare_digest", compare_digest)
     for message in (b"\0alice\0wrong", b"\0nobody\0wrong"):
         with pytest.raises(SaslFailure):
-            PlainExchange({"alice": "alice-secret"}).step(message)
+            PlainExchange({"alice": "alice-secret"}).respond(message)
     assert compared == [(b"alice-secret", b"wrong"), (b"", b"wrong")]
 
 

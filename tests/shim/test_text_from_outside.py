@@ -78,10 +78,10 @@ def test_no_authentication_lets_such_a_name_in(half: bytes) -> None:
     name = half.decode(errors="surrogatepass") if half[0] < 128 and half[-1] < 128 else None
     passwords = {} if name is None else {name: "x"}
     with pytest.raises(SaslFailure):
-        PlainExchange(passwords).step(b"\0" + half + b"\0x")
+        PlainExchange(passwords).respond(b"\0" + half + b"\0x")
     scram = ScramExchange(next(iter(ScramMechanism)), lambda *_: None, random.Random(1))
     with pytest.raises(SaslFailure):
-        scram.step(b"n,,n=" + half + b",r=abc")
+        scram.respond(b"n,,n=" + half + b",r=abc")
     subjects = [b'"' + half + b'"'] + ([] if name is None else [json.dumps(name).encode()])
     for subject in subjects:
         with pytest.raises((TokenRejectedError, CloseConnection)):

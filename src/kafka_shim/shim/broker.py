@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
@@ -26,6 +26,13 @@ BOOTSTRAP = "KAFKA_BOOTSTRAP_SERVERS"
 SECURITY_PROTOCOL = "KAFKA_SECURITY_PROTOCOL"
 SASL_MECHANISM = "KAFKA_SASL_MECHANISM"
 """What these begin with; the name of a listener follows."""
+
+
+class ListenerAddress(NamedTuple):
+    """The address of a listener for clients, such as `127.0.0.1:9092`."""
+
+    listener_name: str
+    host_and_port: str
 
 
 class Broker:
@@ -85,12 +92,11 @@ class Broker:
             await self._server.close_node(node_id)
 
     async def start_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
-        """Start a stopped broker on its ports; ConfigError if they are in use.
-
-        `is_moved`: on other ports.
+        """Start a stopped broker on its ports, or on new ones. Raise ConfigError if they are in
+        use.
         """
         if self._server.is_node_closed(node_id):
-            await self._server.reopen_node(node_id, is_moved=on_new_ports)
+            await self._server.reopen_node(node_id, on_new_ports=on_new_ports)
             self.cluster.set_alive(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:
@@ -99,7 +105,7 @@ class Broker:
 
     def reset_to_initial_state(self) -> None:
         """Reset to the configured state: close all connections and remove all faults."""
-        self._clear_state()
+        self._disconnect_and_clear_state()
         self._create_initial_state()
 
     def _create_initial_state(self) -> None:
@@ -122,13 +128,13 @@ class Broker:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
         from kafka_shim.shim.state.snapshot import restore_snapshot  # noqa: PLC0415 - as above
 
-        self._clear_state()
+        self._disconnect_and_clear_state()
         restore_snapshot(snapshot, self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
 
-    def _clear_state(self) -> None:
-        self._server.close_and_forget_connections()
+    def _disconnect_and_clear_state(self) -> None:
+        self._server.close_connections_and_reset_quotas()
         self.faults.clear()
         for group in self.cluster.groups:
             group.stop_timers_and_drop_owned_state()
@@ -159,11 +165,13 @@ class Broker:
         """The number of connected clients."""
         return self._server.connection_count
 
-    def start_recording(self, directory: Path, keeping: "TraceStorage | None" = None) -> None:
-        """Record a trace (docs/trace-format.md); ConfigError if it cannot be written."""
+    def start_recording(self, directory: Path, trace_storage: "TraceStorage | None" = None) -> None:
+        """Record a trace (docs/trace-format.md). Raise ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing
 
-        self.dispatcher.set_recorder(TraceRecorder(directory, self.cluster.clock, storage=keeping))
+        self.dispatcher.set_recorder(
+            TraceRecorder(directory, self.cluster.clock, storage=trace_storage)
+        )
 
     def enable_history(self) -> "History":
         """Keep the last requests for the control API; repeated calls return the same history."""
@@ -175,53 +183,57 @@ class Broker:
             self.dispatcher.set_history(history)
         return history
 
-    def listener_addresses(self) -> Iterator[tuple[str, str]]:
-        """Listener name and `host:port` of each listener, node by node."""
+    def listener_addresses(self) -> Iterator[ListenerAddress]:
+        """Yield the address of each listener, node by node."""
         for node_id in self.cluster.nodes:
             yield from self.listener_addresses_of_node(node_id)
 
-    def listener_addresses_of_node(self, node_id: int) -> Iterator[tuple[str, str]]:
-        """Return the same for one node."""
+    def listener_addresses_of_node(self, node_id: int) -> Iterator[ListenerAddress]:
+        """Yield the address of each listener of a node."""
         for name, endpoint in self.cluster.nodes[node_id].endpoints.items():
-            yield name, _host_and_port_text(endpoint)
+            yield ListenerAddress(name, _host_and_port_text(endpoint))
 
-    def bound_addresses_text(self) -> Iterator[str]:
+    def bound_and_advertised_address_texts(self) -> Iterator[str]:
         """Yield the bound address of each listener, and its advertised one if different."""
         for node in self.cluster.nodes.values():
             for name, bound in node.bound.items():
                 advertised = node.endpoints[name]
-                told = (
+                note = (
                     f", advertised as {_host_and_port_text(advertised)}"
                     if advertised != bound
                     else ""
                 )
-                yield f"{name}://{_host_and_port_text(bound)}{told}"
+                yield f"{name}://{_host_and_port_text(bound)}{note}"
 
     def bootstrap_servers(self, listener: str | None = None) -> str:
         """Return `host:port,...` of one listener for a client (default: the first)."""
-        wanted = listener or self.cluster.config.listeners[0].name
-        return ",".join(address for name, address in self.listener_addresses() if name == wanted)
+        listener_name = listener or self.cluster.config.listeners[0].name
+        return ",".join(
+            each.host_and_port
+            for each in self.listener_addresses()
+            if each.listener_name == listener_name
+        )
 
     def environment_for_clients(self) -> dict[str, str]:
         """Return environment variables with the addresses: the first listener's, and each one's.
 
         They include the security protocol, and the first SASL mechanism of listeners with a log-in.
         """
-        found = {BOOTSTRAP: self.bootstrap_servers()}
+        variables = {BOOTSTRAP: self.bootstrap_servers()}
         for listener in self.cluster.config.listeners:
             name, protocol = listener.name, listener.protocol
-            found[f"{BOOTSTRAP}_{name}"] = self.bootstrap_servers(name)
-            found[f"{SECURITY_PROTOCOL}_{name}"] = protocol.value
+            variables[f"{BOOTSTRAP}_{name}"] = self.bootstrap_servers(name)
+            variables[f"{SECURITY_PROTOCOL}_{name}"] = protocol.value
             if protocol.uses_sasl:
-                found[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms[0]
-        return found
+                variables[f"{SASL_MECHANISM}_{name}"] = self.cluster.mechanisms[0]
+        return variables
 
-    def write_ready_file(self, path: str, control: str | None = None) -> None:
+    def write_ready_file(self, path: str, control_address: str | None = None) -> None:
         """Write the addresses for other processes; the file is written atomically."""
         partial = Path(f"{path}.part")
         lines = [f"{name}={address}\n" for name, address in self.listener_addresses()]
-        if control is not None:
-            lines.append(f"CONTROL={control}\n")
+        if control_address is not None:
+            lines.append(f"CONTROL={control_address}\n")
         partial.write_text("".join(lines), encoding="utf-8")
         partial.rename(path)
 

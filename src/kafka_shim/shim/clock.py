@@ -97,11 +97,10 @@ class ManualClock:
         A call during a pause continues at the time at which this one ends.
         """
         self._until_ms = max(self._until_ms, self._now_ms) + by_ms
-        while (found := self._timers.pop_due(self._until_ms)) is not None:
-            due, callback = found
-            self._now_ms = max(self._now_ms, int(due))
+        while (call := self._timers.pop_due(self._until_ms)) is not None:
+            self._now_ms = max(self._now_ms, int(call.due))
             self.fired_timers += 1
-            callback()
+            call.callback()
             yield
         self._now_ms = self._until_ms
         self.fired_timers += 1

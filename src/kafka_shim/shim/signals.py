@@ -26,7 +26,7 @@ class SignalForwarder:
     def __init__(self) -> None:
         self._command: Process | None = None
         self._early: list[signal.Signals] = []
-        call_on_stop_signal(self._forward_or_keep)
+        call_on_stop_signal(self._forward_or_queue_signal)
 
     def forward_to(self, command: Process) -> None:
         """Forward signals from now on, and those received before."""
@@ -35,7 +35,7 @@ class SignalForwarder:
             self._send_signal(command, number)
         self._early.clear()
 
-    def _forward_or_keep(self, number: signal.Signals) -> None:
+    def _forward_or_queue_signal(self, number: signal.Signals) -> None:
         if self._command is None:
             self._early.append(number)
         elif not _was_sent_by_terminal(number):
@@ -47,7 +47,7 @@ class SignalForwarder:
 
 
 def _was_sent_by_terminal(number: signal.Signals) -> bool:
-    """Whether this is a Ctrl-C, which the terminal has sent to the command as well.
+    """Return whether this is a Ctrl-C, which the terminal has sent to the command as well.
 
     A second one would end a test runner in the middle of its tidying up.
     """

@@ -63,14 +63,14 @@ class SystemClock:
             self._loop_timer = loop.call_at(due, self._run_due_timers_for_a_slice, due)
 
     def _run_due_timers_for_a_slice(self, due: float) -> None:
-        """Call the functions of timers that are due, for the length of a turn."""
+        """Call the functions of timers that are due, for the length of a time slice."""
         loop = asyncio.get_running_loop()
         until, ends_s = max(due, loop.time()), time.perf_counter() + SLICE_S
         self._loop_timer = None
         try:
-            while (found := self._timers.pop_due(until)) is not None:
+            while (call := self._timers.pop_due(until)) is not None:
                 self.fired_timers += 1
-                found[1]()
+                call.callback()
                 if time.perf_counter() >= ends_s:
                     break
         finally:

@@ -3,6 +3,7 @@
 import heapq
 import itertools
 from collections.abc import Callable
+from typing import NamedTuple
 
 CANCELLED_MAX = 100
 """As many cancelled timers stay in any case."""
@@ -13,16 +14,23 @@ Callback = Callable[[], None]
 class QueuedTimer:
     """A call that is due later, unless it is cancelled."""
 
-    __slots__ = ("_timers", "callback")
+    __slots__ = ("_queue", "callback")
 
-    def __init__(self, timers: "TimerQueue", callback: Callback) -> None:
-        self._timers = timers
+    def __init__(self, queue: "TimerQueue", callback: Callback) -> None:
+        self._queue = queue
         self.callback: Callback | None = callback
 
     def cancel(self) -> None:
         if self.callback is not None:
             self.callback = None  # it may not be due for long
-            self._timers.count_cancelled()
+            self._queue.count_cancelled_and_compact()
+
+
+class DueCall(NamedTuple):
+    """The call of a timer that has become due, and when it was."""
+
+    due: float
+    callback: Callback
 
 
 class TimerQueue:
@@ -47,18 +55,18 @@ class TimerQueue:
     def push(self, due: float, timer: QueuedTimer) -> None:
         heapq.heappush(self._heap, (due, next(self._order), timer))
 
-    def pop_due(self, until: float) -> tuple[float, Callback] | None:
-        """Remove the first timer that is due by then; return when it was due, and its call."""
+    def pop_due(self, until: float) -> DueCall | None:
+        """Remove the first timer that is due by then, and return its call."""
         heap = self._heap
         while heap and heap[0][0] <= until:
             due, _, timer = heapq.heappop(heap)
             callback, timer.callback = timer.callback, None
             if callback is not None:
-                return due, callback
+                return DueCall(due, callback)
             self._cancelled -= 1
         return None
 
-    def count_cancelled(self) -> None:
+    def count_cancelled_and_compact(self) -> None:
         """Count a cancelled timer; drop all cancelled ones when they are the majority."""
         self._cancelled += 1
         if self._cancelled > max(CANCELLED_MAX, len(self._heap) // 2):

@@ -50,8 +50,8 @@ from kafka_shim.protocol.messages.write_txn_markers_request import (
     WriteTxnMarkersRequest,
 )
 from kafka_shim.protocol.records.batches import iterate_batches
-from kafka_shim.shim.dispatching.dispatcher import Pending
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups.group_records import NOTES_MAX
 from kafka_shim.shim.state.transactions import transaction_log
@@ -176,10 +176,10 @@ def test_a_member_without_topics_takes_no_partitions_away() -> None:
 
 def test_the_first_member_of_a_group_does_not_wait() -> None:
     delay = {"group.initial.rebalance.delay.ms": "3000"}
-    assert isinstance(joined(Stage(properties=delay)), Pending)
+    assert isinstance(joined(Stage(properties=delay)), PendingExchange)
     stage = Stage()
     response = joined(stage)
-    if isinstance(response, Pending):
+    if isinstance(response, PendingExchange):
         stage.clock.advance(0)
         response = stage.outcome(ApiKey.JOIN_GROUP, 3, response)
     assert response.error_code == 0
@@ -187,7 +187,11 @@ def test_the_first_member_of_a_group_does_not_wait() -> None:
 
 def created_token(stage: Stage) -> int:
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
-    session.phase, session.is_authenticated, session.principal = Phase.READY, True, ALICE
+    session.phase, session.is_authenticated, session.principal = (
+        AuthenticationPhase.READY,
+        True,
+        ALICE,
+    )
     request = CreateDelegationTokenRequest(max_lifetime_ms=-1)
     frame = stage.send(ApiKey.CREATE_DELEGATION_TOKEN, 3, request, session)
     assert isinstance(frame, bytes)

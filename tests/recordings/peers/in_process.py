@@ -6,9 +6,9 @@ from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.wait import NoResponse
 from tests.oracle.real_kafka import USERS, numbers, settings_of
 from tests.recordings.peers.peer import CLOSED, PATIENCE_MS, SILENT, WAITS
@@ -63,13 +63,13 @@ class InProcess:
             **authorizing,
         )
         self._sessions: dict[str, Session] = {}
-        self._sent: dict[str, tuple[ApiKey, int, bytes | Pending | str]] = {}
+        self._sent: dict[str, tuple[ApiKey, int, bytes | PendingExchange | str]] = {}
         warm(self)
 
     def send(self, connection: str, api: ApiKey, version: int, request: Any) -> None:
         session = self._session(connection)
         client_id = self._client_id or connection
-        response: bytes | Pending | str
+        response: bytes | PendingExchange | str
         try:
             found = self.stage.send(api, version, request, session, client_id)
         except CloseConnection:
@@ -84,7 +84,7 @@ class InProcess:
 
     def receive(self, connection: str, patience_ms: int = PATIENCE_MS) -> Any:
         api, version, response = self._sent[connection]
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             for _ in range(0, patience_ms, TICK_MS):
                 if response.wait.is_completed_or_cancelled:
                     break
@@ -98,7 +98,7 @@ class InProcess:
 
     def hang_up(self, connection: str) -> None:
         _, _, response = self._sent[connection]
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             response.wait.cancel()
         session = self._sessions.pop(connection)
         self.stage.cluster.on_disconnect(session.node_id, session)
@@ -126,7 +126,7 @@ class InProcess:
             listener = SASL_LISTENER if user in USERS else LISTENER
             session = Session(listener, 1, "127.0.0.1", 50_000 + len(self._sessions))
             if user in USERS:
-                session.phase = Phase.READY
+                session.phase = AuthenticationPhase.READY
                 session.principal = f"User:{user}"
                 session.is_authenticated = True
                 session.mechanism = "PLAIN"

@@ -31,7 +31,9 @@ class CheckedResponses(ResponseCache):
         self.expected = super().find(frame, session)
         return None
 
-    def add(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
+    def add_if_repeated_and_unchanged(
+        self, request: Any, context: RequestContext, response: Any, framed: bytes
+    ) -> None:
         kept, self.expected = self.expected, None
         if kept is not None:
             assert kept.frame_for_request(framed) == framed
@@ -39,7 +41,7 @@ class CheckedResponses(ResponseCache):
             assert kept.context.facts is context.facts
             assert kept.context.access.actor == context.access.actor
             self.checked += 1
-        super().add(request, context, response, framed)
+        super().add_if_repeated_and_unchanged(request, context, response, framed)
 
 
 def asked_again(dispatcher: Dispatcher) -> None:

@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.faults.fault import Fault
 from kafka_shim.shim.faults.faults import Faults
 from kafka_shim.shim.faults.spec import FaultError
@@ -175,7 +175,7 @@ def test_several_faults_apply_together(stage: Stage) -> None:
     breaks(stage)
     slow = stage.dispatcher.faults.add({"action": {"delay_ms": 50}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
-    assert isinstance(pending, Pending)
+    assert isinstance(pending, PendingExchange)
     stage.clock.advance(50)
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == BROKEN
     assert slow.fired == 1

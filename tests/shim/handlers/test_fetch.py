@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.fetch_request import (
     FetchTopic,
     ReplicaState,
 )
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from tests.recordings.records.batches import TRANSACTIONAL, batch, summary
 from tests.shim.handlers.records import ALICE, fetch_request, fetched, produce
 from tests.shim.play import ADMIN, Stage
@@ -100,7 +100,7 @@ def test_permissions_on_partitions_of_a_session_are_checked_again() -> None:
 def test_a_wait_ends_with_the_first_record() -> None:
     stage = stage_with("mine")
     waiting = ask(stage, fetch_request("mine", max_wait_ms=5000, min_bytes=1))
-    assert isinstance(waiting, Pending)
+    assert isinstance(waiting, PendingExchange)
     assert not waiting.wait.is_completed_or_cancelled
     produce(stage, "mine")
     response = stage.outcome(ApiKey.FETCH, 12, waiting)
@@ -142,7 +142,7 @@ def test_errors_are_returned_at_once() -> None:
         "mine": 1
     }
     waiting = ask(stage, request)
-    assert isinstance(waiting, Pending)  # a denial alone does not end the wait for the rest
+    assert isinstance(waiting, PendingExchange)  # a denial alone does not end the wait for the rest
 
 
 def test_a_disconnected_client_no_longer_waits_for_records() -> None:

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.share_fetch_request import (
     FetchTopic,
     ShareFetchRequest,
 )
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.state.share_partitions.share_acquisition import ACQUIRED_MAX
 from kafka_shim.shim.state.share_partitions.share_state_values import (
     SharePartitionKey,
@@ -146,7 +146,7 @@ def test_a_fetch_waits_for_new_records_and_for_expired_locks() -> None:
     a = sharing.ids["a"]
     assert rows_of(sharing.fetch(a))[a].records
     waiting = sharing.fetch(a, epoch=1, max_wait_ms=1000)
-    assert isinstance(waiting, Pending)
+    assert isinstance(waiting, PendingExchange)
     sharing.produce("a", 1)
     (row,) = rows_of(sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting)).values()
     assert [(acquired.first_offset, acquired.last_offset) for acquired in row.acquired_records] == [
@@ -165,7 +165,7 @@ def test_the_number_of_share_sessions_is_limited() -> None:
     sharing.cluster.configs.groups["h"] = {}
     request = ShareFetchRequest(group_id="h", member_id=MEMBER, max_wait_ms=500)
     waiting = sharing.stage.ask(ApiKey.SHARE_FETCH, 1, request)
-    assert isinstance(waiting, Pending)
+    assert isinstance(waiting, PendingExchange)
     sharing.stage.clock.advance(500)
     assert sharing.stage.outcome(ApiKey.SHARE_FETCH, 1, waiting).error_code == 133
 

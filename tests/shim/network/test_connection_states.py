@@ -227,7 +227,7 @@ async def test_a_connection_is_closed_in_every_state() -> None:
             await _act(script)
         states.add(script.state())
         if script.rng.randrange(2):
-            script.connection.shut_down()
+            script.connection.cancel_requests_and_close()
         else:
             script.connection.close("for a test")
         sent = script.transport.sent
@@ -249,7 +249,7 @@ async def test_a_failed_authentication_is_reported_after_its_delay(closes_early:
     assert script.transport.correlation_ids() == [1]
     script.receive((ApiKey.API_VERSIONS, 3, ApiVersionsRequest("test", "1")))
     if closes_early:
-        script.connection.shut_down()
+        script.connection.cancel_requests_and_close()
     else:
         clock.advance(DELAY_MS)
     await script.settle()

@@ -24,7 +24,7 @@ def test_a_request_is_taken_while_any_memory_is_left() -> None:
     ]
     assert memory.bytes == 140_000
     peers[0].request.on_frame_complete()
-    peers[0].request.on_responded(0)
+    peers[0].request.on_responses_sent(0)
     assert [peer.times_gone_on for peer in peers] == [0, 0, 1, 0]
     for peer in peers:
         peer.request.release_memory(0)
@@ -37,7 +37,7 @@ def test_a_second_large_request_waits_for_the_answer_to_the_first() -> None:
     assert request.may_continue_reading(70_000, 0)
     request.on_frame_complete()
     assert not request.may_continue_reading(80_000, 0)
-    request.on_responded(0)
+    request.on_responses_sent(0)
     assert request.may_continue_reading(80_000, 0)
     assert memory.bytes == 80_000
 

@@ -152,6 +152,6 @@ async def test_a_broker_that_stops_completes_the_response_being_sent() -> None:
         await wire.send(fetch(wire))
         (connection,) = connections_of(broker)
         await settled(lambda: broker.cluster.counters.requests)
-        connection.shut_down()
+        connection.cancel_requests_and_close()
         frame = await asyncio.wait_for(wire.frame(), 30)
         assert records_of(frame) == b"".join(stored)

@@ -10,7 +10,7 @@ from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.records.batches import DEFAULT_OPTIONS, BatchOptions, Record, encode_batch
 from kafka_shim.protocol.records.message_sets import write_message_set
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.request.session import Session
 from tests.fuzz.judging import session_of
 from tests.shim.play import Stage
@@ -185,7 +185,7 @@ class BusyCluster(Stage):
     def responded(self, api: ApiKey, version: int, request: Any) -> Any:
         """Return the response of the broker to a request that may wait for up to a second."""
         response = self.ask(api, version, request, ALICE)
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             self.clock.advance(1_000)
             return self.outcome(api, version, response)
         return response

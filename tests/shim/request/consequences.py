@@ -8,7 +8,7 @@ from pathlib import Path
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection
 from tests.fuzz.judging import SLICE_S, session_of
 from tests.fuzz.probe import Probe
@@ -83,7 +83,7 @@ class Outcome:
         self._cluster.dispatcher.may_use_time_slices = lambda: True
         self._followers = _followers(release, authorizer)
         self._probe = Probe()
-        self._waiting: list[Pending] = []
+        self._waiting: list[PendingExchange] = []
         before = _peak_bytes()
         try:
             self._play(extreme)
@@ -126,7 +126,7 @@ class Outcome:
             return False
         finally:
             self._note(self._probe.longest_s, what)
-        if isinstance(response, Pending):
+        if isinstance(response, PendingExchange):
             self._waiting.append(response)
             response.wait.set_response_callback(partial(_framed, response))
         return True
@@ -145,7 +145,7 @@ class Outcome:
             self.longest_s, self.slowest = seconds, what
 
 
-def _framed(pending: Pending, response: object) -> None:
+def _framed(pending: PendingExchange, response: object) -> None:
     """Encode a response, as a connection does when a wait ends."""
     pending.encode_frame(response)
 

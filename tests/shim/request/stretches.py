@@ -9,14 +9,14 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, TypeVar
 
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.wait import NoResponse
 
 Item = TypeVar("Item")
-Response = bytes | Pending | NoResponse | None
+Response = bytes | PendingExchange | NoResponse | None
 
 
 class _Loop:

@@ -7,7 +7,7 @@ import pytest
 
 from benchmarks.arrays.messages import Case
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from tests.shim.play import ADMIN
 from tests.shim.request.busy_cluster import BusyCluster
 from tests.shim.request.consequences import FOLLOWERS
@@ -61,5 +61,5 @@ def test_the_requests_that_follow_succeed(release: str) -> None:
         version = advertised[api][1]
         request = cluster.valid(Case(api, version, (), is_equal=False), values)
         response = cluster.ask(api, version, request, ADMIN)
-        if not isinstance(response, Pending):
+        if not isinstance(response, PendingExchange):
             assert not set(codes(response)), api.wire_name

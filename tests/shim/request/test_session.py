@@ -3,7 +3,7 @@
 import pytest
 
 from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
-from kafka_shim.shim.request.session import Phase, Session, java_ip_text
+from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
 
 
 @pytest.mark.parametrize(
@@ -23,9 +23,9 @@ def test_hosts_are_written_as_java_does(address: str, text: str) -> None:
 def test_sasl_listeners_start_before_authentication() -> None:
     sasl = ListenerConfig("A", SecurityProtocol.SASL_PLAINTEXT, "127.0.0.1", 0)
     plain = ListenerConfig("B", SecurityProtocol.PLAINTEXT, "127.0.0.1", 0, "User:suite")
-    assert Session(sasl, 1, "127.0.0.1", 1).phase is Phase.HANDSHAKE
+    assert Session(sasl, 1, "127.0.0.1", 1).phase is AuthenticationPhase.HANDSHAKE
     session = Session(plain, 1, "127.0.0.1", 1)
-    assert session.phase is Phase.READY
+    assert session.phase is AuthenticationPhase.READY
     assert session.principal == "User:suite"
 
 

@@ -52,38 +52,38 @@ def test_a_client_logs_in_and_accepts_the_signature_of_the_server(
 ) -> None:
     server = exchange(mechanism, users(alice="päss,word="))
     client = ScramClient("alice", "päss,word=", mechanism.wire_name)
-    first = server.step(client.first_message())
+    first = server.respond(client.first_message())
     assert first.principal is None
-    client.process_server_first_message(first.reply)
-    final = server.step(client.final_message())
+    client.process_server_first_message(first.message)
+    final = server.respond(client.final_message())
     assert final.principal == "User:alice"
-    client.process_server_final_message(final.reply)
+    client.process_server_final_message(final.message)
 
 
 @pytest.mark.parametrize("mechanism", BOTH)
 def test_a_wrong_password_is_refused_at_the_proof(mechanism: ScramMechanism) -> None:
     server = exchange(mechanism, users(alice="right"))
     client = ScramClient("alice", "wrong", mechanism.wire_name)
-    client.process_server_first_message(server.step(client.first_message()).reply)
+    client.process_server_first_message(server.respond(client.first_message()).message)
     with pytest.raises(SaslFailure, match="invalid credentials"):
-        server.step(client.final_message())
+        server.respond(client.final_message())
 
 
 def test_an_unknown_user_is_refused_at_once() -> None:
     server = exchange(BOTH[0], users(alice="right"))
     with pytest.raises(SaslFailure, match="invalid credentials"):
-        server.step(ScramClient("bob", "right", "SCRAM-SHA-256").first_message())
+        server.respond(ScramClient("bob", "right", "SCRAM-SHA-256").first_message())
 
 
 def test_another_nonce_in_the_final_message_is_refused() -> None:
     """CVE-2024-56128: the final nonce must be the client's and the server's together."""
     server = exchange(BOTH[0], users(alice="right"))
     client = ScramClient("alice", "right", "SCRAM-SHA-256")
-    client.process_server_first_message(server.step(client.first_message()).reply)
+    client.process_server_first_message(server.respond(client.first_message()).message)
     final = client.final_message().decode()
     nonce = final.split("r=", 1)[1].split(",", 1)[0]
     with pytest.raises(SaslFailure, match="nonce"):
-        server.step(final.replace(nonce, nonce[:-4] + "AAAA").encode())
+        server.respond(final.replace(nonce, nonce[:-4] + "AAAA").encode())
 
 
 def recorded_nonces() -> dict[str, list[str]]:
@@ -99,7 +99,7 @@ def test_final_nonces_with_a_correct_proof_are_accepted_as_by_kafka(
     nonce_check = facts_of_release(release).users.scram_nonce_check
     server = exchange(BOTH[0], users(alice="right"), nonce_check)
     first_bare = "n=alice,r=mine"
-    server_first = server.step(f"n,,{first_bare}".encode()).reply.decode()
+    server_first = server.respond(f"n,,{first_bare}".encode()).message.decode()
     fields = dict(part.split("=", 1) for part in server_first.split(","))
     salt, rounds = base64.b64decode(fields["s"]), int(fields["i"])
     key = hmac.digest(
@@ -111,10 +111,10 @@ def test_final_nonces_with_a_correct_proof_are_accepted_as_by_kafka(
     proof = bytes(a ^ b for a, b in zip(key, signature, strict=True))
     final = f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
     if kind in recorded_nonces()[release]:
-        assert server.step(final).principal == "User:alice"
+        assert server.respond(final).principal == "User:alice"
     else:
         with pytest.raises(SaslFailure, match="nonce"):
-            server.step(final)
+            server.respond(final)
 
 
 @pytest.mark.parametrize(
@@ -123,20 +123,20 @@ def test_final_nonces_with_a_correct_proof_are_accepted_as_by_kafka(
 )
 def test_malformed_first_messages_are_refused(message: bytes) -> None:
     with pytest.raises(SaslFailure):
-        exchange(BOTH[0], users(alice="right")).step(message)
+        exchange(BOTH[0], users(alice="right")).respond(message)
 
 
 @pytest.mark.parametrize("proof", ["", "!!!", base64.b64encode(b"short").decode()])
 def test_malformed_proofs_are_refused(proof: str) -> None:
     server = exchange(BOTH[0], users(alice="right"))
     client = ScramClient("alice", "right", "SCRAM-SHA-256")
-    client.process_server_first_message(server.step(client.first_message()).reply)
+    client.process_server_first_message(server.respond(client.first_message()).message)
     without_proof = client.final_message().decode().rpartition(",p=")[0]
     with pytest.raises(SaslFailure, match="invalid credentials"):
-        server.step(f"{without_proof},p={proof}".encode())
+        server.respond(f"{without_proof},p={proof}".encode())
 
 
 def test_another_authorization_id_is_refused() -> None:
     message = ScramClient("alice", "right", "SCRAM-SHA-256").first_message()
     with pytest.raises(SaslFailure):
-        exchange(BOTH[0], users(alice="right")).step(message.replace(b"n,,", b"n,a=admin,"))
+        exchange(BOTH[0], users(alice="right")).respond(message.replace(b"n,,", b"n,a=admin,"))

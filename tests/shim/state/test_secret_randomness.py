@@ -8,7 +8,7 @@ import pytest
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.handlers.common import sasl_authentication
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from tests.shim.play import SASL_LISTENER
 
@@ -17,8 +17,12 @@ def proofs(seed: int | None) -> list[bytes]:
     """Return a SCRAM nonce with salt, a token's id, and its HMAC with the default secret."""
     cluster = Cluster(Config(seed=seed, users={"alice": "alice-secret"}), ManualClock())
     session = Session(SASL_LISTENER, 1, "127.0.0.1", 50_000)
-    sasl_authentication.begin_sasl_exchange("SCRAM-SHA-256", session, cluster, Phase.AUTHENTICATE)
-    first = sasl_authentication.process_sasl_message(b"n,,n=alice,r=client", session, cluster).reply
+    sasl_authentication.begin_sasl_exchange(
+        "SCRAM-SHA-256", session, cluster, AuthenticationPhase.AUTHENTICATE
+    )
+    first = sasl_authentication.process_sasl_message(
+        b"n,,n=alice,r=client", session, cluster
+    ).message
     token = cluster.tokens.create_token("User:alice", "User:alice", (), -1)
     return [first, token.token_id.encode(), token.hmac]
 

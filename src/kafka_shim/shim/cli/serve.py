@@ -145,7 +145,7 @@ def _remove_ready_file(ready_file: str) -> None:
 def _announce_ready_broker(
     broker: Broker, control: "ControlServer | None", ready_file: str | None
 ) -> None:
-    for address in broker.bound_addresses_text():
+    for address in broker.bound_and_advertised_address_texts():
         print(f"listening on {address}", flush=True)
     if control is not None:
         print(f"control on http://{control.address}", flush=True)

@@ -29,7 +29,7 @@ from kafka_shim.shim.dispatching.interceptors import (
 from kafka_shim.shim.dispatching.message_coding import (
     decode_header,
     decode_request,
-    encode_fetch_response_in_chunks,
+    encode_fetch_response_start,
     encode_response_frame,
 )
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
@@ -41,7 +41,7 @@ from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
 from kafka_shim.shim.wait import NoResponse, PendingResponse
@@ -53,8 +53,8 @@ if TYPE_CHECKING:
 
 log = Log("shim.dispatch")
 
-_READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
-_AUTHENTICATE = Phase.AUTHENTICATE
+_READY = AuthenticationPhase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
+_AUTHENTICATE = AuthenticationPhase.AUTHENTICATE
 _FETCH = ApiKey.FETCH
 
 
@@ -105,9 +105,9 @@ class Dispatcher:
             "faults", FaultInterceptor(self.faults) if self.faults.by_id else None
         )
 
-    def dispatch(self, frame: bytes, session: Session) -> "bytes | Pending | NoResponse":
+    def dispatch(self, frame: bytes, session: Session) -> "bytes | PendingExchange | NoResponse":
         """Return the response to a frame (without its size). Raise CloseConnection where Kafka
-        just closes, TakesLong if the request needs time slices.
+        just closes, NeedsTimeSlices if the request takes long.
         """
         cluster = self.cluster
         if (
@@ -125,7 +125,7 @@ class Dispatcher:
         header, body_at = decode_header(
             frame, None, limits_tagged_fields=self.apis.request_items_are_limited
         )
-        api = self._served_api(frame, header, session)
+        api = self._find_api_allowed_in_phase(frame, header, session)
         if api is None:
             return self._unsupported_version_response(header, session)
         request = decode_request(api, frame, body_at, None)
@@ -133,24 +133,27 @@ class Dispatcher:
             self._raise_if_takes_long(api, request)
         context = self._new_context(header, session)
         context.request = request
-        context.accepts_chunks = api.key is _FETCH and session.pieces is not None
-        version_before = self._state_number_if_cacheable(api)
+        context.accepts_chunks = api.key is _FETCH and session.following_chunks is not None
+        is_cacheable = self._is_cacheable_or_count_change(api)
+        creations_before = self._creation_and_error_count()
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
             audit_log.log_decisions(context, api.key)
         if isinstance(response, PendingResponse):
-            return Pending(response, self, _unobserved_exchange(api, context))
+            return PendingExchange(response, self, _unobserved_exchange(api, context))
         if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
             return response
         framed = self._encode_response(api, context, response)
-        if cache is not None and version_before is not None:
-            self._cache_unless_changed(cache, version_before, request, context, response, framed)
+        if cache is not None and is_cacheable:
+            self._cache_unless_created_or_failed(
+                cache, creations_before, request, context, response, framed
+            )
         return framed
 
     def _dispatch_with_interceptors(
         self, frame: bytes, session: Session
-    ) -> "bytes | Pending | NoResponse":
+    ) -> "bytes | PendingExchange | NoResponse":
         """Do the same with interceptors, quotas or time slices."""
         for hook in self.interceptors.on_arrival:
             hook(session)
@@ -183,7 +186,7 @@ class Dispatcher:
             self.apis.served_apis_by_frame_start[frame[:4]],
             cached.context,
         )
-        exchange.errors, exchange.decisions = cached.errors, cached.access_records
+        exchange.errors, exchange.decisions = cached.error_codes, cached.access_records
         for hook in (*interceptors.on_header, *interceptors.on_request, *interceptors.on_handled):
             hook(exchange)
         exchange.response_frame = response = cached.frame_for_request(frame)
@@ -196,11 +199,11 @@ class Dispatcher:
 
     def _dispatch_exchange(
         self, frame: bytes, session: Session, cache: ResponseCache | None
-    ) -> "bytes | Pending | NoResponse":
+    ) -> "bytes | PendingExchange | NoResponse":
         header, body_at = decode_header(
             frame, session.slices, limits_tagged_fields=self.apis.request_items_are_limited
         )
-        api = self._served_api(frame, header, session)
+        api = self._find_api_allowed_in_phase(frame, header, session)
         exchange = Exchange(session, header, frame, body_at)
         for hook in self.interceptors.on_header:
             hook(exchange)
@@ -217,7 +220,7 @@ class Dispatcher:
 
     def _respond_with_interceptors(
         self, exchange: Exchange, cache: ResponseCache | None
-    ) -> "bytes | Pending | NoResponse":
+    ) -> "bytes | PendingExchange | NoResponse":
         api, session, cluster = exchange.api, exchange.session, self.cluster
         request = decode_request(api, exchange.frame, exchange.body_at, session.slices)
         if session.slices is None and api.takes_long is not None:
@@ -227,20 +230,21 @@ class Dispatcher:
         context.request = request
         if self.interceptors.need_all_decisions:
             context.access.records_max = sys.maxsize
-        version_before = self._state_number_if_cacheable(api)
+        is_cacheable = self._is_cacheable_or_count_change(api)
+        creations_before = self._creation_and_error_count()
         response = self._handle_with_interceptors(exchange)
         cluster.counters.requests += 1
         if context.access.records:
             exchange.decisions = context.access.records
             audit_log.log_decisions(context, api.key)
         if isinstance(response, PendingResponse):
-            return Pending(response, self, exchange)
+            return PendingExchange(response, self, exchange)
         if type(response) is NoResponse:
             return response
         framed = self.encode_with_interceptors(exchange, response)
-        if cache is not None and version_before is not None:
-            self._cache_unless_changed(
-                cache, version_before, request, context, exchange.response, framed
+        if cache is not None and is_cacheable:
+            self._cache_unless_created_or_failed(
+                cache, creations_before, request, context, exchange.response, framed
             )
         return framed
 
@@ -268,7 +272,7 @@ class Dispatcher:
             hook(exchange)
         return framed
 
-    def _served_api(
+    def _find_api_allowed_in_phase(
         self, frame: bytes, header: RequestHeader, session: Session
     ) -> ServedApi | None:
         """Return the API of a request; None if the release does not have it in this version. Raise
@@ -299,40 +303,40 @@ class Dispatcher:
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
 
-    def _state_number_if_cacheable(self, api: ServedApi) -> int | None:
-        """Return what must not change if the response is to be cached; None if it must not be
-        cached, since the request may change anything.
+    def _is_cacheable_or_count_change(self, api: ServedApi) -> bool:
+        """Return whether responses of an API may be cached; if not, the request may change
+        anything, and counts as a change of the state.
         """
         if api.is_read_only and not self.interceptors.need_handlers:
-            return self._state_number_of_creations()
+            return True
         self.cluster.state_version.count_possible_change()
-        return None
+        return False
 
-    def _state_number_of_creations(self) -> int:
-        """Return a number that grows with each new or deleted topic and each internal error."""
+    def _creation_and_error_count(self) -> int:
+        """Return a count that grows with each new or deleted topic and each internal error."""
         return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
-    def _cache_unless_changed(
+    def _cache_unless_created_or_failed(
         self,
         cache: ResponseCache,
-        version_before: int,
+        creations_before: int,
         request: Any,
         context: RequestContext,
         response: Any,
         framed: bytes,
     ) -> None:
         """Cache a response, unless it created a topic or failed."""
-        if version_before != self._state_number_of_creations():
+        if creations_before != self._creation_and_error_count():
             self.cluster.state_version.count_possible_change()
         elif cache.pending_key:
-            cache.add(request, context, response, framed)
+            cache.add_if_repeated_and_unchanged(request, context, response, framed)
 
     def _call_handler(self, api: ServedApi, request: Any, context: RequestContext) -> Any:
         """Return the handler's response; a rejection or an internal error has the API's form."""
         session = context.session
         if session.phase is _AUTHENTICATE and api.key is not ApiKey.SASL_AUTHENTICATE:
             context.is_rejected = True
-            session.phase = Phase.FAILED
+            session.phase = AuthenticationPhase.FAILED
             return api.error_response(request, ErrorCode.ILLEGAL_SASL_STATE, None)
         try:
             response = api.handle(request, context)
@@ -358,8 +362,11 @@ class Dispatcher:
         """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
         try:
             if context.accepts_chunks:
-                may_split = not self.interceptors.are_present and self.cluster.throttles is None
-                return encode_fetch_response_in_chunks(api, context, response, may_split=may_split)
+                needs_whole_frame = (
+                    self.interceptors.are_present or self.cluster.throttles is not None
+                )
+                chunks = None if needs_whole_frame else context.session.following_chunks
+                return encode_fetch_response_start(api, context.header, response, chunks)
             return encode_response_frame(api, context.header, response, context.session.slices)
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
@@ -381,7 +388,7 @@ class Dispatcher:
         api = self.apis.find_api(ApiKey.API_VERSIONS, 0)
         assert api is not None
         if session.phase is _AUTHENTICATE:
-            session.phase = Phase.FAILED
+            session.phase = AuthenticationPhase.FAILED
             response = api.error_response(None, ErrorCode.ILLEGAL_SASL_STATE, None)
             return encode_response_frame(api, header, response)
         has_range = self.cluster.facts.cluster.unsupported_version_returns_range
@@ -395,7 +402,7 @@ class Dispatcher:
         self.cluster.on_disconnect(session.node_id, session)
 
 
-class Pending:
+class PendingExchange:
     """A response that is not complete yet, with everything needed to write it."""
 
     __slots__ = ("_dispatcher", "_exchange", "wait")

@@ -298,7 +298,7 @@ class StorageInterceptor(Interceptor):
         self._storage = storage
 
     def on_arrival(self, session: Session) -> None:  # noqa: ARG002 - the hook's
-        self._storage.is_asked = True
+        self._storage.is_request_in_progress = True
 
     def on_handled(self, exchange: Exchange) -> None:
         if not exchange.context.is_rejected:

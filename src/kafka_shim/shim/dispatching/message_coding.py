@@ -8,7 +8,6 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.context import RequestContext
 
 if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
@@ -18,7 +17,7 @@ def decode_header(
     frame: bytes, slices: "TimeSlices[Any] | None", *, limits_tagged_fields: bool
 ) -> tuple[RequestHeader, int]:
     """Return the header of a request and where its body begins. Raise CloseConnection if it is
-    unreadable, or (`is_limited`) has more tagged fields than Kafka accepts since 4.2.2.
+    unreadable, or (`limits_tagged_fields`) has more of these than Kafka accepts since 4.2.2.
     """
     try:
         if slices is None:
@@ -64,20 +63,21 @@ def encode_response_frame(
     )
 
 
-def encode_fetch_response_in_chunks(
-    api: ServedApi, context: RequestContext, response: Any, *, may_split: bool
+def encode_fetch_response_start(
+    api: ServedApi,
+    header: RequestHeader,
+    response: Any,
+    following_chunks: list[bytes | memoryview] | None,
 ) -> bytes:
-    """Return the frame of a Fetch response. If it is long and may be split, return its start and
-    append the rest to the session's `pieces`: records go from the log to the socket without being
-    copied together.
+    """Return the start of a Fetch response's frame, and append the rest to `following_chunks`:
+    records go from the log to the socket without being copied together. Return the whole frame if
+    it is short, or None is given.
     """
-    pieces = context.session.pieces
-    assert pieces is not None
     assert api.encode_response_in_chunks is not None
-    written = api.encode_response_in_chunks(response)
-    size = sum(map(len, written))
-    start = api.pack_response_start(api.response_start_bytes + size, context.header.correlation_id)
-    if size < LONG_BYTES or not may_split:
-        return b"".join((start, *flatten_byte_chunks(written)))
-    pieces.extend(flatten_byte_chunks(written))
+    body = api.encode_response_in_chunks(response)
+    size = sum(map(len, body))
+    start = api.pack_response_start(api.response_start_bytes + size, header.correlation_id)
+    if size < LONG_BYTES or following_chunks is None:
+        return b"".join((start, *flatten_byte_chunks(body)))
+    following_chunks.extend(flatten_byte_chunks(body))
     return start

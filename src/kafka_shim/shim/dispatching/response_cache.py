@@ -16,7 +16,7 @@ from kafka_shim.shim.apis import READ_ONLY_SINCE
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import RECORDS_MAX, AccessRecord
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 
 BYTES_MAX = 16 * 1024 * 1024
@@ -28,7 +28,7 @@ MISSES_MAX = 256
 """After so many misses in a row only one request in eight is looked up, until the next hit, so that
 requests that are all different need not pay for it."""
 _IDENTITIES_MAX = 10_000
-_READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
+_READY = AuthenticationPhase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
 READ_ONLY_KEYS = frozenset(key.to_bytes(2, "big") for key in READ_ONLY_SINCE)
 """The first two bytes of the frames of read-only requests."""
 
@@ -36,14 +36,14 @@ READ_ONLY_KEYS = frozenset(key.to_bytes(2, "big") for key in READ_ONLY_SINCE)
 class CachedResponse(msgspec.Struct, frozen=True):
     """A cached response: its size, the bytes after its correlation id, and its side effects.
 
-    `software` is the client software in an ApiVersions request.
+    `client_software` is the client software in an ApiVersions request.
     """
 
-    size: bytes
-    rest: bytes
+    size_prefix: bytes
+    after_correlation_id: bytes
     context: RequestContext
-    errors: tuple[int, ...]
-    software: tuple[str, str] | None
+    error_codes: tuple[int, ...]
+    client_software: tuple[str, str] | None
     is_denied: bool
     memory_bytes: int
 
@@ -53,7 +53,7 @@ class CachedResponse(msgspec.Struct, frozen=True):
 
     def frame_for_request(self, frame: bytes) -> bytes:
         """Return the frame for this request."""
-        return self.size + frame[4:8] + self.rest
+        return self.size_prefix + frame[4:8] + self.after_correlation_id
 
 
 class ResponseCache:
@@ -98,9 +98,11 @@ class ResponseCache:
             self._misses = 0
         return cached
 
-    def add(self, request: Any, context: RequestContext, response: Any, framed: bytes) -> None:
-        """Cache the response to the last request of `find`, with its frame `framed`, if it may be
-        reused.
+    def add_if_repeated_and_unchanged(
+        self, request: Any, context: RequestContext, response: Any, framed: bytes
+    ) -> None:
+        """Cache the response to the last request of `find`, with its frame `framed`,
+        if that request is repeated and nothing has changed since.
         """
         key, version = self.pending_key, self._state_version
         if (
@@ -139,8 +141,8 @@ class ResponseCache:
     def repeat_side_effects(self, cached: CachedResponse, session: Session) -> None:
         """Count, log and note what the handler of the request did besides its response."""
         self.hits += 1
-        if cached.software is not None:
-            session.set_client_software(*cached.software)
+        if cached.client_software is not None:
+            session.set_client_software(*cached.client_software)
         self._counters.requests += 1
         if cached.is_denied or (cached.access_records and audit_log.logs_allowed_accesses()):
             audit_log.log_decisions(cached.context, ApiKey(cached.context.header.api_key))

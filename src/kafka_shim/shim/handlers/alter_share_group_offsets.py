@@ -51,7 +51,7 @@ def handle(
     ]
     if not request.group_id:
         raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     group = context.cluster.member_requests.require_empty_or_create_share_group(request.group_id)

@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.api_versions_response import (
 )
 from kafka_shim.shim.apis import advertised_apis
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import Phase
+from kafka_shim.shim.request.session import AuthenticationPhase
 from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
 
 NAMES_NODE_SINCE = 5
@@ -45,10 +45,10 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         if error is not ErrorCode.NONE:
             return error_response(request, error, None)
     if (
-        context.session.phase is Phase.HANDSHAKE
+        context.session.phase is AuthenticationPhase.HANDSHAKE
         and context.facts.users.second_api_versions_closes_connection
     ):
-        context.session.phase = Phase.MECHANISM
+        context.session.phase = AuthenticationPhase.MECHANISM
     context.session.set_client_software(
         request.client_software_name, request.client_software_version
     )

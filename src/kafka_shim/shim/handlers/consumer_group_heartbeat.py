@@ -109,10 +109,10 @@ def handle(
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     context.access.require(CONSUMER_GROUP_HEARTBEAT_GROUP, request.group_id)
     names = request.subscribed_topic_names or []
-    if context.access.split(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+    if context.access.split_allowed_and_denied(CONSUMER_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request, context)
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_consumer_heartbeat(

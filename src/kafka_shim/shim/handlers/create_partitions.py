@@ -63,7 +63,9 @@ def _add_partitions_to_topics(
     unlikely_fail = context.facts.topics.zookeeper_invalid_name_fails_create_partitions
     counts = Counter(topic.name for topic in request.topics)
     once = [topic for topic in request.topics if counts[topic.name] == 1]
-    allowed, denied = context.access.split(CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name)
+    allowed, denied = context.access.split_allowed_and_denied(
+        CREATE_PARTITIONS_TOPIC, once, lambda topic: topic.name
+    )
     validate_only = (
         request.validate_only and context.facts.topics.create_partitions_honours_validate_only
     )

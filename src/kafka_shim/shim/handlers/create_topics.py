@@ -120,7 +120,9 @@ def error_response(
 def _creatable_names(names: Collection[str], context: RequestContext) -> frozenset[str]:
     """Return the names that the caller may create; never the metadata log."""
     permitted_names = [name for name in names if not _is_forbidden_metadata_topic(name, context)]
-    allowed, _ = context.access.split(CREATE_TOPICS, permitted_names, lambda name: name)
+    allowed, _ = context.access.split_allowed_and_denied(
+        CREATE_TOPICS, permitted_names, lambda name: name
+    )
     return frozenset(allowed)
 
 

@@ -17,7 +17,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroupsResponse:
     names = list(dict.fromkeys(request.groups_names))
-    allowed, denied = context.access.split(DELETE_GROUPS, names, str)
+    allowed, denied = context.access.split_allowed_and_denied(DELETE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
         results=[
@@ -36,7 +36,7 @@ error_response = mirrored_error(
 
 
 def _delete_group(group_id: str, context: RequestContext) -> ErrorCode:
-    error = context.coordinator_error(group_id)
+    error = context.group_coordinator_error(group_id)
     return context.cluster.groups.delete_empty_group(group_id) if error is ErrorCode.NONE else error
 
 

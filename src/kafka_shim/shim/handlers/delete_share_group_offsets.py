@@ -75,7 +75,7 @@ def _topic_names_existing_once(
 def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     if not group_id:
         raise RequestRejected(ErrorCode.INVALID_GROUP_ID, "the group id is empty")
-    error = context.coordinator_error(group_id)
+    error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     group = context.cluster.groups.find_share(group_id)

@@ -35,7 +35,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     if isinstance(read, ConnectionCloses):
         raise CloseConnection(read.reason)
     context.access.require(DESCRIBE_ACLS, message="cluster authorization failed")
-    authorizer = context.access.broker_authorizer
+    authorizer = context.access.authorizer_of_this_broker
     if authorizer is None:
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     resources: dict[tuple[ResourceType, str, PatternType], list[AclDescription]] = {}

@@ -38,7 +38,7 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     names = request.groups
     if not context.facts.groups.describe_groups_lists_each_repeated_group:
         names = list(dict.fromkeys(names))
-    allowed, denied = context.access.split(DESCRIBE_GROUPS, names, str)
+    allowed, denied = context.access.split_allowed_and_denied(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
         groups=[
@@ -71,7 +71,7 @@ def _unrequested_operations_value(context: RequestContext) -> int:
 def _describe_group(
     group_id: str, wants_operations: bool, context: RequestContext
 ) -> DescribedGroup:
-    error = context.coordinator_error(group_id)
+    error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         return _failed_group(group_id, error, context)
     group = context.cluster.groups.find_classic(group_id)

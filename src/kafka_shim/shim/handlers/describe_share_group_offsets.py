@@ -83,14 +83,14 @@ def _describe_group_offsets(
     denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
         return _failed_group(group_id, denial)
-    allowed, denied = context.access.split(
+    allowed, denied = context.access.split_allowed_and_denied(
         DESCRIBE_SHARE_GROUP_OFFSETS_TOPIC,
         request_group.topics or [],
         lambda topic: topic.topic_name,
     )
     topics: list[DescribeShareGroupOffsetsResponseTopic] = []
     if allowed or request_group.topics is None:  # else the coordinator has nothing to say
-        error = context.coordinator_error(group_id)
+        error = context.group_coordinator_error(group_id)
         if error is not ErrorCode.NONE:
             return _failed_group(group_id, error)
         topics = (

@@ -10,7 +10,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 def handle(request: HeartbeatRequest, context: RequestContext) -> HeartbeatResponse:
     context.access.require(HEARTBEAT, request.group_id)
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is NO_ERROR:
         error = context.cluster.member_requests.handle_classic_heartbeat(
             request.group_id, request.member_id, request.group_instance_id, request.generation_id

@@ -36,7 +36,7 @@ def handle(
             response.generation_id = context.facts.groups.failed_join_generation
         wait.complete(response)
 
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
         joining, slices = _joining_member(request, context), context.access.slices
         context.cluster.member_requests.handle_join(request.group_id, joining, answer, slices)

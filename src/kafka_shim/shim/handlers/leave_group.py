@@ -17,7 +17,7 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     groups = context.cluster.groups
     error = groups.empty_group_id_error(request.group_id)
     if error is ErrorCode.NONE:
-        error = context.coordinator_error(request.group_id)
+        error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         odd = context.facts.groups.single_leave_error
         if odd is not None and context.version < MANY_SINCE:

@@ -25,7 +25,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
     ours = [
         group
         for group in context.cluster.groups
-        if context.coordinator_error(group.group_id) is ErrorCode.NONE
+        if context.group_coordinator_error(group.group_id) is ErrorCode.NONE
     ]
     visible = _groups_in_map_order(_visible_groups(ours, context), context)
     return ListGroupsResponse(

@@ -43,7 +43,7 @@ _NONE_TWICE: Set[tuple[str, int]] = frozenset()
 
 
 def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsResponse:
-    allowed, denied = context.access.split(
+    allowed, denied = context.access.split_allowed_and_denied(
         LIST_OFFSETS_TOPIC, request.topics, lambda topic: topic.name
     )
     if request.isolation_level not in ISOLATION_LEVELS:

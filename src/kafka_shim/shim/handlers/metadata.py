@@ -112,7 +112,9 @@ def _describe_all_visible_topics(
 def _describe_topics_by_name(
     names: Iterable[str], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
-    allowed, denied = context.access.split(METADATA_TOPIC, dict.fromkeys(names), lambda name: name)
+    allowed, denied = context.access.split_allowed_and_denied(
+        METADATA_TOPIC, dict.fromkeys(names), lambda name: name
+    )
     described, missing, create_denied = [], [], []
     topics = context.cluster.topics
     auto_creates = None  # not looked up where all topics are known
@@ -154,7 +156,9 @@ def _describe_topics_by_id(
             unknown.append(_topic_row_without_name(topic_id, ErrorCode.UNKNOWN_TOPIC_ID))
         else:
             known.append(topic)
-    allowed, denied = context.access.split(METADATA_TOPIC, known, lambda topic: topic.name)
+    allowed, denied = context.access.split_allowed_and_denied(
+        METADATA_TOPIC, known, lambda topic: topic.name
+    )
     return [
         *unknown,
         *(_topic_row(topic, request, context) for topic in context.time_sliced(allowed)),

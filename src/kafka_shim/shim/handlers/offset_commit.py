@@ -73,7 +73,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     facts = context.facts.groups
     denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
     if denial is NO_ERROR:
-        denial = context.coordinator_error(request.group_id)
+        denial = context.group_coordinator_error(request.group_id)
     if denial is not NO_ERROR:
         response = error_response(request, denial, None)
         return (

@@ -34,7 +34,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         denied_or_unknown_topic_error(context, OFFSET_DELETE_TOPIC, topic.name)
         for topic in request.topics
     ]
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
     group = context.cluster.groups.find_after_topic_deletions(request.group_id)

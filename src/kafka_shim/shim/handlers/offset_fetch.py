@@ -191,7 +191,7 @@ def _fetch_group_offsets(
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
         return _GroupResponse(error, _failed_topics(group, ErrorCode.UNSUPPORTED_VERSION, context))
-    error = context.coordinator_error(group.group_id)
+    error = context.group_coordinator_error(group.group_id)
     group_state = context.cluster.groups.find_after_topic_deletions(group.group_id)
     if error is ErrorCode.NONE and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)

@@ -29,7 +29,7 @@ def handle(
     topics = request.topics
     if context.facts.records.epoch_lookup_merges_repeated_partitions:
         topics = context.offload(_merge_duplicate_partitions, topics)
-    allowed, denied = context.access.split(
+    allowed, denied = context.access.split_allowed_and_denied(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
     denial = context.cluster.policy.bind_requirement_to_release(OFFSET_FOR_LEADER_EPOCH).error

@@ -10,13 +10,13 @@ from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenti
 from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import Phase
+from kafka_shim.shim.request.session import AuthenticationPhase
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 
 
 def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAuthenticateResponse:
     session = context.session
-    if session.phase is not Phase.AUTHENTICATE:
+    if session.phase is not AuthenticationPhase.AUTHENTICATE:
         text = "no log-in is in progress on this connection; send SaslHandshake first"
         return error_response(request, ErrorCode.ILLEGAL_SASL_STATE, text)
     try:
@@ -24,12 +24,12 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
             request.auth_bytes, session, context.cluster
         )
     except SaslFailure as failure:
-        session.phase = Phase.FAILED
+        session.phase = AuthenticationPhase.FAILED
         return error_response(request, ErrorCode.SASL_AUTHENTICATION_FAILED, str(failure))
     lifetime_ms = 0
     if step.principal is not None and session.expires_at_ms is not None:
         lifetime_ms = max(0, session.expires_at_ms - context.cluster.clock.now_ms())
-    return SaslAuthenticateResponse(auth_bytes=step.reply, session_lifetime_ms=lifetime_ms)
+    return SaslAuthenticateResponse(auth_bytes=step.message, session_lifetime_ms=lifetime_ms)
 
 
 error_response = mirrored_error(SaslAuthenticateResponse)

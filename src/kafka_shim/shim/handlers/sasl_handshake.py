@@ -16,10 +16,10 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import sasl_authentication
 from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.request.session import Phase
+from kafka_shim.shim.request.session import AuthenticationPhase
 
 _RENEWAL_PAUSE_MS = 1000
-_BEFORE = frozenset({Phase.HANDSHAKE, Phase.MECHANISM})
+_BEFORE = frozenset({AuthenticationPhase.HANDSHAKE, AuthenticationPhase.MECHANISM})
 
 
 def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandshakeResponse:
@@ -38,20 +38,20 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
         request.mechanism, session, context.cluster, _phase_after_handshake(context)
     ):
         if context.facts.users.unknown_sasl_mechanism_closes_connection:
-            session.phase = Phase.FAILED
+            session.phase = AuthenticationPhase.FAILED
         return SaslHandshakeResponse(
             error_code=ErrorCode.UNSUPPORTED_SASL_MECHANISM, mechanisms=mechanisms
         )
     return SaslHandshakeResponse(mechanisms=mechanisms)
 
 
-def _phase_after_handshake(context: RequestContext) -> Phase:
-    return Phase.TOKENS if context.version == 0 else Phase.AUTHENTICATE
+def _phase_after_handshake(context: RequestContext) -> AuthenticationPhase:
+    return AuthenticationPhase.TOKENS if context.version == 0 else AuthenticationPhase.AUTHENTICATE
 
 
 def _may_reauthenticate(context: RequestContext) -> bool:
     session = context.session
-    if session.phase is not Phase.READY or session.expires_at_ms is None:
+    if session.phase is not AuthenticationPhase.READY or session.expires_at_ms is None:
         return False
     last_ms = session.renewed_at_ms
     return last_ms is None or context.cluster.clock.now_ms() - last_ms >= _RENEWAL_PAUSE_MS
@@ -69,7 +69,7 @@ def _begin_reauthentication(
             request.mechanism, session, cluster, _phase_after_handshake(context)
         )
     else:
-        session.phase = Phase.REFUSED
+        session.phase = AuthenticationPhase.MECHANISM_CHANGED
     return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
 
 

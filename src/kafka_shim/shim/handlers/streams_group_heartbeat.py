@@ -108,11 +108,11 @@ def handle(
         if message is not None:
             raise RequestRejected(ErrorCode.STREAMS_INVALID_TOPOLOGY, message)
         names = context.offload(_distinct_topic_names, topology)
-        if context.access.split(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
+        if context.access.split_allowed_and_denied(STREAMS_GROUP_HEARTBEAT_TOPIC, names, str)[1]:
             raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_fields_supported(request, context)
     context.offload(_check_heartbeat_fields, request, topology)
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_streams_heartbeat(
@@ -291,7 +291,7 @@ def _create_missing_internal_topics(
 ) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
     names = [topic.name for topic, _ in response.topics_to_create]
-    denied = context.access.split(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
+    denied = context.access.split_allowed_and_denied(STREAMS_GROUP_HEARTBEAT_CREATE, names, str)[1]
     if denied:
         return denied
     budget = PartitionBudget()

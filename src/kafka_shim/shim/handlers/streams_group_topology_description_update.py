@@ -33,7 +33,7 @@ def handle(
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, text)
     if not (request.member_id.strip() and request.group_id.strip()):
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the member id or the group id is empty")
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
     group = groups.find_streams(request.group_id)

@@ -36,7 +36,7 @@ def handle(
             )
         )
 
-    error = context.coordinator_error(request.group_id)
+    error = context.group_coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
         context.cluster.member_requests.handle_sync(
             request.group_id, _syncing_member(request), response

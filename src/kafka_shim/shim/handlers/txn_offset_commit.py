@@ -186,7 +186,7 @@ def _commit_in_transaction(
 def _group_coordinator_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
     if not request.group_id and context.facts.records.txn_commit_rejects_empty_group_id:
         return ErrorCode.INVALID_GROUP_ID
-    return context.coordinator_error(request.group_id)
+    return context.group_coordinator_error(request.group_id)
 
 
 def _offsets_topic_log(

@@ -9,7 +9,7 @@ from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
 from kafka_shim.shim.clock import SLICE_S, Timer
 from kafka_shim.shim.config import Limits, ListenerConfig
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.errors import CloseConnection, NeedsTimeSlices
 from kafka_shim.shim.handlers.common.sasl_authentication import (
     failed_authentication_delay_ms,
@@ -22,15 +22,15 @@ from kafka_shim.shim.network.connection_states import (
     next_state,
 )
 from kafka_shim.shim.network.large_requests import LargeRequestWork, needs_time_slices
-from kafka_shim.shim.network.protocols import ConnectionOwner
+from kafka_shim.shim.network.protocols import ConnectionEndListener
 from kafka_shim.shim.network.request_memory import SMALL_BYTES, ArrivingRequestMemory
 from kafka_shim.shim.network.write_buffer import WriteBuffer
-from kafka_shim.shim.request.session import Phase, Session, java_ip_text
+from kafka_shim.shim.request.session import AuthenticationPhase, Session, java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.wait import NoResponse
 
 # module constants: enum attribute lookup is slow on CPython 3.11
-_AUTHENTICATED = Phase.READY
+_AUTHENTICATED = AuthenticationPhase.READY
 _READY = ConnectionState.READY
 _NOT_ADMITTED = ConnectionState.NOT_ADMITTED
 _TIME_SLICE_OVER = ConnectionState.TIME_SLICE_OVER
@@ -51,10 +51,12 @@ class Connection(asyncio.BufferedProtocol):
         host: ConnectionHost,
         listener: ListenerConfig,
         node_id: int,
-        owner: ConnectionOwner | None = None,
+        end_listener: ConnectionEndListener | None = None,
     ) -> None:
         self._host = host
-        self._owner = owner  # counts the connection for the quotas
+        self._end_listener = (
+            end_listener  # the TLS connection, which quotas and server know instead
+        )
         self._dispatcher, self._large_requests = host.dispatcher, host.large_requests
         self._cluster: Cluster = host.dispatcher.cluster
         self._listener = listener
@@ -65,7 +67,7 @@ class Connection(asyncio.BufferedProtocol):
             limit = self._limits.unauthenticated_frame_bytes_max
         self._splitter = FrameSplitter(limit)
         self._frames: deque[bytes] = deque()
-        self._pending: Pending | LargeRequestWork | None = None
+        self._pending: PendingExchange | LargeRequestWork | None = None
         self._failure_timer: Timer | None = None  # reports a failed authentication
         self._pause_timer: Timer | None = None  # ends the pause of a throttled client
         self._responses: list[bytes] = []  # of pipelined requests: written together
@@ -101,13 +103,14 @@ class Connection(asyncio.BufferedProtocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._session = _new_session(transport, self._listener, self.node_id, self._cluster)
-        error = _set_principal_from_certificate(self._transport, self._session, self._cluster)
         self._write_buffer = WriteBuffer(self._transport, self._limits.write_buffer_bytes_max)
         if self._transport.get_extra_info("ssl_object") is None:
-            self._session.pieces = self._write_buffer.following_chunks
-        if error:
-            self.close(error)
-        if self._owner is not None:
+            self._session.following_chunks = self._write_buffer.following_chunks
+        try:
+            _set_principal_from_certificate(self._transport, self._session, self._cluster)
+        except CloseConnection as closing:
+            self.close(closing.reason)
+        if self._end_listener is not None:
             self.start()
         elif self._host.add_connection(self):
             self._host.quotas.admit_or_queue(self)
@@ -128,8 +131,8 @@ class Connection(asyncio.BufferedProtocol):
         self._large.release_memory(self._cluster.clock.now_ms())
         if self._session is not None:
             self._dispatcher.on_disconnect(self._session, self._reason)
-        if self._owner is not None:
-            self._owner.on_connection_ended()
+        if self._end_listener is not None:
+            self._end_listener.on_connection_ended()
         elif self._session is not None:
             self._host.quotas.remove_connection(self)
             self._host.remove_connection(self)
@@ -179,7 +182,7 @@ class Connection(asyncio.BufferedProtocol):
         self._large.has_memory = True
         self._update_reading()
 
-    def shut_down(self) -> None:
+    def cancel_requests_and_close(self) -> None:
         """Close after the written bytes were sent; requests that are being handled end here."""
         self._cancel_pending_work()
         self._flush_responses(immediately=True)
@@ -236,7 +239,7 @@ class Connection(asyncio.BufferedProtocol):
         """Free the memory of requests, and close the connection after too large a frame."""
         if self._frames or self._pending is not None:
             return
-        self._large.on_responded(self.last_used_ms)
+        self._large.on_responses_sent(self.last_used_ms)
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
         if self._splitter.failure is not None and not is_delayed:
             self.close(str(self._splitter.failure))
@@ -245,7 +248,7 @@ class Connection(asyncio.BufferedProtocol):
         session = self._session
         assert session is not None
         was_authenticated = session.phase is _AUTHENTICATED
-        if not was_authenticated and session.phase is Phase.TOKENS:
+        if not was_authenticated and session.phase is AuthenticationPhase.TOKENS:
             self._queue_response(process_raw_sasl_message(frame, session, self._cluster))
         elif (
             was_authenticated
@@ -259,7 +262,7 @@ class Connection(asyncio.BufferedProtocol):
             except NeedsTimeSlices:
                 self._respond_in_time_slices(frame, session)
         if session.phase is not _AUTHENTICATED:
-            if session.phase is Phase.FAILED:
+            if session.phase is AuthenticationPhase.FAILED:
                 self._delay_failed_authentication(session)
         elif not was_authenticated:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
@@ -269,10 +272,12 @@ class Connection(asyncio.BufferedProtocol):
         self._transition(ConnectionEvent.REQUEST_WAITS)
         self._large_requests.start_or_queue(working)
 
-    def _send_or_wait(self, response: bytes | Pending | NoResponse, session: Session) -> None:
+    def _send_or_wait(
+        self, response: bytes | PendingExchange | NoResponse, session: Session
+    ) -> None:
         if type(response) is bytes:
             self._queue_response(response)
-        elif isinstance(response, Pending):
+        elif isinstance(response, PendingExchange):
             self._pending = response
             self._transition(ConnectionEvent.REQUEST_WAITS)
             response.wait.set_response_callback(self._on_response_ready)
@@ -317,7 +322,7 @@ class Connection(asyncio.BufferedProtocol):
     def _on_response_ready(self, response: object) -> None:
         """Send the response to a request that waited."""
         (pending, self._pending), session = (self._pending, None), self._session
-        assert isinstance(pending, Pending)
+        assert isinstance(pending, PendingExchange)
         assert session is not None
         self._transition(ConnectionEvent.RESPONDED)
         if isinstance(response, CloseConnection):
@@ -331,7 +336,9 @@ class Connection(asyncio.BufferedProtocol):
         self._pause_if_throttled(session)
         self._resume_handling()
 
-    def _on_large_request_done(self, outcome: Callable[[], bytes | Pending | NoResponse]) -> None:
+    def _on_large_request_done(
+        self, outcome: Callable[[], bytes | PendingExchange | NoResponse]
+    ) -> None:
         """Send the response to a large request."""
         self._pending, session = None, self._session
         assert session is not None
@@ -436,19 +443,17 @@ def _new_session(
 
 def _set_principal_from_certificate(
     transport: asyncio.Transport, session: Session, cluster: Cluster
-) -> str:
-    """Set the principal by the mapping rules for a verified client certificate (KIP-371).
-
-    Return the error text; empty for success.
+) -> None:
+    """Set the principal by the mapping rules for a verified client certificate (KIP-371). Raise
+    CloseConnection if they reject it.
     """
     tls = transport.get_extra_info("ssl_object")
     certificate = None if tls is None else tls.getpeercert(binary_form=True)
     if not certificate or session.listener.protocol.uses_sasl:
-        return ""
+        return
     from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
 
     try:
         session.set_principal(principal_of_certificate(certificate, cluster.principal_rules))
     except (LookupError, ValueError) as error:
-        return str(error)
-    return ""
+        raise CloseConnection(str(error)) from error

@@ -2,7 +2,7 @@
 
 from functools import cached_property
 
-from kafka_shim.shim.network.protocols import AcceptedConnection
+from kafka_shim.shim.network.protocols import CountedConnection
 from kafka_shim.shim.request.session import java_ip_text
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.sampled_rate import SampledRate
@@ -30,7 +30,7 @@ class ConnectionLimits:
         rate = self._listener_or_broker_limit("max.connection.creation.rate", node_id, listener)
         return None if rate == _UNLIMITED else rate
 
-    def max_connections_of_host(self, connection: AcceptedConnection) -> int:
+    def max_connections_of_host(self, connection: CountedConnection) -> int:
         """Return the maximum number for the address of a connection."""
         overrides = self._configured_value(f"{_OF_HOST}.overrides", connection.node_id)
         for override in overrides.split(",") if overrides else ():
@@ -72,7 +72,7 @@ class ConnectionLimits:
         return _UNLIMITED if value is None else int(value)
 
     def _configured_value(self, name: str, node_id: int) -> str | None:
-        """Return a broker's setting; cached, since every connection reads several."""
+        """Return a broker's own setting, or that of all brokers; None if neither is set."""
         configs = self._cluster.configs
         own = configs.brokers.get(node_id, {})
         for values in (own, configs.all_brokers, self._cluster.config.properties):

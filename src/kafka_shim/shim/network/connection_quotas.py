@@ -12,7 +12,7 @@ import msgspec
 
 from kafka_shim.shim.clock import Timer
 from kafka_shim.shim.network.connection_limits import ConnectionLimits
-from kafka_shim.shim.network.protocols import AcceptedConnection
+from kafka_shim.shim.network.protocols import CountedConnection
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.quotas.sampled_rate import SampledRate
 
@@ -25,9 +25,9 @@ _RATES_KEPT = 1000
 class _ListenerQueue(msgspec.Struct):
     """A listener of a broker, with its waiting connections."""
 
-    waiting: deque[AcceptedConnection]
+    waiting: deque[CountedConnection]
     timer: Timer | None = None
-    is_counted: bool = False
+    is_first_counted: bool = False
     """The first of them has been counted as to the rates."""
 
 
@@ -37,102 +37,104 @@ class ConnectionQuotas:
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
         self._limits = ConnectionLimits(cluster)
-        self._acceptors: dict[tuple[int, str], _ListenerQueue] = {}
-        self._served: dict[int, dict[AcceptedConnection, None]] = {}  # by broker
+        self._listener_queues: dict[tuple[int, str], _ListenerQueue] = {}
+        self._started: dict[int, dict[CountedConnection, None]] = {}  # by broker
         self._counts: Counter[tuple[int, str]] = Counter()  # of those, by broker and listener
         self._hosts: Counter[tuple[int, str]] = Counter()  # of those, by broker and address
         self._rates: dict[tuple[int, str], SampledRate] = {}  # by broker and listener
         self._host_rates: dict[tuple[int, str], SampledRate] = {}
-        self._closing_later: dict[AcceptedConnection, Timer] = {}  # came faster than they may
+        self._closing_later: dict[CountedConnection, Timer] = {}  # came faster than they may
 
-    def admit_or_queue(self, connection: AcceptedConnection) -> None:
+    def admit_or_queue(self, connection: CountedConnection) -> None:
         """Start a new connection, now or later, or close it."""
         key = connection.node_id, connection.listener_name
-        acceptor = self._acceptors.get(key)
-        if acceptor is None:
-            acceptor = self._acceptors[key] = _ListenerQueue(deque())
-        acceptor.waiting.append(connection)
-        if len(acceptor.waiting) == 1:
-            self._accept_while_allowed(acceptor)
+        queue = self._listener_queues.get(key)
+        if queue is None:
+            queue = self._listener_queues[key] = _ListenerQueue(deque())
+        queue.waiting.append(connection)
+        if len(queue.waiting) == 1:
+            self._accept_while_allowed(queue)
 
-    def remove_connection(self, connection: AcceptedConnection) -> None:
+    def remove_connection(self, connection: CountedConnection) -> None:
         """Remove an ended connection; others may take its place."""
-        served = self._served.get(connection.node_id, {})
+        served = self._started.get(connection.node_id, {})
         if connection not in served:
             self._remove_waiting(connection)
             return
         del served[connection]
-        for counter, name in self._counters_with_names(connection):
-            counter[connection.node_id, name] -= 1
-            if not counter[connection.node_id, name]:
-                del counter[connection.node_id, name]
+        self._change_counts(connection, -1)
         self._accept_waiting_of_node(connection.node_id)
 
     def cancel_timers(self) -> None:
-        """Take in and close no more connections later."""
-        timers = [acceptor.timer for acceptor in self._acceptors.values()]
+        """Start and close no more connections later."""
+        timers = [queue.timer for queue in self._listener_queues.values()]
         for timer in (*timers, *self._closing_later.values()):
             if timer is not None:
                 timer.cancel()
 
     def apply_changed_limits(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
-        for node_id in {node_id for node_id, _ in self._acceptors}:
-            self._close_excess_connection(node_id)
+        for node_id in {node_id for node_id, _ in self._listener_queues}:
+            self._close_excess_connections(node_id)
             self._accept_waiting_of_node(node_id)
 
-    def _counters_with_names(
-        self, connection: AcceptedConnection
-    ) -> list[tuple[Counter[tuple[int, str]], str]]:
-        """Return the counters of a served connection, and its name in them."""
-        return [
+    def _change_counts(self, connection: CountedConnection, by: int) -> None:
+        """Change the counts of a connection's broker, listener and address."""
+        for counter, name in (
             (self._counts, ANY),
             (self._counts, connection.listener_name),
             (self._hosts, connection.host),
-        ]
+        ):
+            counter[connection.node_id, name] += by
+            if not counter[connection.node_id, name]:
+                del counter[connection.node_id, name]
 
-    def _remove_waiting(self, connection: AcceptedConnection) -> None:
+    def _remove_waiting(self, connection: CountedConnection) -> None:
         """Remove a connection that was waiting."""
         if connection in self._closing_later:
             self._closing_later.pop(connection).cancel()
             return
-        acceptor = self._acceptors.get((connection.node_id, connection.listener_name))
-        if acceptor is not None and connection in acceptor.waiting:
-            if acceptor.waiting[0] is connection:
-                acceptor.is_counted = False
-            acceptor.waiting.remove(connection)
+        queue = self._listener_queues.get((connection.node_id, connection.listener_name))
+        if queue is not None and connection in queue.waiting:
+            if queue.waiting[0] is connection:
+                queue.is_first_counted = False
+            queue.waiting.remove(connection)
 
     def _accept_waiting_of_node(self, node_id: int) -> None:
-        for (of_node, _), acceptor in self._acceptors.items():
-            if of_node == node_id and acceptor.waiting:
-                self._accept_while_allowed(acceptor)
+        for (of_node, _), queue in self._listener_queues.items():
+            if of_node == node_id and queue.waiting:
+                self._accept_while_allowed(queue)
 
-    def _accept_while_allowed(self, acceptor: _ListenerQueue) -> None:
-        """Take in as many as may be."""
-        while acceptor.waiting and acceptor.timer is None:
-            connection = acceptor.waiting[0]
-            delay_ms = 0 if acceptor.is_counted else self._listener_rate_delay_ms(connection)
-            acceptor.is_counted = True
+    def _accept_while_allowed(self, queue: _ListenerQueue) -> None:
+        """Start or close the first connections of a queue, as far as rates and room allow."""
+        while queue.waiting and queue.timer is None:
+            connection = queue.waiting[0]
+            delay_ms = (
+                0 if queue.is_first_counted else self._record_and_get_listener_delay_ms(connection)
+            )
+            queue.is_first_counted = True
             if delay_ms:
-                self._accept_after_delay(acceptor, delay_ms)
+                self._accept_after_delay(queue, delay_ms)
                 return
             if not self._has_room(connection):
                 return
-            acceptor.waiting.popleft()
-            acceptor.is_counted = False
-            self._serve_or_close(connection)
+            queue.waiting.popleft()
+            queue.is_first_counted = False
+            self._start_or_close(connection)
 
-    def _accept_after_delay(self, acceptor: _ListenerQueue, delay_ms: int) -> None:
+    def _accept_after_delay(self, queue: _ListenerQueue, delay_ms: int) -> None:
         def due() -> None:
-            acceptor.timer = None
-            self._accept_while_allowed(acceptor)
+            queue.timer = None
+            self._accept_while_allowed(queue)
 
-        acceptor.timer = self._cluster.clock.call_later(delay_ms, due)
+        queue.timer = self._cluster.clock.call_later(delay_ms, due)
 
-    def _serve_or_close(self, connection: AcceptedConnection) -> None:
-        """Serve a connection for which there is a place, or close it for its address."""
+    def _start_or_close(self, connection: CountedConnection) -> None:
+        """Start a connection for which there is room, or close it for its address's limits."""
         per_second = self._limits.max_connection_rate_of_host(connection.host)
-        delay_ms = 0 if per_second is None else self._host_rate_delay_ms(connection, per_second)
+        delay_ms = (
+            0 if per_second is None else self._record_or_get_host_delay_ms(connection, per_second)
+        )
         if delay_ms:
             reason = f"more than {per_second:g} connections a second from {connection.host}"
             self._close_after_delay(connection, delay_ms, f"{reason} (connection_creation_rate)")
@@ -143,23 +145,20 @@ class ConnectionQuotas:
                 f"more than {most} connections of {connection.host} (max.connections.per.ip)"
             )
             return
-        self._served.setdefault(connection.node_id, {})[connection] = None
-        for counter, name in self._counters_with_names(connection):
-            counter[connection.node_id, name] += 1
+        self._started.setdefault(connection.node_id, {})[connection] = None
+        self._change_counts(connection, 1)
         connection.start()
         if self._limits.is_inter_broker_listener(connection.listener_name):
-            self._close_excess_connection(connection.node_id)
+            self._close_excess_connections(connection.node_id)
 
-    def _close_after_delay(
-        self, connection: AcceptedConnection, delay_ms: int, reason: str
-    ) -> None:
+    def _close_after_delay(self, connection: CountedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
             del self._closing_later[connection]
             connection.close(reason)
 
         self._closing_later[connection] = self._cluster.clock.call_later(delay_ms, due)
 
-    def _has_room(self, connection: AcceptedConnection) -> bool:
+    def _has_room(self, connection: CountedConnection) -> bool:
         node_id, listener = connection.node_id, connection.listener_name
         if self._counts[node_id, listener] >= self._limits.max_connections(node_id, listener):
             return False
@@ -167,23 +166,23 @@ class ConnectionQuotas:
             return True
         return self._counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
 
-    def _close_excess_connection(self, node_id: int) -> None:
-        """Make room for the inter-broker listener: close the least
-        recently used other connection.
+    def _close_excess_connections(self, node_id: int) -> None:
+        """Make room for the inter-broker listener: close the least recently used connections of
+        others.
         """
         excess = self._counts[node_id, ANY] - self._limits.max_connections(node_id, ANY)
         if excess <= 0:
             return
         others = [
             connection
-            for connection in self._served[node_id]
+            for connection in self._started[node_id]
             if not self._limits.is_inter_broker_listener(connection.listener_name)
         ]
         for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
             self.remove_connection(connection)
             connection.close("another connection took its place (max.connections)")
 
-    def _listener_rate_delay_ms(self, connection: AcceptedConnection) -> int:
+    def _record_and_get_listener_delay_ms(self, connection: CountedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = connection.node_id, connection.listener_name
         names = (listener,) if self._limits.is_inter_broker_listener(listener) else (ANY, listener)
@@ -197,7 +196,7 @@ class ConnectionQuotas:
                 delay_ms = max(delay_ms, rate.capped_excess_ms(now_ms, per_second))
         return delay_ms
 
-    def _host_rate_delay_ms(self, connection: AcceptedConnection, per_second: float) -> int:
+    def _record_or_get_host_delay_ms(self, connection: CountedConnection, per_second: float) -> int:
         """Return the delay in ms until a connection of this address is allowed; count it if it is
         0.
         """

@@ -31,15 +31,15 @@ def is_quickly_appended(frame: bytes) -> bool:
     if len(frame) > BYTES_MAX:
         return False
     try:
-        partitions = record_ranges(frame)
+        partitions = record_ranges_unless_unusual(frame)
         return partitions is not None and _are_quickly_validated(frame, partitions)
     except (IndexError, struct_error, DecodeError):
         return False
 
 
-def _are_quickly_validated(frame: bytes, partitions: list[tuple[int, int]]) -> bool:
+def _are_quickly_validated(frame: bytes, record_ranges: list[tuple[int, int]]) -> bool:
     all_records, others = 0, 0
-    for start, end in partitions:
+    for start, end in record_ranges:
         length, magic, attributes, timestamp, count = _BATCH.unpack_from(frame, start)
         if magic != 2 or attributes & _COMPRESSION or start + _BEFORE_LENGTH + length != end:
             return False
@@ -51,7 +51,7 @@ def _are_quickly_validated(frame: bytes, partitions: list[tuple[int, int]]) -> b
     return all_records <= RECORDS_MAX and others <= OTHERS_MAX
 
 
-def record_ranges(frame: bytes) -> list[tuple[int, int]] | None:
+def record_ranges_unless_unusual(frame: bytes) -> list[tuple[int, int]] | None:
     """Return where the records of each partition begin and end.
 
     None if the partitions are many or unusual: unknown tagged fields, null arrays, an old version.
@@ -61,7 +61,7 @@ def record_ranges(frame: bytes) -> list[tuple[int, int]] | None:
         return None
     place = _FrameReader(frame, is_flexible=version >= _FLEXIBLE_SINCE)
     place.pos = _CLIENT_ID_AT + _SHORT.size + max(0, *_SHORT.unpack_from(frame, _CLIENT_ID_AT))
-    place.note_tagged_fields()
+    place.mark_unusual_if_tagged()
     place.skip_string()
     place.pos += _ACKS_AND_TIMEOUT_BYTES
     found: list[tuple[int, int]] = []
@@ -75,11 +75,11 @@ def record_ranges(frame: bytes) -> list[tuple[int, int]] | None:
             size = place.read_length()
             found.append((place.pos, place.pos + size))
             place.pos += size
-            place.note_tagged_fields()
+            place.mark_unusual_if_tagged()
             if len(found) > PARTITIONS_MAX:
                 return None
-        place.note_tagged_fields()
-    place.note_tagged_fields()
+        place.mark_unusual_if_tagged()
+    place.mark_unusual_if_tagged()
     return found if place.pos == len(frame) and not place.is_unusual else None
 
 
@@ -108,7 +108,7 @@ class _FrameReader:
         else:
             self.pos += _SHORT.size + max(0, *_SHORT.unpack_from(self._frame, self.pos))
 
-    def note_tagged_fields(self) -> None:
+    def mark_unusual_if_tagged(self) -> None:
         """Read the number of tagged fields after other fields."""
         if self._is_flexible:
             self.is_unusual = self.is_unusual or self._frame[self.pos] != 0

@@ -5,7 +5,7 @@ import gc
 from collections import deque
 from collections.abc import Callable
 
-from kafka_shim.shim.dispatching.dispatcher import Dispatcher, Pending
+from kafka_shim.shim.dispatching.dispatcher import Dispatcher, PendingExchange
 from kafka_shim.shim.network.large_produces import PRODUCE, is_quickly_appended
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
@@ -16,7 +16,7 @@ AT_ONCE = 4
 WITHOUT_PAUSE = 256
 """Number of requests after which there is a pause for garbage collection: see `garbage`."""
 
-Outcome = Callable[[], bytes | Pending | NoResponse]
+Outcome = Callable[[], bytes | PendingExchange | NoResponse]
 """Returns what a request was answered, or raises why it was not."""
 
 
@@ -27,7 +27,7 @@ class LargeRequestWork:
         self.frame = frame
         self.session = session
         self.done = done
-        self.slices: TimeSlices[bytes | Pending | NoResponse] | None = None
+        self.slices: TimeSlices[bytes | PendingExchange | NoResponse] | None = None
         self.is_cancelled = False
 
     def cancel(self) -> None:
@@ -65,30 +65,30 @@ class LargeRequests:
             and not asyncio.get_running_loop().get_debug()
         )
 
-    def start_or_queue(self, working: LargeRequestWork) -> None:
+    def start_or_queue(self, request_work: LargeRequestWork) -> None:
         """Handle a request; `done` is called on the loop with a function that returns the response
         or raises the dispatcher's exception, unless the request is cancelled.
         """
         if not self._has_free_slot():
-            self._waiting.append(working)
+            self._waiting.append(request_work)
             return
         self.at_work += 1
         self._begun += 1
-        loop, session = asyncio.get_running_loop(), working.session
+        loop, session = asyncio.get_running_loop(), request_work.session
 
-        def work() -> bytes | Pending | NoResponse:
+        def work() -> bytes | PendingExchange | NoResponse:
             asyncio._set_running_loop(loop)
-            return self._dispatcher.dispatch(working.frame, session)
+            return self._dispatcher.dispatch(request_work.frame, session)
 
         def end(outcome: Outcome) -> None:
             session.slices = None
             self.at_work -= 1
             loop.call_soon(self._start_queued)
-            if not working.is_cancelled:
-                working.done(outcome)
+            if not request_work.is_cancelled:
+                request_work.done(outcome)
 
-        working.slices = session.slices = TimeSlices(loop, work, end)
-        working.slices.start_first_slice()
+        request_work.slices = session.slices = TimeSlices(loop, work, end)
+        request_work.slices.start_first_slice()
 
     def _has_free_slot(self) -> bool:
         return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE

@@ -1,10 +1,10 @@
-"""Connections from the view of their quotas and their server."""
+"""Connections as their quotas, their server and their TLS layer see them."""
 
 from typing import Protocol
 
 
-class AcceptedConnection(Protocol):
-    """An accepted connection: closed, or started when its quotas have room."""
+class CountedConnection(Protocol):
+    """A connection as quotas see it: closed, or started when they have room."""
 
     node_id: int
 
@@ -18,18 +18,18 @@ class AcceptedConnection(Protocol):
     def close(self, reason: str) -> None: ...
 
 
-class ManagedConnection(AcceptedConnection, Protocol):
+class ManagedConnection(CountedConnection, Protocol):
     """A connection that its server closes when it is idle, too slow, or shut down."""
 
     began_ms: int
 
     @property
     def awaits_authentication(self) -> bool: ...
-    def shut_down(self) -> None: ...
+    def cancel_requests_and_close(self) -> None: ...
     def abort(self) -> None: ...
 
 
-class ConnectionOwner(Protocol):
-    """The owner of a connection, which is called when the connection has ended."""
+class ConnectionEndListener(Protocol):
+    """The TLS connection around a connection, called when the connection has ended."""
 
     def on_connection_ended(self) -> None: ...

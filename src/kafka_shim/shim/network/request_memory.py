@@ -82,7 +82,7 @@ class ArrivingRequestMemory:
         """Record that a frame is complete."""
         self._is_whole = self.is_begun
 
-    def on_responded(self, now_ms: int) -> None:
+    def on_responses_sent(self, now_ms: int) -> None:
         """Record that all complete frames have their responses."""
         if self._is_whole:
             self.release_memory(now_ms)

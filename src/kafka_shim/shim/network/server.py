@@ -67,7 +67,7 @@ class Server:
         return len(self._connections)
 
     async def start(self) -> None:
-        """Bind every listener; ConfigError, with nothing left open, if one cannot be bound."""
+        """Bind every listener. Raise ConfigError, with none left open, if one cannot be bound."""
         self._is_stopped = False
         try:
             for index, node_id in enumerate(self.cluster.nodes):
@@ -93,18 +93,17 @@ class Server:
     def is_node_closed(self, node_id: int) -> bool:
         return node_id in self._reserved_ports
 
-    async def reopen_node(self, node_id: int, *, is_moved: bool = False) -> None:
-        """Bind the ports of a closed node again; if that fails, it stays closed (ConfigError).
-
-        `is_moved`: bind other free ports instead.
+    async def reopen_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
+        """Bind the ports of a closed node again, or other free ones. Raise ConfigError if that
+        fails; then it stays closed.
         """
         reserved = self._reserved_ports.pop(node_id)
         try:
-            if is_moved:
+            if on_new_ports:
                 await self._open_node(node_id, [0 for _ in reserved])
             for port in reserved:
                 port.close()
-            if not is_moved:
+            if not on_new_ports:
                 await self._open_node(node_id, [port.port for port in reserved])
         except BaseException:
             for port in self._close_sockets_keeping_ports(node_id):
@@ -213,10 +212,10 @@ class Server:
         """Close all connections, or those of a node; written responses are still sent."""
         for connection in list(self._connections):
             if node_id in (None, connection.node_id):
-                connection.shut_down()
+                connection.cancel_requests_and_close()
 
-    def close_and_forget_connections(self) -> None:
-        """Close all connections and forget them."""
+    def close_connections_and_reset_quotas(self) -> None:
+        """Close all connections, and count new ones from zero."""
         self.close_connections()
         self.close_log.log_counts_and_reset()
         self.quotas.cancel_timers()
@@ -248,7 +247,7 @@ class Server:
         now_ms, limits = self.cluster.clock.now_ms(), self.limits
         for connection in list(self._connections):
             if 0 <= limits.idle_ms_max < now_ms - connection.last_used_ms:
-                connection.shut_down()
+                connection.cancel_requests_and_close()
             elif (
                 connection.awaits_authentication
                 and now_ms - connection.began_ms > limits.authentication_ms_max

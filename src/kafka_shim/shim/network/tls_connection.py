@@ -76,10 +76,10 @@ class TlsConnection(asyncio.Protocol):
             self._host.quotas.remove_connection(self)
             self._host.remove_connection(self)
 
-    def shut_down(self) -> None:
+    def cancel_requests_and_close(self) -> None:
         """Close after the written bytes were sent."""
         if self._connection is not None:
-            self._connection.shut_down()
+            self._connection.cancel_requests_and_close()
         else:
             self.abort()
 

@@ -113,7 +113,7 @@ class Access(msgspec.Struct, eq=False):
                 return True
         return False
 
-    def allows_either(self, requirement: Requirement, names: Sequence[str]) -> bool:
+    def allows_either(self, requirement: Requirement, name_of_each_need: Sequence[str]) -> bool:
         """Check a row whose needs concern different resources: one name for each need, in order."""
         self.was_consulted = True
         bound = self._policy.bind_requirement_to_release(requirement)
@@ -122,7 +122,7 @@ class Access(msgspec.Struct, eq=False):
             return True
         return any(
             self._decide_need(authorizer, bound, need, name, 1).allowed
-            for need, name in zip(bound.needs, names, strict=False)
+            for need, name in zip(bound.needs, name_of_each_need, strict=False)
         )
 
     def require(
@@ -133,7 +133,7 @@ class Access(msgspec.Struct, eq=False):
         if error:
             raise RequestRejected(error, message)
 
-    def split(
+    def split_allowed_and_denied(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
         """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
@@ -161,7 +161,7 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> list[Item]:
         """Return only the allowed items; a denied one is left out without an error."""
-        return self.split(requirement, items, name)[0]
+        return self.split_allowed_and_denied(requirement, items, name)[0]
 
     def authorized_operations(self, resource_type: ResourceType, name: str = CLUSTER_NAME) -> int:
         """Return authorized operations as a bit field, 1 << operation (KIP-430)."""
@@ -192,7 +192,7 @@ class Access(msgspec.Struct, eq=False):
         return self._policy.authorizer
 
     @property
-    def broker_authorizer(self) -> Authorizer | None:
+    def authorizer_of_this_broker(self) -> Authorizer | None:
         """Return the broker's own copy of the ACLs, from which it answers DescribeAcls."""
         return self._policy.deciding_authorizer(self._node_id)
 

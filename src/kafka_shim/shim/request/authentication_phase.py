@@ -3,18 +3,18 @@
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.headers import RequestHeader, is_request_not_sasl_token
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
 
-_READY = Phase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
-_AUTHENTICATE = Phase.AUTHENTICATE
+_READY = AuthenticationPhase.READY  # module constant: enum attribute lookup is slow on CPython 3.11
+_AUTHENTICATE = AuthenticationPhase.AUTHENTICATE
 ALLOWED_APIS_BY_PHASE = {
-    Phase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
-    Phase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
-    Phase.TOKENS: frozenset[ApiKey](),
-    Phase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
-    Phase.REFUSED: frozenset[ApiKey](),
-    Phase.FAILED: frozenset[ApiKey](),
+    AuthenticationPhase.HANDSHAKE: frozenset({ApiKey.API_VERSIONS, ApiKey.SASL_HANDSHAKE}),
+    AuthenticationPhase.MECHANISM: frozenset({ApiKey.SASL_HANDSHAKE}),
+    AuthenticationPhase.TOKENS: frozenset[ApiKey](),
+    AuthenticationPhase.AUTHENTICATE: frozenset({ApiKey.SASL_AUTHENTICATE}),
+    AuthenticationPhase.MECHANISM_CHANGED: frozenset[ApiKey](),
+    AuthenticationPhase.FAILED: frozenset[ApiKey](),
 }
 
 
@@ -33,7 +33,7 @@ def close_unless_allowed_in_phase(
             return  # it gets its response: ILLEGAL_SASL_STATE
         if not is_request_not_sasl_token(header):
             raise CloseConnection(f"a frame of {frame_bytes} bytes that is not a request")
-        if session.phase is Phase.REFUSED:
+        if session.phase is AuthenticationPhase.MECHANISM_CHANGED:
             raise CloseConnection("re-authentication with another mechanism")
         name, protocol = ApiKey(header.api_key).wire_name, session.listener.protocol.value
         raise CloseConnection(

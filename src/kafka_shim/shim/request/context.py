@@ -1,7 +1,7 @@
 """The context of a request for its handler."""
 
 from collections.abc import Callable, Container, Iterable, Iterator
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import msgspec
 
@@ -12,8 +12,28 @@ from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.shim.request.access import Access
 from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.quotas.throttles import QuotaClient
 
 Item = TypeVar("Item")
+
+
+class BrokerEndpoint(NamedTuple):
+    """A broker's address for clients of one listener."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+
+
+class RegisteredBrokerEndpoint(NamedTuple):
+    """The same of a broker that may be stopped, and then is fenced."""
+
+    node_id: int
+    host: str
+    port: int
+    rack: str | None
+    is_fenced: bool
 
 
 class RequestContext(msgspec.Struct, eq=False):
@@ -40,9 +60,10 @@ class RequestContext(msgspec.Struct, eq=False):
     is_rejected: bool = False
 
     @property
-    def quota_client(self) -> tuple[str, str]:
-        """The client for quotas: the principal's name, and the client id."""
-        return self.session.principal.partition(":")[2], self.header.client_id or ""
+    def quota_client(self) -> QuotaClient:
+        """The client of quotas."""
+        name = self.session.principal.partition(":")[2]
+        return QuotaClient(name, self.header.client_id or "")
 
     @property
     def acl_rules(self) -> AclRules:
@@ -76,7 +97,7 @@ class RequestContext(msgspec.Struct, eq=False):
         """Handle no other request until this one gets its response."""
         self.access.slices = None
 
-    def coordinator_error(self, group_id: str) -> ErrorCode:
+    def group_coordinator_error(self, group_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the group."""
         if len(self.cluster.nodes) == 1:
             is_lost = (
@@ -99,29 +120,26 @@ class RequestContext(msgspec.Struct, eq=False):
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if node_id == self.node_id else ErrorCode.NOT_COORDINATOR
 
-    def live_broker_endpoints(self) -> list[tuple[int, str, int, str | None]]:
-        """Return id, host, port and rack of every live broker, for this connection's listener."""
-        found = []
+    def live_broker_endpoints(self) -> list[BrokerEndpoint]:
+        """Return the endpoint of every live broker, for this connection's listener."""
+        endpoints = []
         for node in self.cluster.nodes.values():
             if node.is_alive:
                 host, port = node.endpoints[self.session.listener.name]
-                found.append((node.node_id, self.session.advertised_host(host), port, node.rack))
-        return found
+                advertised_host = self.session.advertised_host(host)
+                endpoints.append(BrokerEndpoint(node.node_id, advertised_host, port, node.rack))
+        return endpoints
 
-    def registered_broker_endpoints(self) -> Iterator[tuple[int, str, int, str | None, bool]]:
-        """Return the same with a fenced flag for all brokers; stopped ones are fenced."""
+    def registered_broker_endpoints(self) -> Iterator[RegisteredBrokerEndpoint]:
+        """Yield the endpoint of every broker, for this connection's listener."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
-            yield (
-                node.node_id,
-                self.session.advertised_host(host),
-                port,
-                node.rack,
-                not node.is_alive,
+            advertised_host = self.session.advertised_host(host)
+            is_fenced = not node.is_alive
+            yield RegisteredBrokerEndpoint(
+                node.node_id, advertised_host, port, node.rack, is_fenced
             )
 
-    def live_broker_endpoints_among(
-        self, node_ids: Container[int]
-    ) -> Iterator[tuple[int, str, int, str | None]]:
-        """Return the same for some brokers, such as the leaders in a response (KIP-951)."""
-        return (row for row in self.live_broker_endpoints() if row[0] in node_ids)
+    def live_broker_endpoints_among(self, node_ids: Container[int]) -> Iterator[BrokerEndpoint]:
+        """Return the endpoints of some brokers, such as the leaders in a response (KIP-951)."""
+        return (each for each in self.live_broker_endpoints() if each.node_id in node_ids)

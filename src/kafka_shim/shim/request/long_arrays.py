@@ -34,11 +34,11 @@ def slice_long_arrays(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> Non
     """Replace the long arrays of a request by such lists."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
-        _replace_long_arrays(request, _array_fields_of_message(type(request).__name__), slices)
+        _replace_long_arrays(request, _fields_containing_arrays(type(request).__name__), slices)
 
 
 def _replace_long_arrays(
-    value: Any, array_fields: "tuple[_ArrayField, ...]", slices: TimeSlices[Any]
+    value: Any, array_fields: "tuple[_FieldContainingArrays, ...]", slices: TimeSlices[Any]
 ) -> None:
     for field in array_fields:
         content = getattr(value, field.attribute)
@@ -51,23 +51,23 @@ def _replace_long_arrays(
             setattr(value, field.attribute, TimeSlicedList(content, slices))
 
 
-class _ArrayField(NamedTuple):
+class _FieldContainingArrays(NamedTuple):
     """A field that is an array, or that leads to some."""
 
     attribute: str
     is_array: bool
-    inner_fields: "tuple[_ArrayField, ...]"
+    inner_fields: "tuple[_FieldContainingArrays, ...]"
 
 
 @cache
-def _array_fields_of_message(message: str) -> tuple[_ArrayField, ...]:
+def _fields_containing_arrays(message: str) -> tuple[_FieldContainingArrays, ...]:
     return _array_fields_of_struct(load_message_spec(message).top_level_struct)
 
 
-def _array_fields_of_struct(spec: StructSpec) -> tuple[_ArrayField, ...]:
+def _array_fields_of_struct(spec: StructSpec) -> tuple[_FieldContainingArrays, ...]:
     array_fields = []
     for field in spec.fields:
         further = () if field.struct is None else _array_fields_of_struct(field.struct)
         if further or field.is_array:
-            array_fields.append(_ArrayField(field.attribute, field.is_array, further))
+            array_fields.append(_FieldContainingArrays(field.attribute, field.is_array, further))
     return tuple(array_fields)

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
-class Phase(Enum):
+class AuthenticationPhase(Enum):
     """The phases of a connection; only READY allows ordinary requests."""
 
     HANDSHAKE = "handshake"  # a SASL listener, no mechanism chosen yet
@@ -18,7 +18,9 @@ class Phase(Enum):
     TOKENS = "tokens"  # SaslHandshake v0: raw SASL bytes follow, each in a frame
     AUTHENTICATE = "authenticate"  # SaslHandshake v1: SaslAuthenticate requests follow
     READY = "ready"
-    REFUSED = "refused"  # re-authentication with another mechanism: the next request closes
+    MECHANISM_CHANGED = (
+        "refused"  # re-authentication with another mechanism: the next request closes
+    )
     FAILED = "failed"  # wrong credentials: the response goes out, then the connection is closed
 
 
@@ -30,6 +32,7 @@ class Session:
         "client_software_name",
         "client_software_version",
         "expires_at_ms",
+        "following_chunks",
         "host",
         "identity",
         "is_authenticated",
@@ -40,7 +43,6 @@ class Session:
         "number",
         "observed_host",
         "phase",
-        "pieces",
         "port",
         "principal",
         "renewed_at_ms",
@@ -62,7 +64,9 @@ class Session:
         self.trace_row: tuple[object, int] | None = None  # the recorder's block and the row there
         self.slices: TimeSlices[Any] | None = None  # those of that request, if it is a large one
         self.identity = b""  # stands for who asks, and where; empty: not known yet
-        self.pieces: list[bytes | memoryview] | None = None  # the rest of a frame, if it takes one
+        self.following_chunks: list[bytes | memoryview] | None = (
+            None  # the rest of a response, if it is sent in chunks
+        )
         self.throttle_pause_ms = 0  # for how long nothing more may be read
         self.host = host
         self.port = port
@@ -71,7 +75,11 @@ class Session:
             ""  # the client's address as a broker behind `kafka-shim proxy` sees it
         )
         self.principal = listener.principal
-        self.phase = Phase.HANDSHAKE if listener.protocol.uses_sasl else Phase.READY
+        self.phase = (
+            AuthenticationPhase.HANDSHAKE
+            if listener.protocol.uses_sasl
+            else AuthenticationPhase.READY
+        )
         self.is_authenticated = False  # by SASL
         self.expires_at_ms: int | None = None  # when the authentication must have been renewed
         self.renewed_at_ms: int | None = None  # when the last re-authentication began
@@ -85,7 +93,7 @@ class Session:
     @property
     def is_ready(self) -> bool:
         """Return whether it has logged in, where that is wanted."""
-        return self.phase is Phase.READY
+        return self.phase is AuthenticationPhase.READY
 
     def set_principal(self, principal: str) -> None:
         """Set the principal of the connection."""

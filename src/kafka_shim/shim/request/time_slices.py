@@ -82,7 +82,7 @@ class TimeSlices(Generic[Result]):
         is_late = time.perf_counter() >= self._slice_ends_s
         if is_late and not self._is_offloaded and self._is_worker_thread():
             self._loop_may_run.release()
-            self._await_next_slice()
+            self._await_next_slice_unless_abandoned()
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Run a function that does not use the cluster while the loop continues.
@@ -97,7 +97,7 @@ class TimeSlices(Generic[Result]):
             return work(*arguments)
         finally:
             self._loop.call_soon_threadsafe(self._run_next_slice)
-            self._await_next_slice()
+            self._await_next_slice_unless_abandoned()
 
     def _run_next_slice(self) -> None:
         """Continue the work for a time slice, on the loop's thread, which waits meanwhile."""
@@ -128,7 +128,7 @@ class TimeSlices(Generic[Result]):
             self._is_over = True
             full_gc_postponement.end()
 
-    def _await_next_slice(self) -> None:
+    def _await_next_slice_unless_abandoned(self) -> None:
         self._worker_may_run.acquire()
         self._is_offloaded = False
         self._slice_ends_s = time.perf_counter() + SLICE_S
@@ -139,7 +139,7 @@ class TimeSlices(Generic[Result]):
         outcome: Callable[[], Result]
         self._worker = threading.get_ident()
         try:
-            self._await_next_slice()
+            self._await_next_slice_unless_abandoned()
             result = self._work()
         except BaseException as error:  # noqa: BLE001 - raised again on the loop
             outcome = _raise_once(error)

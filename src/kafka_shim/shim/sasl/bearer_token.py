@@ -26,15 +26,15 @@ class TokenValidator(Protocol):
     """Checks the tokens of a listener."""
 
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
-        """Return a token's claims; TokenRefusedError, or CloseConnection where Kafka fails."""
+        """Return a token's claims; TokenRejectedError, or CloseConnection where Kafka fails."""
         ...
 
 
 def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, Any]:
-    """Parse a part of a token; TokenRefusedError if it is not a JSON object.
+    """Parse a part of a token; TokenRejectedError if it is not a JSON object.
 
-    `names_are_unique`: a repeated name is refused, as by jose4j; otherwise the last one counts, as
-    in Jackson. Both refuse NaN and Infinity.
+    `names_are_unique`: a repeated name is rejected, as by jose4j; otherwise the last one counts, as
+    in Jackson. Both reject NaN and Infinity.
     """
 
     def unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -61,7 +61,7 @@ def _reject_nan_and_infinity(name: str) -> NoReturn:
 
 
 def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
-    """Return the subject; TokenRefusedError if it is empty, or text that cannot be written."""
+    """Return the subject; TokenRejectedError if it is empty, or text that cannot be written."""
     subject = claims.get(name)
     if not isinstance(subject, str) or not subject.strip():
         raise TokenRejectedError("its subject is missing")
@@ -71,7 +71,7 @@ def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
 
 
 def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
-    """Raise TokenRefusedError for times that jose4j refuses: whole numbers beyond 64 bits, and
+    """Raise TokenRejectedError for times that jose4j rejects: whole numbers beyond 64 bits, and
     those whose milliseconds are beyond 64 bits.
     """
     for name in names:

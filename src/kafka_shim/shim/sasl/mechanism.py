@@ -12,14 +12,14 @@ class SaslFailure(Exception):  # noqa: N818 - the client's failure, not ours
     """The authentication failed: SASL_AUTHENTICATION_FAILED (58), with this text."""
 
 
-class SaslStep(msgspec.Struct, frozen=True):
-    """The server's next message; with a principal, the exchange has succeeded.
+class SaslReply(msgspec.Struct, frozen=True):
+    """The server's next message; with a principal, the authentication has succeeded.
 
     `expires_at_ms` is when the authentication expires (a token's expiry); None if it does not.
-    `rejection_reason`: the reason, if the reply is an error that the client must acknowledge.
+    `rejection_reason`: the reason, if the message is an error that the client must acknowledge.
     """
 
-    reply: bytes
+    message: bytes
     principal: str | None = None
     expires_at_ms: int | None = None
     token_id: str | None = None
@@ -29,6 +29,6 @@ class SaslStep(msgspec.Struct, frozen=True):
 class SaslExchange(Protocol):
     """One authentication in progress."""
 
-    def step(self, message: bytes) -> SaslStep:
-        """Take the client's next message. Raise SaslFailure if the authentication fails."""
+    def respond(self, message: bytes) -> SaslReply:
+        """Respond to the client's next message. Raise SaslFailure if the authentication fails."""
         ...

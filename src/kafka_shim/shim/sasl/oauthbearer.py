@@ -6,13 +6,14 @@ authentication fails. Who checks tokens, and how, is in `unsecured_token.py` and
 
 import re
 from collections.abc import Callable
+from typing import NamedTuple
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_token import TokenRejectedError, TokenValidator
-from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslFailure, SaslStep
+from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslFailure, SaslReply
 
 _FIRST = re.compile(
-    r"n,(?:a=(?P<who>(?:[^\x00=,\x80-\U0010ffff]|=2C|=3D)+))?,"
+    r"n,(?:a=(?P<id>(?:[^\x00=,\x80-\U0010ffff]|=2C|=3D)+))?,"
     r"\x01(?P<pairs>(?:[A-Za-z]+=[\x21-\x7e \t\r\n]+\x01)*)\x01"
 )
 _AUTH = re.compile(r"(?P<scheme>\w+) +(?P<token>[-_.a-zA-Z0-9]+)", re.ASCII)
@@ -26,25 +27,31 @@ class BearerExchange:
         self._now_ms = now_ms
         self._is_rejected = False
 
-    def step(self, message: bytes) -> SaslStep:
+    def respond(self, message: bytes) -> SaslReply:
+        """Validate the token of a message. Raise SaslFailure after the reply to a rejected one."""
         if self._is_rejected:
             raise SaslFailure(BEARER_REFUSAL)
-        who, text = _parse_client_message(message)
+        authorization_id, encoded = _parse_client_message(message)
         try:
-            token = self._validator.validate(text, self._now_ms())
+            token = self._validator.validate(encoded, self._now_ms())
         except TokenRejectedError as error:
             self._is_rejected = True
-            return SaslStep(
+            return SaslReply(
                 BEARER_REFUSAL.encode(), rejection_reason=f"the token is refused: {error}"
             )
-        if who not in ("", token.subject):
+        if authorization_id not in ("", token.subject):
             raise SaslFailure("authentication failed: authorization id differs from the token's")
-        return SaslStep(b"", f"User:{token.subject}", expires_at_ms=token.expires_ms)
+        return SaslReply(b"", f"User:{token.subject}", expires_at_ms=token.expires_ms)
 
 
-def _parse_client_message(message: bytes) -> tuple[str, str]:
-    """Return authorization id and token of `n,a=ID,^Aauth=Bearer TOKEN^A^A`; the last of equal
-    names counts, other names are ignored extensions (KIP-342).
+class _ClientMessage(NamedTuple):
+    authorization_id: str
+    token: str
+
+
+def _parse_client_message(message: bytes) -> _ClientMessage:
+    """Parse `n,a=ID,^Aauth=Bearer TOKEN^A^A`; the last of equal names counts, other names are
+    ignored extensions (KIP-342).
     """
     try:
         first = _FIRST.fullmatch(message.decode())
@@ -58,5 +65,5 @@ def _parse_client_message(message: bytes) -> tuple[str, str]:
         raise SaslFailure("authentication failed: the OAUTHBEARER message carries no token")
     if auth["scheme"].lower() != "bearer":  # a real broker fails at its own error text
         raise CloseConnection(f"OAUTHBEARER scheme {auth['scheme']}")
-    who = (first["who"] or "").replace("=2C", ",").replace("=3D", "=")
-    return who, auth["token"]
+    authorization_id = (first["id"] or "").replace("=2C", ",").replace("=3D", "=")
+    return _ClientMessage(authorization_id, auth["token"])

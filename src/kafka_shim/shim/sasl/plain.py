@@ -3,7 +3,7 @@
 import hmac
 from collections.abc import Mapping
 
-from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
+from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslReply
 
 INVALID = "authentication failed: invalid username or password"
 
@@ -18,7 +18,7 @@ class PlainExchange:
         self._users = users
         self._drops_ending_nuls = drops_ending_nuls
 
-    def step(self, message: bytes) -> SaslStep:
+    def respond(self, message: bytes) -> SaslReply:
         """Check the message: another authorization id is rejected (CVE-2017-12610); constant-time
         compare.
         """
@@ -40,4 +40,4 @@ class PlainExchange:
             raise SaslFailure(INVALID)
         if authorization_id not in ("", user):
             raise SaslFailure("authentication failed: authorization id differs from the username")
-        return SaslStep(b"", f"User:{user}")
+        return SaslReply(b"", f"User:{user}")

@@ -8,7 +8,7 @@ import random
 from collections.abc import Callable
 
 from kafka_shim.protocol.releases.users import NonceCheck
-from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslStep
+from kafka_shim.shim.sasl.mechanism import SaslFailure, SaslReply
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 
 INVALID = "authentication failed during authentication due to invalid credentials"
@@ -59,7 +59,8 @@ class ScramExchange:
         self._nonce = ""
         self._header = ""
 
-    def step(self, message: bytes) -> SaslStep:
+    def respond(self, message: bytes) -> SaslReply:
+        """Respond to the client's first or final message. Raise SaslFailure if one is invalid."""
         try:
             text = message.decode()
         except UnicodeDecodeError:
@@ -67,10 +68,10 @@ class ScramExchange:
         return (
             self._respond_to_client_first(text)
             if self._account is None
-            else self._respond_to_client_final(text, self._account)
+            else self._verify_client_final(text, self._account)
         )
 
-    def _respond_to_client_first(self, text: str) -> SaslStep:
+    def _respond_to_client_first(self, text: str) -> SaslReply:
         parts = text.split(",", 2)
         if len(parts) != 3 or parts[0] != "n":
             raise SaslFailure("authentication failed: SCRAM first message is malformed")
@@ -88,9 +89,9 @@ class ScramExchange:
         self._nonce = fields["r"] + ours
         salt = base64.b64encode(account.credential.salt).decode()
         self._server_first = f"r={self._nonce},s={salt},i={account.credential.iterations}"
-        return SaslStep(self._server_first.encode())
+        return SaslReply(self._server_first.encode())
 
-    def _respond_to_client_final(self, text: str, account: ScramAccount) -> SaslStep:
+    def _verify_client_final(self, text: str, account: ScramAccount) -> SaslReply:
         without_proof, comma, proof_text = text.rpartition(",p=")
         fields = _parse_attributes(without_proof)
         binding = base64.b64encode(self._header.encode()).decode()
@@ -102,7 +103,7 @@ class ScramExchange:
         self._verify_client_proof(account.credential, exchange, proof_text)
         signature = hmac.digest(account.credential.server_key, exchange, self._mechanism.digest)
         reply = f"v={base64.b64encode(signature).decode()}"
-        return SaslStep(reply.encode(), account.principal, account.expires_at_ms, account.token_id)
+        return SaslReply(reply.encode(), account.principal, account.expires_at_ms, account.token_id)
 
     def _accepts_nonce(self, nonce: str) -> bool:
         match self._nonce_check:

@@ -79,7 +79,7 @@ class SignedTokenValidator:
         _check_issuer_and_audience(claims, self._expected)
         _check_scopes_distinct(claims.get(self._expected.scope_claim))
         check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
-        expires = _check_times_and_return_expiry(claims, now_ms / 1000, self._expected.skew_s)
+        expires = _validated_expiry_s(claims, now_ms / 1000, self._expected.skew_s)
         subject = required_subject(claims, self._expected.subject_claim)
         return ValidatedToken(subject.strip(), int(expires * 1000))
 
@@ -109,7 +109,11 @@ def _load_json_web_keys(url: str) -> list[_VerificationKey]:
     path = Path(url2pathname(parts.path))
     try:
         entries = json.loads(path.read_bytes())["keys"]
-        known = [_import_key(entry) for entry in entries if entry.get("kty") in KEY_TYPES.values()]
+        known = [
+            _import_verification_key(entry)
+            for entry in entries
+            if entry.get("kty") in KEY_TYPES.values()
+        ]
     except OSError as error:
         raise ConfigError(f"cannot read the keys in `{path}`: {error.strerror}") from error
     except (KeyError, TypeError, AttributeError, ValueError, JoseError) as error:
@@ -119,7 +123,7 @@ def _load_json_web_keys(url: str) -> list[_VerificationKey]:
     return known
 
 
-def _import_key(entry: Mapping[str, Any]) -> _VerificationKey:
+def _import_verification_key(entry: Mapping[str, Any]) -> _VerificationKey:
     bare = {name: value for name, value in entry.items() if name not in _ABOUT_USE}
     return _VerificationKey(JWKRegistry.import_key(bare), entry.get("kid"), entry.get("alg"))
 
@@ -146,7 +150,7 @@ def _check_scopes_distinct(scope: object) -> None:
         raise TokenRejectedError("its scopes are empty or duplicate")
 
 
-def _check_times_and_return_expiry(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
+def _validated_expiry_s(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     """Check the times; return when the token expires, in seconds since 1970."""
     expires, issued, begins = (numeric_time_claim(claims, name) for name in ("exp", "iat", "nbf"))
     if expires is None or issued is None:

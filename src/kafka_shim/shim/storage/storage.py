@@ -48,7 +48,7 @@ class Storage:
         self._is_cleared = False
         self._is_planned = False
         self._flushing: asyncio.TimerHandle | None = None
-        self.is_asked = False
+        self.is_request_in_progress = False
         """Whether a request is worked on whose answer, if only an empty one, is sent then."""
         self.failure: str | None = None
         self.when_failed: Callable[[], None] = lambda: None
@@ -114,7 +114,7 @@ class Storage:
 
         `commits_now`: the response cannot wait, so commit now.
         """
-        self.is_asked = False
+        self.is_request_in_progress = False
         if not self._marks.is_marked:
             return False
         if commits_now or self._is_loop_iteration_over():
@@ -133,7 +133,7 @@ class Storage:
         """Commit after this iteration of the loop, or with the response to the current request.
         Before the loop runs, `commit_and_send_responses` is called in time.
         """
-        if self._is_planned or self.is_asked:
+        if self._is_planned or self.is_request_in_progress:
             return
         try:
             asyncio.get_running_loop().call_soon(self.commit_and_send_responses)

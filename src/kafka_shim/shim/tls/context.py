@@ -206,15 +206,15 @@ def _load_pem_text(context: ssl.SSLContext, pem: str, password: str | None) -> N
 
 
 def _load_certificate_chain(
-    context: ssl.SSLContext, path: str | Path, password: str | None, store: str
+    context: ssl.SSLContext, path: str | Path, password: str | None, store_description: str
 ) -> None:
     try:
         # without a password the library would ask for one at the terminal
         context.load_cert_chain(path, password=password or "")
     except ssl.SSLError as error:
         raise ConfigError(
-            f"{store} holds no PEM key and certificate that go together, or the password"
-            f" is not the one of the key ({error.reason or 'not PEM'})"
+            f"{store_description} holds no PEM key and certificate that go together, or the"
+            f" password is not the one of the key ({error.reason or 'not PEM'})"
         ) from error
     except OSError as error:
-        raise ConfigError(f"{store}: {error.strerror or error}") from error
+        raise ConfigError(f"{store_description}: {error.strerror or error}") from error

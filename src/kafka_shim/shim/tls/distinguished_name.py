@@ -7,6 +7,7 @@ DEVIATION: newer Java decodes some rare string types by their own character sets
 
 import re
 from collections.abc import Iterator
+from typing import NamedTuple
 
 KEYWORDS = {
     "2.5.4.3": "CN",
@@ -40,13 +41,13 @@ def subject_of_certificate(certificate: bytes) -> str:
     Raise ValueError if it is malformed, or has no subject although Java demands one.
     """
     fields = list(_der_elements(_content_of_first_element(_content_of_first_element(certificate))))
-    has_version = bool(fields) and fields[0][0] == _VERSION
+    has_version = bool(fields) and fields[0].tag == _VERSION
     if has_version:
         del fields[0]
     if len(fields) <= _FIELDS_UP_TO_SUBJECT:
         raise ValueError("malformed certificate: fields are missing")
-    subject = fields[_FIELDS_UP_TO_SUBJECT - 1][1]
-    extensions = [body for tag, body, _ in fields if tag == _EXTENSIONS]
+    subject = fields[_FIELDS_UP_TO_SUBJECT - 1].content
+    extensions = [field.content for field in fields if field.tag == _EXTENSIONS]
     is_named = any(map(_has_critical_alternative_name, extensions)) if extensions else has_version
     if not subject and not is_named:
         raise ValueError("the certificate has neither a subject nor a critical alternative name")
@@ -59,10 +60,12 @@ def rfc2253_text(name: bytes) -> str:
     Raise ValueError if the name is malformed.
     """
     parts = []
-    for tag, attributes, _ in _der_elements(name):
-        if tag != _SET:
+    for part in _der_elements(name):
+        if part.tag != _SET:
             raise ValueError("malformed certificate: a part of the subject is not a set")
-        parts.append("+".join(_attribute_text(body) for _, body, _ in _der_elements(attributes)))
+        parts.append(
+            "+".join(_attribute_text(each.content) for each in _der_elements(part.content))
+        )
     return ",".join(reversed(parts))
 
 
@@ -105,21 +108,27 @@ def _dotted_object_id(object_id: bytes) -> str:
 
 def _has_critical_alternative_name(extensions: bytes) -> bool:
     """Return whether there is a critical alternative name, as Java demands without a subject."""
-    for _, extension, _ in _der_elements(_content_of_first_element(extensions)):
-        tags = [tag for tag, _, _ in _der_elements(extension)]
-        if tags[1:2] == [_BOOLEAN] and extension.startswith(_SUBJECT_ALTERNATIVE_NAME):
+    for extension in _der_elements(_content_of_first_element(extensions)):
+        tags = [each.tag for each in _der_elements(extension.content)]
+        if tags[1:2] == [_BOOLEAN] and extension.content.startswith(_SUBJECT_ALTERNATIVE_NAME):
             return True
     return False
 
 
 def _content_of_first_element(data: bytes) -> bytes:
-    for _, content, _ in _der_elements(data):
-        return content
+    for element in _der_elements(data):
+        return element.content
     raise ValueError("malformed certificate: an element is empty")
 
 
-def _der_elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
-    """Yield tag, content and whole encoding of each element of DER data."""
+class _DerElement(NamedTuple):
+    tag: int
+    content: bytes
+    encoding: bytes
+
+
+def _der_elements(data: bytes) -> Iterator[_DerElement]:
+    """Yield each element of DER data. Raise ValueError if one is longer than the data."""
     at = 0
     while at < len(data):
         begin, tag, size = at, data[at], int.from_bytes(data[at + 1 : at + 2])
@@ -130,5 +139,5 @@ def _der_elements(data: bytes) -> Iterator[tuple[int, bytes, bytes]]:
             at += count
         if not 2 <= at - begin <= 6 or at + size > len(data):
             raise ValueError("malformed certificate: an element is longer than its container")
-        yield tag, data[at : at + size], data[begin : at + size]
+        yield _DerElement(tag, data[at : at + size], data[begin : at + size])
         at += size

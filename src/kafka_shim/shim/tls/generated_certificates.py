@@ -47,7 +47,7 @@ def _load_or_create_authority(folder: Path) -> "trustme.CA":
     path = folder / "authority.pem"
     if not path.exists():
         authority = trustme.CA()
-        temporary = _write_private_file(
+        temporary = _write_private_temporary_file(
             path, authority.private_key_pem.bytes() + authority.cert_pem.bytes()
         )
         with contextlib.suppress(FileExistsError):  # another broker was faster
@@ -59,12 +59,12 @@ def _load_or_create_authority(folder: Path) -> "trustme.CA":
 
 def _replace_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
     """Replace a file atomically: clients of another broker may be reading the one that exists."""
-    temporary = _write_private_file(path, content)
+    temporary = _write_private_temporary_file(path, content)
     temporary.chmod(mode)
     temporary.replace(path)
 
 
-def _write_private_file(path: Path, content: bytes) -> Path:
+def _write_private_temporary_file(path: Path, content: bytes) -> Path:
     """Write a new file next to `path` that only its owner can read; return it."""
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     with os.fdopen(descriptor, "wb") as file:

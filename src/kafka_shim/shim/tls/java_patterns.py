@@ -7,7 +7,7 @@ DEVIATION: expressions that cannot be translated faithfully are rejected.
 import re
 import string
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
 
@@ -74,6 +74,13 @@ class JavaPattern:
         return "".join([*pieces, text[end:]])
 
 
+class _CharacterOrClass(NamedTuple):
+    """A character, or the content of a predefined class, such as `0-9` for digits."""
+
+    text: str
+    is_class: bool = False
+
+
 class _PatternTranslation:
     """The parts of an expression for RE2 and for Python; None where one of them lacks it."""
 
@@ -129,7 +136,7 @@ class _PatternTranslation:
             self._at = count.end()
         else:
             self._add_part(
-                character if character in "^|*+?" else self._literal_with_flags(character)
+                character if character in "^|*+?" else self._literal_with_case_flag(character)
             )
 
     def _translate_group_start(self) -> None:
@@ -165,7 +172,7 @@ class _PatternTranslation:
             end = text.find("\\E", at)
             end = len(text) if end < 0 else end
             for quoted in text[at + 1 : end]:
-                self._add_part(self._literal_with_flags(quoted))
+                self._add_part(self._literal_with_case_flag(quoted))
             self._at = end + 2
         elif character and character in "bB":
             self._parts.append((None, f"\\{character}"))
@@ -182,39 +189,40 @@ class _PatternTranslation:
             self._parts.append((None, f"(?P={reference[1]})"))
             self._at = reference.end()
         else:
-            item, is_literal = self._escaped_character_or_class()
-            self._add_part(self._literal_with_flags(item) if is_literal else f"[{item}]")
+            item = self._escaped_character_or_class()
+            self._add_part(
+                f"[{item.text}]" if item.is_class else self._literal_with_case_flag(item.text)
+            )
 
-    def _escaped_character_or_class(self) -> tuple[str, bool]:
-        """Return the character after a backslash, or the content of the class that it stands for,
-        and whether it is a character.
-        """
+    def _escaped_character_or_class(self) -> _CharacterOrClass:
+        """Return the character after a backslash, or the class that it stands for."""
         text, at = self._text, self._at
         character = text[at : at + 1]
         code, category = _CODE.match(text, at), _PROPERTY.match(text, at)
         if code is not None:
             self._at = code.end()
-            return chr(int(code[1] or code[2] or code[3], 16)), True
+            return _CharacterOrClass(chr(int(code[1] or code[2] or code[3], 16)))
         if category is not None:
             self._at = category.end()
             name = category[1] or category[2]
             if name in _CLASSES and len(name) > 1:
-                return (_complement_of_class(name) if character == "P" else _CLASSES[name]), False
+                content = _complement_of_class(name) if character == "P" else _CLASSES[name]
+                return _CharacterOrClass(content, is_class=True)
             if _CATEGORIES.fullmatch(name) is None:
                 raise ValueError(f"the property `\\{category[0]}` is not supported")
-            return f"\\{character}{{{name}}}", False
+            return _CharacterOrClass(f"\\{character}{{{name}}}", is_class=True)
         self._at += 1
         if character.lower() in "dwshv" and character:
-            return (
-                _complement_of_class(character.lower())
-                if character.isupper()
-                else _CLASSES[character]
-            ), False
+            is_complement = character.isupper()
+            content = (
+                _complement_of_class(character.lower()) if is_complement else _CLASSES[character]
+            )
+            return _CharacterOrClass(content, is_class=True)
         if character in _CHARACTERS:
-            return _CHARACTERS[character], True
+            return _CharacterOrClass(_CHARACTERS[character])
         if not character or (character.isascii() and character.isalnum()):
             raise ValueError(f"the escape `\\{character}` is invalid or not supported")
-        return character, True
+        return _CharacterOrClass(character)
 
     def _translate_character_class(self) -> str:
         text = self._text
@@ -232,14 +240,15 @@ class _PatternTranslation:
         raise ValueError("missing `]`")
 
     def _character_class_item(self) -> str:
-        first, is_literal = self._next_class_character()
-        if not is_literal:
-            return first
-        last = first
+        item = self._next_character_or_class()
+        if item.is_class:
+            return item.text
+        first = last = item.text
         if self._text.startswith("-", self._at) and self._text[self._at + 1 : self._at + 2] != "]":
             self._at += 1
-            last, is_literal = self._next_class_character()
-            if not is_literal or last < first:
+            item = self._next_character_or_class()
+            last = item.text
+            if item.is_class or last < first:
                 raise ValueError("an invalid range of characters")
         ranges = [(first, last)]
         if "i" in self._flags:
@@ -251,12 +260,14 @@ class _PatternTranslation:
             f"{_escape_punctuation(begin)}-{_escape_punctuation(end)}" for begin, end in ranges
         )
 
-    def _next_class_character(self) -> tuple[str, bool]:
+    def _next_character_or_class(self) -> _CharacterOrClass:
         character = self._text[self._at : self._at + 1]
         self._at += 1
-        return self._escaped_character_or_class() if character == "\\" else (character, True)
+        if character == "\\":
+            return self._escaped_character_or_class()
+        return _CharacterOrClass(character)
 
-    def _literal_with_flags(self, character: str) -> str:
+    def _literal_with_case_flag(self, character: str) -> str:
         if "i" in self._flags and character.isascii() and character.isalpha():
             return f"[{character}{character.swapcase()}]"
         return _escape_punctuation(character)

@@ -7,7 +7,7 @@ whole.
 """
 
 import re
-from typing import Any
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -25,13 +25,17 @@ _REFERENCE = re.compile(
 _TEXT_MAX = 80
 
 
+ReplacementParts: TypeAlias = tuple[str | int, ...]
+"""Texts, and the numbers of the groups whose matches are put between them."""
+
+
 class MappingRule(msgspec.Struct, frozen=True):
     """One rule; no pattern means DEFAULT, no replacement one that Java's `replaceAll` rejects."""
 
     text: str
     pattern: JavaPattern | None = None
-    replacement: "tuple[str | int, ...] | None" = ()
-    case: str = ""
+    replacement: ReplacementParts | None = ()
+    converts_to_case: str = ""
 
     def mapped_name(self, name: str) -> str | None:
         """Return the principal's name; None if the rule does not match.
@@ -45,9 +49,9 @@ class MappingRule(msgspec.Struct, frozen=True):
         if self.replacement is None:
             raise LookupError(f"the replacement of `{_shorten_text(self.text)}` is invalid")
         mapped = self.pattern.replace_all(name, self._replacement_text)
-        if self.case == "L":
+        if self.converts_to_case == "L":
             return mapped.lower()
-        return mapped.upper() if self.case == "U" else mapped
+        return mapped.upper() if self.converts_to_case == "U" else mapped
 
     def _replacement_text(self, match: Any) -> str:
         parts = self.replacement or ()
@@ -105,8 +109,8 @@ def _parse_rule(match: re.Match[str]) -> MappingRule:
     return MappingRule(text, pattern, replacement, match["case"])
 
 
-def _parse_replacement(text: str, pattern: JavaPattern) -> tuple[str | int, ...] | None:
-    """Return texts and numbers of groups; None if Java finds the replacement invalid.
+def _parse_replacement(text: str, pattern: JavaPattern) -> ReplacementParts | None:
+    """Return the parts of a replacement; None if Java finds the replacement invalid.
 
     Kafka takes references to groups that do not exist literally, if there are groups at all.
     """

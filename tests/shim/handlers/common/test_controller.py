@@ -8,7 +8,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.metadata_request import MetadataRequest
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from tests.shim.play import ADMIN, LISTENER, Stage
 
 CREATE = CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 1000)
@@ -17,7 +17,7 @@ CREATE = CreateTopicsRequest([CreatableTopic("orders", 1, 1)], 1000)
 def asked_of(stage: Stage, node_id: int, api: ApiKey, version: int, request: Any) -> Any:
     session = Session(LISTENER, node_id, "127.0.0.1", 50_000 + node_id)
     session.principal = ADMIN
-    session.phase = Phase.READY
+    session.phase = AuthenticationPhase.READY
     response = stage.send(api, version, request, session)
     assert isinstance(response, bytes)
     return stage.read(api, version, response)

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.offset_commit_request import (
 )
 from kafka_shim.protocol.messages.offset_commit_value import OffsetCommitValue
 from kafka_shim.protocol.records.batches import Record, iterate_batches
-from kafka_shim.shim.dispatching.dispatcher import Pending
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
 from kafka_shim.shim.state.coordinators import KeyType
 from kafka_shim.shim.state.groups import group_log, group_records, groups
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
@@ -223,7 +223,7 @@ def test_a_waiting_fetch_gets_the_next_commit(stage: Stage) -> None:
     commit(stage, "g", (0, 1))
     for offset in (1, 2):
         pending = fetch(stage, offset)
-        assert isinstance(pending, Pending)
+        assert isinstance(pending, PendingExchange)
         commit(stage, "g", (0, offset + 1))
         response = stage.outcome(ApiKey.FETCH, 12, pending)
         (batch,) = iterate_batches(response.responses[0].partitions[0].records)

@@ -14,8 +14,8 @@ from kafka_shim.protocol.messages.join_group_request import (
     JoinGroupRequest,
     JoinGroupRequestProtocol,
 )
-from kafka_shim.shim.dispatching.dispatcher import Pending
-from kafka_shim.shim.request.session import Phase, Session
+from kafka_shim.shim.dispatching.dispatcher import PendingExchange
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.groups.assignors import Subscriber
 from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, JoinRequest
 from kafka_shim.shim.state.groups.classic.classic_rebalance import RESPONSES_PER_FLUSH
@@ -61,7 +61,7 @@ def join(members: int) -> Stage:
     return stage
 
 
-def joining(stage: Stage, members: int) -> list[Pending]:
+def joining(stage: Stage, members: int) -> list[PendingExchange]:
     """Send a JoinGroup for each new member; return the pending responses."""
     request = JoinGroupRequest(
         group_id="g",
@@ -73,9 +73,9 @@ def joining(stage: Stage, members: int) -> list[Pending]:
     found = []
     for _ in range(members):
         session = Session(LISTENER, 1, "127.0.0.1", 50_000)
-        session.principal, session.phase = ADMIN, Phase.READY
+        session.principal, session.phase = ADMIN, AuthenticationPhase.READY
         pending = stage.send(ApiKey.JOIN_GROUP, 3, request, session)
-        assert isinstance(pending, Pending)
+        assert isinstance(pending, PendingExchange)
         found.append(pending)
     return found
 

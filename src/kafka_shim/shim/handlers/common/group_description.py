@@ -58,7 +58,9 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         if self.protocol not in context.cluster.groups.settings.enabled_protocols:
             context.access.declare_no_further_checks()
             raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
-        allowed, denied = context.access.split(self.group_requirement, request.group_ids, str)
+        allowed, denied = context.access.split_allowed_and_denied(
+            self.group_requirement, request.group_ids, str
+        )
         if "" in allowed and not context.facts.groups.describe_rejects_empty_group_id_alone:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
@@ -73,7 +75,9 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     def _describe_group(
         self, group_id: str, context: RequestContext, *, wants_operations: bool
     ) -> Row:
-        error = context.coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+        error = (
+            context.group_coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
+        )
         if error is not ErrorCode.NONE:
             return self.failed_row(group_id, error, None)
         group = self.find_group(context.cluster.groups, group_id)
@@ -81,7 +85,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             text = f"there is no {self.protocol} group `{group_id}`"
             return self.failed_row(group_id, ErrorCode.GROUP_ID_NOT_FOUND, text)
         names = self.topic_names_of_group(group, context)
-        if context.access.split(self.topic_requirement, names, str)[1]:
+        if context.access.split_allowed_and_denied(self.topic_requirement, names, str)[1]:
             text = "the group has topics that the caller may not describe"
             return self.failed_row(group_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED, text)
         operations = NO_OPERATIONS

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, cast
 
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.request.session import Phase, Session
-from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslStep
+from kafka_shim.shim.request.session import AuthenticationPhase, Session
+from kafka_shim.shim.sasl.mechanism import BEARER_REFUSAL, SaslExchange, SaslFailure, SaslReply
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism, credential_of_password
 from kafka_shim.shim.state.authentications import NAME_MAX, claimed_user_name
 from kafka_shim.shim.state.cluster import Cluster
@@ -32,7 +32,7 @@ def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
 
 
 def begin_sasl_exchange(
-    mechanism: str, session: Session, cluster: Cluster, next_phase: Phase
+    mechanism: str, session: Session, cluster: Cluster, next_phase: AuthenticationPhase
 ) -> bool:
     """Start an exchange on this connection; False if the mechanism is not enabled."""
     session.claimed_name = None
@@ -89,14 +89,14 @@ def _delegation_token_account(
     return ScramAccount(credential, token.owner, token_id, token.expires_ms)
 
 
-def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> SaslStep:
+def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> SaslReply:
     """Process a message of the exchange; on success, set the session's principal."""
     exchange = cast("SaslExchange", session.sasl)
     mechanism = str(session.mechanism)
     if session.claimed_name is None:
         session.claimed_name = claimed_user_name(mechanism, message)
     try:
-        step = exchange.step(message)
+        step = exchange.respond(message)
         if step.principal is not None:
             _authenticate_session(step, step.principal, session, cluster)
     except SaslFailure as failure:
@@ -133,7 +133,7 @@ def _record_authentication(
 
 
 def _authenticate_session(
-    step: SaslStep, principal: str, session: Session, cluster: Cluster
+    step: SaslReply, principal: str, session: Session, cluster: Cluster
 ) -> None:
     """Log in; a second log-in on a connection must have the same principal (KIP-368)."""
     if session.is_authenticated and session.principal != principal:
@@ -147,7 +147,7 @@ def _authenticate_session(
     session.expires_at_ms = min(ends, default=None)
     session.set_principal(principal)
     session.is_authenticated = True
-    session.phase = Phase.READY
+    session.phase = AuthenticationPhase.READY
     session.token_id = step.token_id
     session.sasl = None
 
@@ -159,4 +159,4 @@ def process_raw_sasl_message(frame: bytes, session: Session, cluster: Cluster) -
         step = process_sasl_message(frame, session, cluster)
     except SaslFailure as failure:
         raise CloseConnection(str(failure)) from failure
-    return len(step.reply).to_bytes(4, "big") + step.reply
+    return len(step.message).to_bytes(4, "big") + step.message

@@ -5,7 +5,7 @@ bucket of the same duration.
 """
 
 import math
-from typing import Final
+from typing import Final, NamedTuple, TypeAlias
 
 import msgspec
 
@@ -21,8 +21,16 @@ MUTATIONS: Final = "controller_mutation_rate"
 _KEPT: Final = 1000
 """Clients; beyond that, those that did nothing for long are forgotten."""
 
-QuotaClient = tuple[str, str]
-"""A principal's name and a client id."""
+
+class QuotaClient(NamedTuple):
+    """A client to which quotas apply; its name is the principal's, without the type."""
+
+    principal_name: str
+    client_id: str
+
+
+_QuotaSharers: TypeAlias = tuple[str, str]
+"""The clients that share a quota, as `Quotas.limit_for_client` names them."""
 
 
 class _TokenBucket(msgspec.Struct):
@@ -39,8 +47,8 @@ class Throttles:
         self._quotas = quotas
         self._configs = configs
         self._clock = clock
-        self._rates: dict[tuple[str, QuotaClient], SampledRate] = {}
-        self._buckets: dict[QuotaClient, _TokenBucket] = {}
+        self._rates: dict[tuple[str, _QuotaSharers], SampledRate] = {}
+        self._buckets: dict[_QuotaSharers, _TokenBucket] = {}
 
     def record_and_get_throttle_ms(
         self, quota_name: str, client: QuotaClient, amount: float
@@ -99,7 +107,7 @@ class Throttles:
             return True, 0
         return True, throttle_ms_truncated_to_int32(-bucket.tokens / limit * 1000)
 
-    def _client_rate(self, key: tuple[str, QuotaClient], now_ms: int) -> SampledRate:
+    def _client_rate(self, key: tuple[str, _QuotaSharers], now_ms: int) -> SampledRate:
         rate = self._rates.get(key)
         if rate is None:
             if len(self._rates) >= _KEPT:
