@@ -92,7 +92,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     try:
         return (
-            _convert_acl_file(args)
+            _print_converted_acl_file(args)
             if args.acls and not _has_list_add_or_remove(args)
             else _run_on_broker(args)
         )
@@ -136,7 +136,7 @@ def _has_list_add_or_remove(args: argparse.Namespace) -> bool:
     return bool(args.list or args.add or args.remove)
 
 
-def _convert_acl_file(args: argparse.Namespace) -> int:
+def _print_converted_acl_file(args: argparse.Namespace) -> int:
     """Convert a file to standard output, without a broker."""
     form = "json" if args.json else args.format
     if form is None:

@@ -219,7 +219,7 @@ def config_from_arguments(
         properties[CLIENT_TELEMETRY] = "true"
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
-    fields["topics"] = tuple(_parse_topic(text) for text in args.topic or ())
+    fields["topics"] = tuple(_parse_initial_topic(text) for text in args.topic or ())
     fields["acls"] = _read_acls_if_given(args)
     if args.state is not None:
         from kafka_shim.shim.settings.state_file import read_state_file
@@ -274,7 +274,7 @@ def _warn_about_ineffective_acls(
         warn_about_ineffective_acls(acls_with_lines, file, args.kafka_version)
 
 
-def _parse_topic(text: str) -> InitialTopic:
+def _parse_initial_topic(text: str) -> InitialTopic:
     name, colon, count = text.partition(":")
     if colon and not parse_whole_number(count):
         raise ConfigError(f"--topic `{text}`: expected NAME:PARTITIONS with 1 partition or more")

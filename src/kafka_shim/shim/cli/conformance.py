@@ -170,11 +170,11 @@ def write_scorecard(
     else:
         file.write_text(text, encoding="utf-8")
     if card.results_prevented_by_denial or card.decisions.are_all_denials:
-        _print_message(_denial_note(card))
+        _print_message(_note_on_denials_and_remedy(card))
     return 0 if card.holds else EXIT_MISMATCH
 
 
-def _denial_note(card: "Scorecard") -> str:
+def _note_on_denials_and_remedy(card: "Scorecard") -> str:
     """Return what the client was denied, what it could therefore not exercise, and the remedy."""
     denials = list(card.decisions.denied)
     first = (

@@ -14,7 +14,7 @@ _VALUE: Final = re.compile(rf"`(?:([^`/\\]{{{VALUE_MAX}}})[^`/\\]+|([^`]{{{WORD_
 _WORD: Final = re.compile(rf"(\S{{{WORD_MAX}}})\S+")
 
 
-def _cut_value(match: re.Match[str]) -> str:
+def _truncate_quoted_value(match: re.Match[str]) -> str:
     return f"`{match[1] or match[2]}…`"
 
 
@@ -31,7 +31,7 @@ def shortened_and_escaped(text: str) -> str:
     """Return a message with long values cut, and with control characters, line breaks and
     surrogates escaped.
     """
-    shorter = _WORD.sub(r"\1…", _VALUE.sub(_cut_value, text))
+    shorter = _WORD.sub(r"\1…", _VALUE.sub(_truncate_quoted_value, text))
     return "".join(
         char if char.isprintable() else char.encode("unicode_escape").decode() for char in shorter
     )

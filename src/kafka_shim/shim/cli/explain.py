@@ -119,7 +119,7 @@ def _explain_access(args: argparse.Namespace) -> int:
         for name in found
     ]
     source = load_authorizer(args)
-    caller = _caller(args, source)
+    caller = _caller_of_options(args, source)
     explained = [
         explain_decision(caller.authorizer, caller.actor, action, caller.host_for_new_acls)
         for action in actions
@@ -143,7 +143,7 @@ def _explain_access(args: argparse.Namespace) -> int:
 def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNamesByType) -> int:
     source = load_authorizer(args)
     version = _version_to_explain(args.api_version, api, source.release)
-    caller = _caller(args, source)
+    caller = _caller_of_options(args, source)
     outcomes = explain_api_checks(caller, api, version, source.release, names)
     _require_resource_names_of_api(api, outcomes)
     allowed = all(
@@ -187,7 +187,7 @@ def _exit_code_for_expectation(args: argparse.Namespace, *, allowed: bool) -> in
     return 0 if allowed == (args.expect == "allowed") else EXIT_MISMATCH
 
 
-def _caller(args: argparse.Namespace, loaded: LoadedAuthorizer) -> Caller:
+def _caller_of_options(args: argparse.Namespace, loaded: LoadedAuthorizer) -> Caller:
     actor = Actor(args.principal, args.host or DEFAULT_HOST)
     return Caller(loaded.authorizer, actor, args.host or WILDCARD)
 

@@ -66,7 +66,7 @@ def run(args: argparse.Namespace) -> int:
     elif args.markdown:
         print("\n".join(text.markdown_lines(rows, free)))
     elif not rows and not free:
-        print(_no_match_text(choice))
+        print(_no_matching_requirement_text(choice))
     elif choice.release:
         print("\n".join(text.one_release_lines(rows, free, choice.release)))
     else:
@@ -110,7 +110,7 @@ def _open_apis_matching(choice: RequirementFilter) -> dict[ApiKey, str]:
     }
 
 
-def _no_match_text(choice: RequirementFilter) -> str:
+def _no_matching_requirement_text(choice: RequirementFilter) -> str:
     where = f"Kafka {choice.release}" if choice.release else "any release"
     if choice.api and not any(
         choice.api in served_versions(r) for r in _releases_to_search(choice.release)
@@ -189,22 +189,32 @@ def _parse_api(word: str) -> ApiKey:
     if word.isascii() and word.isdigit() and int(word) in set(ApiKey):
         return ApiKey(int(word))
     keys = {key.wire_name: key for key in ApiKey}
-    return keys[_match_name(word, "API", list(keys), "`kafka-shim requirements` lists all")]
+    return keys[
+        _match_name_ignoring_case_and_separators(
+            word, "API", list(keys), "`kafka-shim requirements` lists all"
+        )
+    ]
 
 
 def _parse_operation(word: str) -> Operation:
     return Operation[
-        _match_name(word, "operation", [operation.name for operation in Operation][3:])
+        _match_name_ignoring_case_and_separators(
+            word, "operation", [operation.name for operation in Operation][3:]
+        )
     ]
 
 
 def _parse_resource_type(word: str) -> ResourceType:
     return ResourceType[
-        _match_name(word, "resource type", [kind.name for kind in ResourceType][2:])
+        _match_name_ignoring_case_and_separators(
+            word, "resource type", [kind.name for kind in ResourceType][2:]
+        )
     ]
 
 
-def _match_name(word: str, kind: str, names: list[str], advice: str = "") -> str:
+def _match_name_ignoring_case_and_separators(
+    word: str, kind: str, names: list[str], advice: str = ""
+) -> str:
     """Return the name that is meant, whatever its case and separators."""
     plain = {name.replace("_", "").upper(): name for name in names}
     normalized = word.upper().replace("-", "").replace("_", "")

@@ -68,10 +68,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _run_verb)
+    return run_reporting_errors(args, _run_trace_subcommand)
 
 
-def _run_verb(args: argparse.Namespace) -> int:
+def _run_trace_subcommand(args: argparse.Namespace) -> int:
     if args.verb == "import":
         return run_import(args)
     check_trace_exists(args.trace)

@@ -26,7 +26,7 @@ def add_export_arguments(verb: argparse.ArgumentParser) -> None:
 
 def run_export(args: argparse.Namespace) -> int:
     if args.format == "pcap":
-        return _export_capture(args)
+        return _export_as_pcap(args)
     if args.format == "protocol-log":
         from kafka_shim.shim.traffic.importers.protocol_log_export import (
             exported_protocol_log_entries as rows,
@@ -50,7 +50,7 @@ def _export_progress(args: argparse.Namespace) -> ProgressBar:
     return ProgressBar("exporting", trace_size_in_bytes(args.trace))
 
 
-def _export_capture(args: argparse.Namespace) -> int:
+def _export_as_pcap(args: argparse.Namespace) -> int:
     if args.output is None:
         raise ConfigError("--format pcap requires --output FILE, since a capture is binary")
     try:

@@ -61,7 +61,7 @@ def run(args: argparse.Namespace) -> int:
         print_command_error(args, str(error))
         return EXIT_FAILURE
     except InputError as error:
-        _print_errors(args, error.messages)
+        _print_limited_errors(args, error.messages)
     except ConfigError as error:
         print_command_error(args, str(error))
     except OSError as error:
@@ -70,7 +70,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_USAGE
 
 
-def _print_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
+def _print_limited_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:
     for message in messages[:ERRORS_MAX]:
         print_command_error(args, message)
     if len(messages) > ERRORS_MAX:

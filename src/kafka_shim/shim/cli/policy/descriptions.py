@@ -88,7 +88,7 @@ def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChang
     """
     all_changes = list(changes)
     everywhere = {
-        _key_without_names(change)
+        _change_key_without_names(change)
         for change in all_changes
         if change.names in (ALL_NAMES, STARRED_NAMES)
     }
@@ -101,7 +101,9 @@ def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChang
     return [
         change
         for change in all_changes
-        if not (change.names == NameSet(WILDCARD) and _key_without_names(change) in everywhere)
+        if not (
+            change.names == NameSet(WILDCARD) and _change_key_without_names(change) in everywhere
+        )
         and not (
             change.names is None
             and all((change.gained, change.principal, op) in named for op in change.operations)
@@ -132,7 +134,7 @@ def _exception_matches_no_topic(change: AccessChange, exception: NameSet) -> boo
     return is_starred and change.names == ALL_NAMES and change.resource_type is ResourceType.TOPIC
 
 
-def _key_without_names(change: AccessChange) -> tuple[object, ...]:
+def _change_key_without_names(change: AccessChange) -> tuple[object, ...]:
     return (
         change.gained,
         change.principal,
