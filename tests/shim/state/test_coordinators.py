@@ -41,16 +41,16 @@ def test_internal_topics_have_the_settings_of_a_real_broker(kind: KeyType, confi
 def test_the_absolute_value_of_a_negative_hash_code_selects_the_partition() -> None:
     """DescribeTransactions of 4.4.0 showed the partition of this group's offsets."""
     coordinators = Cluster(Config(), ManualClock()).coordinators
-    assert coordinators.coordinator_partition(KeyType.GROUP, "s54009-h").index == 46
+    assert coordinators.coordinator_partition_creating_topic(KeyType.GROUP, "s54009-h").index == 46
 
 
 def test_long_keys_are_not_kept() -> None:
     coordinators = Cluster(Config(), ManualClock()).coordinators
-    coordinators.coordinator_partition(KeyType.GROUP, "short")
+    coordinators.coordinator_partition_creating_topic(KeyType.GROUP, "short")
     tracemalloc.start()
     try:
         for number in range(50):
-            coordinators.coordinator_partition(KeyType.GROUP, f"{number:032000}")
+            coordinators.coordinator_partition_creating_topic(KeyType.GROUP, f"{number:032000}")
         kept, _ = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -132,10 +132,14 @@ def test_records_of_groups_are_restored_once() -> None:
     found = broker()
     ends = []
     for _ in range(2):
-        partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
+        partition = found.cluster.coordinators.coordinator_partition_creating_topic(
+            KeyType.GROUP, "billing"
+        )
         ends.append(partition.log.end_offset)
         found.restore_snapshot(found.take_snapshot())
     assert ends == [1, 1]
     found.reset_to_initial_state()
-    partition = found.cluster.coordinators.coordinator_partition(KeyType.GROUP, "billing")
+    partition = found.cluster.coordinators.coordinator_partition_creating_topic(
+        KeyType.GROUP, "billing"
+    )
     assert partition.log.end_offset == 1  # of the seed

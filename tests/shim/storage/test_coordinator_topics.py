@@ -72,4 +72,9 @@ def test_records_of_groups_are_restored(tmp_path: Path) -> None:
     assert again.cluster.groups.delete_empty_group("g") is ErrorCode.NONE
     last = again.again()
     assert written(last, KeyType.GROUP)[:2] == before
-    assert last.cluster.coordinators.coordinator_partition(KeyType.GROUP, "g").log.end_offset == 7
+    assert (
+        last.cluster.coordinators.coordinator_partition_creating_topic(
+            KeyType.GROUP, "g"
+        ).log.end_offset
+        == 7
+    )

@@ -36,7 +36,7 @@ class ShimClusterControl:
     async def move_coordinator(self, key_type: KeyType, key: str) -> None:
         """Make the other broker the coordinator of a group or transaction."""
         self._move_leader_to_other_broker(
-            self._broker.cluster.coordinators.coordinator_partition(key_type, key)
+            self._broker.cluster.coordinators.coordinator_partition_creating_topic(key_type, key)
         )
 
     async def stop_broker(self, node_id: int) -> None:

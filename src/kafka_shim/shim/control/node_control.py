@@ -104,7 +104,9 @@ class NodeControl:
 
     def move_coordinator(self, group_id: str, node_id: int) -> dict[str, Any]:
         """Move a group's coordinator, and with it those of all groups in its partition."""
-        partition = self._cluster.coordinators.coordinator_partition(KeyType.GROUP, group_id)
+        partition = self._cluster.coordinators.coordinator_partition_creating_topic(
+            KeyType.GROUP, group_id
+        )
         return self._move_leader_of_partition(partition, node_id)
 
     def _move_leader_of_partition(self, partition: Partition, node_id: int) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
         raise RequestRejected(error)
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic_or_create(KeyType.GROUP).name
-    index = coordinators.coordinator_partition(KeyType.GROUP, request.group_id).index
+    index = coordinators.coordinator_partition_creating_topic(KeyType.GROUP, request.group_id).index
     error = context.cluster.transactions.add_partitions(
         request.transactional_id, request.producer_id, request.producer_epoch, [(offsets, index)]
     )

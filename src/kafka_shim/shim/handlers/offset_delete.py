@@ -63,7 +63,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
         topics = context.offload(_merge_topics_of_release, topics, context.facts.groups)
     if ErrorCode.NONE in codes:
-        context.cluster.groups.note_offset_deletions_or_remove_group(group)
+        context.cluster.groups.note_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
         _check_response_size(topics)
         topics = [topic for topic in topics for _ in topic.partitions]

@@ -195,7 +195,7 @@ def _offsets_topic_log(
     """Return the log of the group's partition of the offsets topic."""
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic_or_create(KeyType.GROUP)
-    partition = coordinators.coordinator_partition(KeyType.GROUP, request.group_id)
+    partition = coordinators.coordinator_partition_creating_topic(KeyType.GROUP, request.group_id)
     return (offsets.name, partition.index), partition.log
 
 

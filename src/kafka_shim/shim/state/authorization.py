@@ -67,7 +67,7 @@ class AuthorizationPolicy:
 
     @property
     def uses_standard_authorizer(self) -> bool:
-        """Whether the authorizer is the standard one, not a user's own."""
+        """Return whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
     def copy_acls_to_brokers(self) -> None:

@@ -442,7 +442,7 @@ class Cluster:
 
     @property
     def has_eligible_leader_replicas(self) -> bool:
-        """Whether replicas that left the ISR may lead a partition (KIP-966)."""
+        """Return whether replicas that left the ISR may lead a partition (KIP-966)."""
         return any(
             each.name == ELIGIBLE_REPLICAS and each.finalized_level > 0 for each in self.features
         )

@@ -95,7 +95,7 @@ class Coordinators:
         return partitions[_positive_hash(key) % len(partitions)].leader_id
 
     def group_topic_was_deleted(self) -> bool:
-        """Whether the groups' topic was deleted and has not been created again."""
+        """Return whether the groups' topic was deleted and has not been created again."""
         name = _TOPICS[KeyType.GROUP]
         return name in self._created_names and name not in self._topics
 
@@ -108,8 +108,8 @@ class Coordinators:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if coordinator == node_id else ErrorCode.NOT_COORDINATOR
 
-    def coordinator_partition(self, key_type: KeyType, key: str) -> Partition:
-        """Return the partition of the internal topic for a key."""
+    def coordinator_partition_creating_topic(self, key_type: KeyType, key: str) -> Partition:
+        """Return the partition for a key of the internal topic, which is created if needed."""
         partitions = self.topic_or_create(key_type).partitions
         hashed = _known_hash if len(key) <= KEPT_CHARS_MAX else _positive_hash
         return partitions[hashed(key) % len(partitions)]

@@ -128,7 +128,10 @@ class AutomaticCompaction:
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
                 log = partition.log_without_flush
-                yield log, log.settings.compacts and _is_compaction_due(log, ratio, before_ms)
+                yield (
+                    log,
+                    log.settings.compacts and _is_dirty_enough_or_overdue(log, ratio, before_ms),
+                )
 
     def _effective_topic_value(self, own: dict[str, str], name: str) -> str | None:
         if name not in self._configs.topic_definitions:
@@ -136,8 +139,8 @@ class AutomaticCompaction:
         return self._configs.effective_topic_value(own, name)
 
 
-def _is_compaction_due(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
-    """Whether so much of a log is dirty, or something dirty is so old."""
+def _is_dirty_enough_or_overdue(log: PartitionLog, min_dirty_ratio: float, before_ms: int) -> bool:
+    """Return whether this part of a log is dirty, or a dirty batch is older than that."""
     dirty = [batch for batch in log.batches if not batch.is_clean]
     size = sum(len(batch.payload) for batch in dirty)
     if not size:

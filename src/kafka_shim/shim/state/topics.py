@@ -78,7 +78,7 @@ class Topic:
 
     @property
     def has_ever_been_led(self) -> bool:
-        """Whether any partition has had a leader; otherwise only the controller sees the topic."""
+        """Return whether any partition has had a leader; else only the controller sees it."""
         return any(partition.was_led for partition in self.partitions)
 
     def partition_once_led(self, index: int) -> Partition | None:

@@ -272,7 +272,7 @@ def test_commits_before_the_topic_exists_are_written_when_it_does() -> None:
     stage.topic("orders")
     commit(stage, "g", (0, 1))
     assert TOPIC not in stage.cluster.topics
-    partition = stage.cluster.coordinators.coordinator_partition(KeyType.GROUP, "g")
+    partition = stage.cluster.coordinators.coordinator_partition_creating_topic(KeyType.GROUP, "g")
     assert last_values(partition.log) == {("g", "orders", 0): 1}
 
 

@@ -203,7 +203,7 @@ class EpochGroup(Group, Generic[Member]):
 
     @property
     def revoking_partitions_can_return(self) -> bool:
-        """Whether a member may keep a partition it was to revoke, without waiting a heartbeat."""
+        """Return whether a member can keep a partition that it was to revoke immediately."""
         return False
 
     def _unowned_check_for(self, member: Member) -> IsUnowned:

@@ -43,7 +43,7 @@ class Group(ABC):
     @property
     @abstractmethod
     def is_empty(self) -> bool:
-        """Whether it has no members and may therefore be deleted."""
+        """Return whether it has no members and may therefore be deleted."""
 
     @property
     @abstractmethod

@@ -72,7 +72,7 @@ class GroupLog:
 
     @property
     def group_topic_exists(self) -> bool:
-        """Whether there is anything to write to."""
+        """Return whether there is anything to write to."""
         return self._group_topic is not None
 
     def _partition_if_exists(self, index: int) -> LazyPartition | None:
@@ -92,7 +92,7 @@ class GroupLog:
         return partition is not None and bool(partition.log_without_flush.batches)
 
     def is_partition_watched(self, index: int) -> bool:
-        """Whether a client waits for records of a partition."""
+        """Return whether a client waits for records of a partition."""
         partition = self._partition_if_exists(index)
         return partition is not None and partition.log_without_flush.has_watchers
 
@@ -122,7 +122,9 @@ class GroupLog:
         self, change: GroupChange, producer_id_and_epoch: tuple[int, int]
     ) -> None:
         """Write offsets of a transaction of a producer (its id and epoch)."""
-        partition = self._coordinators.coordinator_partition(KeyType.GROUP, change.group_id)
+        partition = self._coordinators.coordinator_partition_creating_topic(
+            KeyType.GROUP, change.group_id
+        )
         assert isinstance(partition, LazyPartition)
         options = BatchOptions(
             partition_leader_epoch=partition.leader_epoch,

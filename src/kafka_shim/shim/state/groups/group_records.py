@@ -269,8 +269,10 @@ class GroupRecords:
             GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, []))
         )
 
-    def note_members(self, group: "Group", log: CreateMemberLog, member_id: str | None) -> None:
-        """Note what has changed in a group of a newer kind; see `MemberLog.new_records`."""
+    def note_changed_member_records(
+        self, group: "Group", log: CreateMemberLog, member_id: str | None
+    ) -> None:
+        """Note the changed records of a group of a newer kind; see `MemberLog.new_records`."""
         known = self._logged.get(group.group_id)
         if known is None or known.group is not group:
             known = self._logged[group.group_id] = log(group)

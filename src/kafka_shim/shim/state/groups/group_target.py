@@ -195,7 +195,7 @@ class GroupTarget:
 
     @property
     def awaits_computation(self) -> bool:
-        """Whether the target of the current epoch is not computed yet."""
+        """Return whether the target of the current epoch is not computed yet."""
         return self.epoch > self.target_epoch
 
     def begin_epoch_and_compute_if_due(

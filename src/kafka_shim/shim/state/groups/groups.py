@@ -191,7 +191,7 @@ class Groups:
         is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
         if is_classic and not self.records.has_member_records_of(group):
             self.records.note_deletions_as_batch(group.group_id, with_group=True)
-        self.records.note_members(group, self._create_member_log, member_id)
+        self.records.note_changed_member_records(group, self._create_member_log, member_id)
 
     def _stop_logging_and_note_tombstones(self, group: Group) -> None:
         group.on_changed = lambda _: None
@@ -210,7 +210,7 @@ class Groups:
         self._remove_group_and_offsets(group)
         return NO_ERROR
 
-    def note_offset_deletions_or_remove_group(self, group: Group) -> None:
+    def note_offset_deletions_or_remove_empty_group(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
@@ -233,7 +233,7 @@ class Groups:
         self._stop_logging_and_note_tombstones(group)
 
     def _has_tombstone(self, group: Group) -> bool:
-        """Whether a group has a tombstone when it is deleted."""
+        """Return whether a group has a tombstone when it is deleted."""
         if group.type is not GroupType.CLASSIC:
             return False
         has_generation = cast("ClassicGroup", group).rebalance.generation_id > 0
@@ -277,7 +277,7 @@ class Groups:
         for group in list(self._groups.values()):
             for partition in written.get(group.group_id, ()):
                 self.records.note_offset_deletion_for_batch(*partition)
-            self.note_offset_deletions_or_remove_group(group)
+            self.note_offset_deletions_or_remove_empty_group(group)
 
     def _expire_and_yield_whether_left(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
@@ -307,7 +307,7 @@ class Groups:
                     self.delete_offset(group.group_id, topic_id, partition)
 
     def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        """Delete an offset; `note_offset_deletions_or_remove_group` follows."""
+        """Delete an offset; `note_offset_deletions_or_remove_empty_group` follows."""
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):

@@ -145,7 +145,7 @@ class Offsets:
             yield from group.committed.items()
 
     def has_pending_offset(self, group_id: str, topic_id: bytes, partition: int) -> bool:
-        """Whether a transaction that is still open would change this offset (KIP-447)."""
+        """Return whether a transaction that is still open would change this offset (KIP-447)."""
         group = self._groups.get(group_id)
         return group is not None and any(
             (topic_id, partition) in held for held in group.pending.values()
@@ -154,7 +154,7 @@ class Offsets:
     def partition_has_offset(
         self, group_id: str, topic_id: bytes, partition: int, *, or_pending: bool
     ) -> bool:
-        """Whether a partition has a committed offset, or a pending one."""
+        """Return whether a partition has a committed offset, or a pending one."""
         if self.committed_offset(group_id, topic_id, partition) is not None:
             return True
         return or_pending and self.has_pending_offset(group_id, topic_id, partition)

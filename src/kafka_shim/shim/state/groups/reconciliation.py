@@ -63,7 +63,7 @@ class ReconcilingMember(msgspec.Struct):
 
     @property
     def uses_classic_protocol(self) -> bool:
-        """Whether it uses the classic protocol in a consumer group."""
+        """Return whether it uses the classic protocol in a consumer group."""
         return False
 
     @property

@@ -102,7 +102,7 @@ class TopicSubscriptions:
 
     @property
     def no_topic_changed_since_noted(self) -> bool:
-        """Whether no topic has changed since `note_topic_changes`."""
+        """Return whether no topic has changed since `note_topic_changes`."""
         return self._seen_epoch == self._topics.epoch
 
     def note_topic_changes(self, members: Iterable[SubscribingMember]) -> None:

@@ -86,7 +86,7 @@ class _TransactionsInOrder:
         self.gone: list[AbortedTransaction] = []
 
     def is_aborted_or_empty_marker(self, batch: _DecodedBatch) -> bool:
-        """Whether a batch was aborted, or is the marker of a transaction without batches."""
+        """Return whether a batch was aborted, or is the marker of a transaction without batches."""
         header = batch.header
         while self._coming and self._coming[-1].first_offset <= header.last_offset:
             aborted = self._coming.pop()
@@ -166,7 +166,7 @@ class _Compaction:
         ]
 
     def _retains_tombstones_and_markers(self, batch: _DecodedBatch) -> bool:
-        """Whether tombstones and void markers of a batch stay this time."""
+        """Return whether tombstones and void markers of a batch stay this time."""
         if self._stamps_horizon:
             horizon_ms = batch.header.delete_horizon_ms
             return horizon_ms is None or self._now_ms < horizon_ms
@@ -215,7 +215,7 @@ def _has_records_to_remove_later(
 
 
 def _is_last_batch_of_producer(header: Batch, epoch: int, last: ProducedBatch) -> bool:
-    """Whether a batch is the last one of its producer, which is in an epoch."""
+    """Return whether a batch is the last one of its producer, which is in an epoch."""
     if not last.is_marker:
         return header.last_offset == last.last_offset
     last_sequence = (header.base_sequence + header.last_offset_delta) % SEQUENCES

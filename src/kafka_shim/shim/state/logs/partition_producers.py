@@ -48,7 +48,7 @@ class PartitionProducer(msgspec.Struct, gc=False):
 
     @property
     def has_open_transaction(self) -> bool:
-        """Whether it has an open transaction on this partition."""
+        """Return whether it has an open transaction on this partition."""
         return self.transaction_offset >= 0
 
     @property
@@ -140,7 +140,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is no state of any producer."""
+        """Return whether there is no state of any producer."""
         return not self._producers and not self._unverified
 
     def note_unverified_batch(

@@ -137,7 +137,7 @@ class Quotas:
 
     @property
     def has_client_quotas(self) -> bool:
-        """Whether there are quotas other than those of addresses."""
+        """Return whether there are quotas other than those of addresses."""
         return len(self._limits) > len(self._connection_rates)
 
     def limit_for_client(

@@ -93,7 +93,7 @@ def _validate_by_check(name: str, definition: ConfigDefinition, value: str) -> N
         raise ConfigValueError(
             f"invalid value `{value}` of {name}: expected `*` or partition:broker pairs"
         )
-    if check.is_release and not _is_release(value, check.newest_release):
+    if check.is_release and not _is_release_up_to(value, check.newest_release):
         raise ConfigValueError(f"invalid value `{value}` of {name}: expected a Kafka release")
 
 
@@ -132,7 +132,7 @@ def _is_by_duration_reset(text: str) -> bool:
     return kind == "by_duration" and duration_to_ms(duration) is not None
 
 
-def _is_release(text: str, newest: str) -> bool:
+def _is_release_up_to(text: str, newest: str) -> bool:
     release = _INNER_STEP.sub("", text)
     if _BEFORE_OURS.fullmatch(release):
         return True

@@ -89,18 +89,18 @@ class GroupSettings:
 
     @property
     def consumer_groups_accept_classic_members(self) -> bool:
-        """Whether classic members may join a consumer group that has members."""
+        """Return whether classic members may join a consumer group that has members."""
         is_disabled = not (self.upgrades_classic_groups or self.downgrades_consumer_groups)
         return not (is_disabled and self._facts.disabled_migration_rejects_classic_members)
 
     @property
     def upgrades_classic_groups(self) -> bool:
-        """Whether classic groups may become consumer groups while they have members."""
+        """Return whether classic groups may become consumer groups while they have members."""
         return self._migration_policy in ("bidirectional", "upgrade")
 
     @property
     def downgrades_consumer_groups(self) -> bool:
-        """Whether consumer groups may become classic groups while they have members."""
+        """Return whether consumer groups may become classic groups while they have members."""
         return self._migration_policy in ("bidirectional", "downgrade")
 
     @property
@@ -219,7 +219,7 @@ class GroupSettings:
 
     @property
     def stores_topology_descriptions(self) -> bool:
-        """Whether a plug-in stores topology descriptions.
+        """Return whether a plug-in stores topology descriptions.
 
         DEVIATION: any class name stands for Kafka's in-memory plug-in.
         """

@@ -73,10 +73,10 @@ def _digits(value: float) -> _Digits:
 
 
 def _is_integer(fraction: int, exponent: int) -> bool:
-    return exponent >= _fraction_bits(fraction) - 1
+    return exponent >= _bits_up_to_last_one(fraction) - 1
 
 
-def _fraction_bits(fraction: int) -> int:
+def _bits_up_to_last_one(fraction: int) -> int:
     """Return the number of bits up to the last 1."""
     return _MANTISSA_BITS + 2 - (fraction & -fraction).bit_length()
 
@@ -115,7 +115,7 @@ def _estimated_exponent(fraction: int, exponent: int) -> int:
 
 
 def _scaled(fraction: int, exponent: int, significant_bits: int, decimal_exponent: int) -> _Scaled:
-    fraction_bits = _fraction_bits(fraction)
+    fraction_bits = _bits_up_to_last_one(fraction)
     tiny_bits = max(0, fraction_bits - exponent - 1)
     value_fives = margin_fives = max(0, -decimal_exponent)
     value_twos = value_fives + tiny_bits + exponent

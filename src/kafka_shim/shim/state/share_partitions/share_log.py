@@ -186,7 +186,9 @@ class ShareLog:
         )
 
     def _state_topic_partition(self, key: SharePartitionKey) -> Partition:
-        return self._coordinators.coordinator_partition(KeyType.SHARE, share_key(*key))
+        return self._coordinators.coordinator_partition_creating_topic(
+            KeyType.SHARE, share_key(*key)
+        )
 
     def _snapshot_idle_states(self) -> Iterator[bool]:
         """Write snapshots of states without updates; yield for each state."""

@@ -112,7 +112,7 @@ class SharePartition(ChangeNotifier):
 
     @property
     def allows_lock_renewal(self) -> bool:
-        """Whether members may renew their locks."""
+        """Return whether members may renew their locks."""
         return self._settings.share_allows_lock_renewal(self.group_id)
 
     @property

@@ -79,5 +79,5 @@ class Transaction:
         )
 
     def was_ended_in_previous_epoch(self, epoch: int) -> bool:
-        """Whether this epoch is the one whose transaction ended last, and moved to the next."""
+        """Return whether this epoch ended the last transaction, after which the next began."""
         return self.is_complete and epoch == self.epoch - 1

@@ -78,7 +78,9 @@ class TransactionLog:
         self._append_record(transactional_id, None)
 
     def _append_record(self, transactional_id: str, value: bytes | None) -> None:
-        partition = self._coordinators.coordinator_partition(_TRANSACTION, transactional_id)
+        partition = self._coordinators.coordinator_partition_creating_topic(
+            _TRANSACTION, transactional_id
+        )
         log, written = partition.log, self._written.get(partition.index)
         if written is None or written.log is not log:  # the topic may have been made anew
             written = self._written[partition.index] = _LastRecordOffsets(log)

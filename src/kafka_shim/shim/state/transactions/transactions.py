@@ -364,7 +364,7 @@ def _is_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int
 
 
 def _exceeds_partitions_max(transaction: Transaction, partitions: list[TopicPartition]) -> bool:
-    """Whether a transaction would have more than PARTITIONS_MAX with these."""
+    """Return whether a transaction would have more than PARTITIONS_MAX with these."""
     before = transaction.partitions if transaction.is_ongoing else {}
     if len(before) + len(partitions) <= PARTITIONS_MAX:
         return False

@@ -35,7 +35,7 @@ class ConsumerHeartbeat(msgspec.Struct, frozen=True, kw_only=True):
 
     @property
     def sets_all_fields(self) -> bool:
-        """Whether all fields are set, so that the response contains the whole assignment."""
+        """Return whether all fields are set, so that the response contains the whole assignment."""
         subscribes = self.topic_names is not None or self.topic_regex is not None
         tells = self.rebalance_timeout_ms != -1 and subscribes and self.owned is not None
         return self.member_epoch == 0 or tells

@@ -43,7 +43,7 @@ class TopologyIndex:
         self.has_duplicate_settings = topology.has_duplicate_settings
 
     def is_read_by_tasks(self, topic_name: str) -> bool:
-        """Whether a task reads a topic."""
+        """Return whether a task reads a topic."""
         return topic_name in self.sources_of or topic_name in self.readers
 
     def existing_topics(self, topics: Topics) -> ExistingTopics:

@@ -65,7 +65,7 @@ class StreamsTasks:
 
     @property
     def no_topic_changed_since_noted(self) -> bool:
-        """Whether no topic has changed since the topology was configured."""
+        """Return whether no topic has changed since the topology was configured."""
         return self.configured is None or self.configured.epoch == self._topics.epoch
 
     def configure_with_existing_topics(self, precomputed: ConfiguredTopology | None) -> None:

@@ -57,14 +57,14 @@ class StreamsTopology(msgspec.Struct, frozen=True):
 
     @property
     def has_duplicate_subtopology_ids(self) -> bool:
-        """Whether two subtopologies have the same id."""
+        """Return whether two subtopologies have the same id."""
         return len({subtopology.subtopology_id for subtopology in self.subtopologies}) < len(
             self.subtopologies
         )
 
     @property
     def has_duplicate_settings(self) -> bool:
-        """Whether a setting of an internal topic is given twice."""
+        """Return whether a setting of an internal topic is given twice."""
         return any(
             len(dict(topic.configs)) < len(topic.configs)
             for subtopology in self.subtopologies

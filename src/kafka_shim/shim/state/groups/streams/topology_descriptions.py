@@ -39,7 +39,7 @@ class TopologyDescriptions:
 
     @property
     def are_stored_by_plugin(self) -> bool:
-        """Whether a plug-in that stores descriptions is configured."""
+        """Return whether a plug-in that stores descriptions is configured."""
         return self._settings.stores_topology_descriptions
 
     def store_description(self, group: StreamsGroup, description: TopologyDescription) -> None:
