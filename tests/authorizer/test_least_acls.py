@@ -1,10 +1,9 @@
 """The fewest and narrowest ACLs for several questions to the authorizer."""
 
-import pytest
-
 from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
-from kafka_shim.authorizer.least_acls import CheckedNeed, least_acls
-from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.least_acls import least_acls
+from kafka_shim.authorizer.model import Action, Actor
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 
 TOPIC, GROUP, CLUSTER = ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLUSTER
@@ -17,12 +16,14 @@ def on(operation: Operation, name: str = "orders", resource: ResourceType = TOPI
     return Action(operation, resource, name)
 
 
-def question(*actions: Action, any_name: bool = False, optional: bool = False) -> CheckedNeed:
-    return CheckedNeed("User:app", "Some.row", actions, any_name, optional)
+def question(*actions: Action, any_name: bool = False) -> RequiredAccess:
+    *others, last = actions
+    checks = (*map(CheckedAction, others), CheckedAction(last, any_name))
+    return RequiredAccess(Actor("User:app", "*"), tuple((check,) for check in checks))
 
 
-def short(*needs: CheckedNeed, prefixes: tuple[str, ...] = (), optional: bool = False) -> object:
-    rules = acls_to_rules(least_acls(needs, prefixes, include_optional=optional))
+def short(*needs: RequiredAccess, prefixes: tuple[str, ...] = ()) -> object:
+    rules = acls_to_rules(least_acls(needs, prefixes))
     for rule in rules:
         assert rule.pop("principal") == "User:app"
     return rules
@@ -66,9 +67,3 @@ def test_names_with_a_prefix_share_an_acl() -> None:
         {"allow": ["Read"], "group": "run-", "pattern": "prefixed"},
         {"allow": ["Create"], "cluster": CLUSTER_NAME},
     ]
-
-
-@pytest.mark.parametrize(("optional", "count"), [(False, 0), (True, 1)])
-def test_acls_that_only_make_more_topics_visible_are_optional(optional: bool, count: int) -> None:
-    asked = question(on(Operation.DESCRIBE), optional=True)
-    assert len(least_acls([asked], include_optional=optional)) == count

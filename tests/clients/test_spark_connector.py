@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 from confluent_kafka import Producer
 
-from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+from kafka_shim.authorizer.least_acls import least_grants
+from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.rows.batches import plan_splits, table_batches
 from kafka_shim.pipeline.rows.columns import Selection
 from kafka_shim.pipeline.spark_requirements import missing_requirement
@@ -118,7 +119,7 @@ def test_least_acls_finds_the_acls_of_the_run(
     found = {
         who: {
             (a.operation.name, a.resource_type.name, a.resource_name, a.pattern_type.name)
-            for grant in least_grants_for_principal(who, rows, used_names={}, over_grants_max=0)
+            for grant in least_grants(map(observed_access_of_row, rows), used_names={})
             for a in [grant.acl]
         }
         for who, rows in by_principal.items()

@@ -9,9 +9,10 @@ import pytest
 
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_rules import NEWEST_RULES
+from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.generalise import count_literal_names_by_generated_prefix
-from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+from kafka_shim.authorizer.name_prefixes import count_literal_names_by_generated_prefix
+from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from tests.pipeline import twin
 from tests.pipeline.exact_search import fewest
@@ -63,7 +64,7 @@ def test_no_smaller_set_has_the_observed_decisions() -> None:
     rng = random.Random(11)
     sizes = set()
     for rows in rng.sample(list(observations()), 150):
-        found = [grant.acl for grant in least_grants_for_principal("User:a", rows)]
+        found = [grant.acl for grant in least_grants(map(observed_access_of_row, rows))]
         assert decides(found, rows), rows
         sizes.add(len(found))
         possible = candidates(rows)
@@ -89,7 +90,7 @@ def test_an_exact_search_finds_no_smaller_set(seed: int) -> None:
         if rng.random() < 0.7
     }
     rows = [row(*cell, allowed=is_allowed) for cell, is_allowed in seen.items()]
-    found = [grant.acl for grant in least_grants_for_principal("User:a", rows)]
+    found = [grant.acl for grant in least_grants(map(observed_access_of_row, rows))]
     assert decides(found, rows)
     assert len(found) == fewest(seen)
 
@@ -124,13 +125,15 @@ def test_hosts_and_denials(allowed: str, denied: str, expected: list[str]) -> No
         for operation, host in (part.split() for part in text.split(", ") if part)
     ]
     assert [
-        format_acl_rule(grant.acl) for grant in least_grants_for_principal("User:a", rows)
+        format_acl_rule(grant.acl) for grant in least_grants(map(observed_access_of_row, rows))
     ] == expected
 
 
 def test_each_request_counts_for_one_acl() -> None:
     rows = [row(op, host, allowed=True) for op in OPERATIONS for host in ("h1", "h2", "h3")]
-    assert sum(grant.requests for grant in least_grants_for_principal("User:a", rows)) == len(rows)
+    assert sum(grant.requests for grant in least_grants(map(observed_access_of_row, rows))) == len(
+        rows
+    )
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import pytest
 from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.least_acls import least_grants
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline.acls.acl_set import AclSet
@@ -24,7 +25,7 @@ from kafka_shim.pipeline.acls.matches import (
     signature_mapper_without_super_users,
 )
 from kafka_shim.pipeline.acls.removable import AclUsage, usage_and_removability_of_each_acl
-from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 from kafka_shim.pipeline.acls.verdict import (
     allowed_and_rule_of_accesses,
     decide_access_or_alternatives,
@@ -219,8 +220,10 @@ def test_least_acls(case: Case) -> None:
         by_principal[row["principal"]].append(row)
     least = [
         grant.acl
-        for who, rows in by_principal.items()
-        for grant in least_grants_for_principal(who, rows)
+        for rows in by_principal.values()
+        for grant in least_grants(
+            observed_access_of_row(row) for row in rows if row["rule"] != "SuperUser"
+        )
     ]
     assert twin.what_breaks(case.seen, least, SUPERS) == {}
     for acl in least:  # every ACL is needed

@@ -1,236 +1,217 @@
-"""The fewest ACLs for what was allowed, of one resource and principal, or of a whole program.
+"""The fewest ACLs for the accesses of principals; commands, the inspector and the pipeline use it.
 
-`smallest_entries` is exact for observations with hosts and denials. `least_acls` uses it for the
-checks of a program that was allowed everything; the pipeline does for observed accesses.
+`least_acls` is for accesses that shall all be allowed. `least_grants` is for observed accesses with
+hosts and denials: everything that was allowed stays allowed, and, unless names are joined into
+prefixes, nothing that was denied becomes allowed. ACLs of a principal do not affect others, so
+each principal is handled separately.
 """
 
-import itertools
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import datetime
+from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.authorizer.model import WILDCARD, Acl, Action
+from kafka_shim.authorizer.fewest_entries import OperationFromHost, fewest_entries
+from kafka_shim.authorizer.model import Acl, Action
+from kafka_shim.authorizer.name_prefixes import (
+    Grant,
+    NamesByResourceType,
+    join_names_into_prefixes,
+)
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 
-OperationFromHost = tuple[Operation, str]
-"""An operation from a host; in an entry the host may be `*`."""
 
-_INCLUDED = (Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS)
-"""Operations that others include; they are looked at last."""
+class ObservedAccess(msgspec.Struct, frozen=True):
+    """An access of requests, and whether it was allowed; `last_seen` orders contrary decisions.
 
-
-class CountedEntry(msgspec.Struct, frozen=True, order=True):
-    """An ACL without its resource and principal, with the number of requests that need it."""
-
-    operation: Operation
-    host: str
-    permission: Permission
-    request_count: int = 0
-
-
-class CheckedNeed(msgspec.Struct, frozen=True):
-    """A requirement that was checked for a name; any of `alternatives` meets it.
-
-    `last_is_any_name`: the last alternative is met on any resource of its type. `is_optional`: a
-    denial is not visible as an error, so whether the program needs it is unknown.
+    The first alternative is the one that a denial is about.
     """
 
-    principal: str
-    requirement_id: str
-    alternatives: tuple[Action, ...]
-    last_is_any_name: bool
-    is_optional: bool
+    required: RequiredAccess
+    is_allowed: bool = True
+    request_count: int = 1
+    last_seen: datetime | int = 0
 
 
-_PrincipalAndPattern = tuple[str, ResourceType, str, PatternType]
-"""A principal, and a resource pattern for it."""
+class _ResourcePattern(NamedTuple):
+    resource_type: ResourceType
+    resource_name: str
+    pattern_type: PatternType = PatternType.LITERAL
 
 
-def least_acls(
-    needs: Iterable[CheckedNeed], prefixes: Sequence[str] = (), *, include_optional: bool = False
-) -> list[Acl]:
-    """Return the fewest and narrowest ACLs that meet the needs, the optional ones only on demand.
+_Way = tuple[CheckedAction, ...]
+"""Actions that together meet a requirement."""
+_CellsByPattern = defaultdict[_ResourcePattern, dict[OperationFromHost, int]]
+"""The requests for each operation from each host, by the resource pattern of the ACL."""
 
-    Names that begin with one of `prefixes` are granted by that prefix. Of alternatives, the last
-    one that names a resource is granted, unless an ACL for another need meets one of them.
+
+def least_acls(required: Iterable[RequiredAccess], prefixes: Sequence[str] = ()) -> list[Acl]:
+    """Return the fewest and narrowest ACLs that allow these accesses, from all hosts.
+
+    Names that begin with one of `prefixes` are granted by that prefix. Of alternatives, the
+    narrowest one is granted, unless an ACL for another access meets one of them.
     """
-    granted: dict[_PrincipalAndPattern, dict[OperationFromHost, int]] = defaultdict(dict)
-    required = [need for need in needs if include_optional or not need.is_optional]
-    for need in sorted(required, key=lambda need: (need.last_is_any_name, len(need.alternatives))):
-        if not _is_met_by_granted(need, granted):
-            action = _last_named_alternative_or_last(need)
-            granted[_pattern_covering_action(need.principal, action, prefixes)][
-                action.operation, WILDCARD
-            ] = 1
-    return [
-        Acl(kind, name, pattern, principal, entry.host, entry.operation, entry.permission)
-        for principal, kind, name, pattern in sorted(granted)
-        for entry in sorted(fewest_entries(granted[principal, kind, name, pattern], {}))
+    accesses = [ObservedAccess(access) for access in dict.fromkeys(required)]
+    return [grant.acl for grant in least_grants(accesses, prefixes)]
+
+
+def least_grants(
+    accesses: Iterable[ObservedAccess],
+    prefixes: Sequence[str] = (),
+    *,
+    used_names: NamesByResourceType | None = None,
+    over_grants_max: int = 0,
+) -> list[Grant]:
+    """Return the fewest ACLs for observed accesses, by principal, each one's DENY ACLs last.
+
+    If a decision changed over time, the latest counts. `used_names` are all names by resource type.
+    With them, literal names become prefixes that together allow at most `over_grants_max` of these
+    names that the principal never used.
+    """
+    by_principal: dict[str, list[ObservedAccess]] = defaultdict(list)
+    for access in accesses:
+        by_principal[access.required.actor.principal].append(access)
+    grants: list[Grant] = []
+    for principal, of_principal in sorted(by_principal.items()):
+        latest = _with_latest_decision(of_principal)
+        least = _least_grants_of_principal(principal, latest, prefixes)
+        if used_names is not None:
+            allows = [grant for grant in least if grant.acl.permission is Permission.ALLOW]
+            denied = [_first_action(access) for access in latest if not access.is_allowed]
+            joined = join_names_into_prefixes(allows, used_names, over_grants_max, denied)
+            least = [*joined, *least[len(allows) :]]
+        grants += least
+    return grants
+
+
+def _with_latest_decision(accesses: Iterable[ObservedAccess]) -> list[ObservedAccess]:
+    """Return the accesses that were decided like the latest one with the same first alternative."""
+    latest: dict[tuple[str, _Way], tuple[datetime | int, bool]] = {}
+    keyed = []
+    for access in accesses:
+        key = access.required.actor.host, access.required.alternatives[0]
+        decision = access.last_seen, access.is_allowed
+        latest[key] = max(decision, latest.get(key, decision))
+        keyed.append((key, access))
+    return [access for key, access in keyed if latest[key][1] == access.is_allowed]
+
+
+def _least_grants_of_principal(
+    principal: str, accesses: list[ObservedAccess], prefixes: Sequence[str]
+) -> list[Grant]:
+    needed = _NeededCells(prefixes)
+    allowed = (access for access in accesses if access.is_allowed)
+    for access in sorted(allowed, key=_least_flexible_first_sort_key):
+        needed.add_unless_met(access)
+    denied = _denied_cells(accesses)
+    grants = [
+        Grant(
+            Acl(*pattern, principal, entry.host, entry.operation, entry.permission),
+            entry.request_count,
+        )
+        for pattern, cells in sorted(needed.cells.items())
+        for entry in fewest_entries(cells, _cells_denied_on(pattern, denied, cells))
     ]
+    return sorted(grants, key=lambda grant: grant.acl.permission, reverse=True)
 
 
-def _last_named_alternative_or_last(need: CheckedNeed) -> Action:
-    """Return the narrowest alternative; any resource of a type only if there is no other."""
-    if need.last_is_any_name and len(need.alternatives) > 1:
-        return need.alternatives[-2]
-    return need.alternatives[-1]
+def _least_flexible_first_sort_key(access: ObservedAccess) -> tuple[bool, int]:
+    """Return a sort key: ACLs for accesses that can be met in one way may also meet others."""
+    ways = access.required.alternatives
+    return any(check.any_name for way in ways for check in way), len(ways)
 
 
-def _pattern_covering_action(
-    principal: str, action: Action, prefixes: Sequence[str]
-) -> _PrincipalAndPattern:
-    name = action.resource_name
-    matches = [prefix for prefix in prefixes if name.startswith(prefix)]
-    if matches and action.resource_type is not ResourceType.CLUSTER:
-        return principal, action.resource_type, max(matches, key=len), PatternType.PREFIXED
-    return principal, action.resource_type, name, PatternType.LITERAL
+class _NeededCells:
+    """The operations that a principal needs on each resource, by the pattern of their ACL."""
 
+    def __init__(self, prefixes: Sequence[str]) -> None:
+        self.cells: _CellsByPattern = defaultdict(dict)
+        self._prefixes = prefixes
+        self._anywhere: set[tuple[ResourceType, OperationFromHost]] = set()
 
-def _is_met_by_granted(
-    need: CheckedNeed, granted: Mapping[_PrincipalAndPattern, Mapping[OperationFromHost, int]]
-) -> bool:
-    for action in need.alternatives:
-        is_any = need.last_is_any_name and action == need.alternatives[-1]
-        # KIP-679: implied operations do not count for a whole type
-        operations = (
-            {action.operation} if is_any else operations_whose_allow_includes(action.operation)
+    def add_unless_met(self, access: ObservedAccess) -> None:
+        """Add the narrowest way to meet an access, unless other needs meet it in any way."""
+        host = access.required.actor.host
+        ways = access.required.alternatives
+        met = [way for way in ways if len(ways) > 1 and all(self._is_met(c, host) for c in way)]
+        for check in min(met or reversed(ways), key=_width_sort_key):
+            if met and check.any_name:
+                continue
+            action = check.action
+            cell = self._meeting_cell(action, host) if met else (action.operation, host)
+            cells = self.cells[self._pattern_of_action(action)]
+            cells[cell] = cells.get(cell, 0) + access.request_count
+            self._anywhere.add((action.resource_type, cell))
+
+    def _is_met(self, check: CheckedAction, host: str) -> bool:
+        action = check.action
+        if check.any_name:  # KIP-679: implied operations do not count for a whole type
+            return (action.resource_type, (action.operation, host)) in self._anywhere
+        cells = self.cells.get(self._pattern_of_action(action), {})
+        return self._meeting_cell(action, host) in cells
+
+    def _meeting_cell(self, action: Action, host: str) -> OperationFromHost:
+        """Return the cell that meets an action, preferably with the same operation."""
+        cells = self.cells.get(self._pattern_of_action(action), {})
+        including = sorted(operations_whose_allow_includes(action.operation))
+        return next(
+            ((each, host) for each in (action.operation, *including) if (each, host) in cells),
+            (action.operation, host),
         )
-        if any(
-            principal == need.principal
-            and kind is action.resource_type
-            and (is_any or _pattern_covers_name(name, pattern, action.resource_name))
-            and any(operation in operations for operation, _ in cells)
-            for (principal, kind, name, pattern), cells in granted.items()
-        ):
-            return True
-    return False
 
-
-def _pattern_covers_name(pattern_name: str, pattern_type: PatternType, resource_name: str) -> bool:
-    if pattern_type is PatternType.PREFIXED:
-        return resource_name.startswith(pattern_name)
-    return resource_name == pattern_name
-
-
-def fewest_entries(
-    allowed: Mapping[OperationFromHost, int], denied: Mapping[OperationFromHost, int]
-) -> list[CountedEntry]:
-    """Return entries for what was allowed and denied, with the number of requests of each.
-
-    Of several smallest sets, return the one with the fewest DENY entries, then with the most
-    entries for all hosts.
-    """
-    operations = sorted({operation for operation, _ in allowed})
-    if not denied:
-        return _entries_with_request_counts(
-            _necessary_allows(allowed, frozenset(operations)), (), allowed, denied
-        )
-    return min(
-        (
-            _entries_allowing_operations_from_all_hosts(
-                allowed, denied, frozenset(itertools.compress(operations, is_everywhere))
+    def _pattern_of_action(self, action: Action) -> _ResourcePattern:
+        name = action.resource_name
+        matches = [prefix for prefix in self._prefixes if name.startswith(prefix)]
+        if matches and action.resource_type is not ResourceType.CLUSTER:
+            return _ResourcePattern(
+                action.resource_type, max(matches, key=len), PatternType.PREFIXED
             )
-            for is_everywhere in itertools.product((True, False), repeat=len(operations))
-        ),
-        key=_entries_sort_key,
-    )
+        return _ResourcePattern(action.resource_type, name)
 
 
-def _entries_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
-    denying = sum(entry.permission is Permission.DENY for entry in entries)
-    return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
+def _width_sort_key(way: _Way) -> tuple[bool, bool]:
+    """Return a sort key: named resources first, then the cluster, then any name of a type."""
+    on_cluster = any(check.action.resource_type is ResourceType.CLUSTER for check in way)
+    return any(check.any_name for check in way), on_cluster
 
 
-def _entries_allowing_operations_from_all_hosts(
-    allowed: Mapping[OperationFromHost, int],
-    denied: Mapping[OperationFromHost, int],
-    operations_to_allow_from_all_hosts: Set[Operation],
-) -> list[CountedEntry]:
-    granted = _necessary_allows(allowed, operations_to_allow_from_all_hosts)
-    excess = {cell for cell in denied if _granted_entry_allowing(granted, cell)}
-    return _entries_with_request_counts(
-        granted, _fewest_denies_for_excess(excess, allowed), allowed, denied
-    )
+def _denied_cells(accesses: Iterable[ObservedAccess]) -> _CellsByPattern:
+    """Return the accesses that were denied by name."""
+    denied: _CellsByPattern = defaultdict(dict)
+    for access in accesses:
+        check = access.required.alternatives[0][0]
+        if not (access.is_allowed or check.any_name):
+            operation, resource_type, name = _first_action(access)
+            cells = denied[_ResourcePattern(resource_type, name)]
+            cell = operation, access.required.actor.host
+            cells[cell] = cells.get(cell, 0) + access.request_count
+    return denied
 
 
-def _necessary_allows(
-    allowed: Mapping[OperationFromHost, int], operations_to_allow_from_all_hosts: Set[Operation]
-) -> dict[OperationFromHost, None]:
-    """Return the necessary ALLOW entries, for all hosts if the operation is in `everywhere`."""
-    granted: dict[OperationFromHost, None] = {}
-    for cell in sorted(allowed, key=lambda cell: (cell[0] in _INCLUDED, cell)):
-        if not _granted_entry_allowing(granted, cell):
-            operation, host = cell
-            granted[
-                operation, WILDCARD if operation in operations_to_allow_from_all_hosts else host
-            ] = None
-    return granted
+def _cells_denied_on(
+    pattern: _ResourcePattern, denied: _CellsByPattern, needed: Iterable[OperationFromHost]
+) -> dict[OperationFromHost, int]:
+    """Return what was denied on the names of a pattern and is not needed."""
+    names: Iterator[_ResourcePattern] = iter((pattern,))
+    if pattern.pattern_type is PatternType.PREFIXED:
+        names = (
+            other
+            for other in denied
+            if other.resource_type is pattern.resource_type
+            and other.resource_name.startswith(pattern.resource_name)
+        )
+    return {
+        cell: count
+        for name in names
+        for cell, count in denied.get(name, {}).items()
+        if cell not in needed
+    }
 
 
-def _granted_entry_allowing(
-    granted: Mapping[OperationFromHost, None], cell: OperationFromHost
-) -> OperationFromHost | None:
-    """Return the first entry that allows the cell, preferably with the same operation."""
-    operation, host = cell
-    for other in (operation, *sorted(operations_whose_allow_includes(operation) - {operation})):
-        for entry_host in (WILDCARD, host):
-            if (other, entry_host) in granted:
-                return other, entry_host
-    return None
-
-
-def _fewest_denies_for_excess(
-    excess: Set[OperationFromHost], allowed: Iterable[OperationFromHost]
-) -> tuple[OperationFromHost, ...]:
-    """Return the fewest DENY entries for `excess`: by operation, by host, or by both."""
-    allowed_operations = {operation for operation, _ in allowed}
-    allowed_hosts = {host for _, host in allowed}
-    never_allowed = sorted({operation for operation, _ in excess} - allowed_operations)
-    choices = (
-        _denies_for_excess(excess, allowed_hosts, everywhere)
-        for count in range(len(never_allowed) + 1)
-        for everywhere in itertools.combinations(never_allowed, count)
-    )
-    return min(choices, key=lambda denials: (len(denials), denials))
-
-
-def _denies_for_excess(
-    excess: Set[OperationFromHost],
-    allowed_hosts: Set[str],
-    operations_to_deny_from_all_hosts: tuple[Operation, ...],
-) -> tuple[OperationFromHost, ...]:
-    """Return DENY entries, those for these operations with all hosts."""
-    rest = sorted(cell for cell in excess if cell[0] not in operations_to_deny_from_all_hosts)
-    by_host = {host: [cell for cell in rest if cell[1] == host] for _, host in rest}
-    denials = [(operation, WILDCARD) for operation in operations_to_deny_from_all_hosts]
-    for host, cells in by_host.items():
-        is_all = len(cells) > 1 and host not in allowed_hosts
-        denials += [(Operation.ALL, host)] if is_all else cells
-    return tuple(denials)
-
-
-def _entries_with_request_counts(
-    granted: Mapping[OperationFromHost, None],
-    denying: Iterable[OperationFromHost],
-    allowed: Mapping[OperationFromHost, int],
-    denied: Mapping[OperationFromHost, int],
-) -> list[CountedEntry]:
-    """Return the entries with numbers of requests; each request counts for one entry."""
-    counts = dict.fromkeys(granted, 0)
-    for cell, requests in allowed.items():
-        counts[_granted_entry_allowing(granted, cell) or cell] += requests
-    entries = [CountedEntry(*cell, Permission.ALLOW, requests) for cell, requests in counts.items()]
-    for operation, host in denying:
-        requests = sum(_request_counts_denied_by(denied, operation, host))
-        entries.append(CountedEntry(operation, host, Permission.DENY, requests))
-    return entries
-
-
-def _request_counts_denied_by(
-    denied: Mapping[OperationFromHost, int], operation: Operation, host: str
-) -> Iterator[int]:
-    for (denied_operation, denied_host), requests in denied.items():
-        if operation in (denied_operation, Operation.ALL) and host in (denied_host, WILDCARD):
-            yield requests
+def _first_action(access: ObservedAccess) -> tuple[Operation, ResourceType, str]:
+    action = access.required.alternatives[0][0].action
+    return action.operation, action.resource_type, action.resource_name

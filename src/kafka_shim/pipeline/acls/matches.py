@@ -17,8 +17,11 @@ from kafka_shim.authorizer.operations import (
 from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
 from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
-from kafka_shim.pipeline.acls.grants import operation_on_resource, parse_alternative
-from kafka_shim.pipeline.acls.verdict import row_is_about_any_resource
+from kafka_shim.pipeline.acls.required_access import (
+    operation_on_resource,
+    parse_alternative,
+    row_is_about_any_resource,
+)
 from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
@@ -54,7 +57,7 @@ class DecisionSignature(msgspec.Struct, frozen=True):
     inapplicable: tuple[int, ...]
 
     def is_allowed_without(self, removed: set[int], *, allow_everyone: bool) -> bool:
-        """Return the decision without the ACLs in `gone`; only for a simple signature."""
+        """Return the decision without the ACLs in `removed`; only for a simple signature."""
         if any(at not in removed for at in self.denies):
             return False
         if any(at not in removed for at in self.allows):
@@ -67,7 +70,7 @@ def signature_mapper_without_super_users(
     acl_set: AclSet,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for mapInArrow from batches of `observed` to
-    `SPOKEN`, without super users.
+    `SIGNATURE_SCHEMA`, without super users.
     """
     present = pack_acl_set(acl_set)
 

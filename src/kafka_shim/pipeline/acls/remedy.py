@@ -12,14 +12,9 @@ import pyarrow as pa
 
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.model import Action, Actor, narrowest_allow_acl
-from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, Step, steps_to_allow
-from kafka_shim.pipeline.acls.grants import (
-    OperationOnResource,
-    operation_on_resource,
-    parse_alternative,
-)
-from kafka_shim.pipeline.acls.verdict import may_mean_any_resource
+from kafka_shim.authorizer.model import narrowest_allow_acl
+from kafka_shim.authorizer.remedy import Step, steps_to_allow
+from kafka_shim.pipeline.acls.required_access import required_access_of_row
 
 QUESTIONS = ("principal", "operation", "resource_type", "resource_name", "asked")
 """The columns that a remedy depends on; `asked` are structures of `host`, `api_key`, `instead` and
@@ -53,7 +48,7 @@ def remedy_texts(
             if authorizer is None
             else complete_remedy(authorizer, denied)
         )
-        texts.append("; ".join(map(_verb_and_rule, found.steps)) or NOT_NEEDED)
+        texts.append("; ".join(map(_step_text, found.steps)) or NOT_NEEDED)
         gaps.append(found.unknown_further_steps)
     return pa.StructArray.from_arrays([pa.array(texts), pa.array(gaps)], fields=list(REMEDY))
 
@@ -65,7 +60,7 @@ def complete_remedy(
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(steps_to_allow(authorizer, map(_required_access_of_row, denied_rows)))
+    return Remedy(steps_to_allow(authorizer, map(required_access_of_row, denied_rows)))
 
 
 def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
@@ -75,7 +70,7 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     steps = [Step(is_addition=False, acl=acl) for acl in named]
     without = next((row for row in denied_rows if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
-        access = _required_access_of_row(without)
+        access = required_access_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))
@@ -84,18 +79,5 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     return Remedy(tuple(steps), "" if set(rules) == {_DEFAULT_DENY} else _WITHOUT_RULE)
 
 
-def _required_access_of_row(row: Mapping[str, Any]) -> RequiredAccess:
-    """Return the access of a row: its own, or all of those that are in `instead`."""
-    own = (_checked_action_of_row(row, operation_on_resource(row)),)
-    instead = tuple(_checked_action_of_row(row, parse_alternative(text)) for text in row["instead"])
-    return RequiredAccess(
-        Actor(row["principal"], row["host"]), (own, instead) if instead else (own,)
-    )
-
-
-def _checked_action_of_row(row: Mapping[str, Any], access: OperationOnResource) -> CheckedAction:
-    return CheckedAction(Action(*access), any_name=may_mean_any_resource(row["api_key"], access))
-
-
-def _verb_and_rule(step: Step) -> str:
+def _step_text(step: Step) -> str:
     return f"{step.verb} {format_acl_rule(step.acl)}"

@@ -1,6 +1,6 @@
 """Decisions of an ACL set about observed accesses: columns in, columns out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, lru_cache
 from typing import Any
 
@@ -11,7 +11,6 @@ import pyarrow.compute as pc
 from kafka_shim.authorizer.acl_formats.trace_rule import format_decision_rule
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor, Decision
-from kafka_shim.pipeline.acls.grants import OperationOnResource, operation_on_resource
 from kafka_shim.pipeline.rows.access_roles import accesses_to_any_resource, split_alternative
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -40,7 +39,7 @@ def allowed_and_rule_of_accesses(
 ) -> pa.StructArray:
     """Return for each access whether its requirement is met, and by which rule: `VERDICT`.
 
-    `questions` are the columns of `DECISION_COLUMNS`, in that order.
+    `question_columns` are the columns of `DECISION_COLUMNS`, in that order.
     """
     *columns, instead = question_columns
     principals, hosts, api_keys, operations, types, names = (
@@ -105,14 +104,3 @@ def _first_decision_if_all_allowed(
         for operation, resource_type, name in map(split_alternative, alternatives)
     ]
     return found[0] if all(decision.allowed for decision in found) else None
-
-
-def may_mean_any_resource(api_key: int, access: OperationOnResource) -> bool:
-    """Return whether an access of a request is to any resource of a type (KIP-679)."""
-    operation, kind, name = access
-    return name == WILDCARD and (api_key, operation, kind) in accesses_to_any_resource()
-
-
-def row_is_about_any_resource(row: Mapping[str, Any]) -> bool:
-    """Return whether an observed row is an access to any resource of a type."""
-    return may_mean_any_resource(row["api_key"], operation_on_resource(row))

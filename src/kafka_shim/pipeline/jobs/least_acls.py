@@ -26,7 +26,7 @@ from kafka_shim.protocol.enums import ResourceType
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-    from kafka_shim.pipeline.acls.generalise import NamesByResourceType
+    from kafka_shim.authorizer.name_prefixes import NamesByResourceType
     from kafka_shim.pipeline.trace_input import Observation, TraceOrLake
 
 _DDL = "principal string, acl string, requests long, over_grants array<string>, add string"
@@ -51,18 +51,21 @@ def least_acls(
 ) -> "DataFrame":
     """Return one row per ACL, in no order; `accesses` is `accesses_of_requests(...)`.
 
-    Super users need no ACLs. With `over_grants`, literal names are joined into prefixes that allow
-    each principal at most that many known names (names that any principal used) that it never used.
+    Super users need no ACLs. With `over_grants_max`, literal names are joined into prefixes that
+    allow each principal at most that many names that others used and this principal never did.
     A prefix also allows names that nobody has used yet.
     """
-    from kafka_shim.pipeline.acls.synthesis import least_grants_for_principal
+    from kafka_shim.authorizer.least_acls import least_grants
+    from kafka_shim.pipeline.acls.required_access import observed_access_of_row
 
     known = None if over_grants_max is None else _used_names_by_resource_type(accesses)
 
     def least(table: pa.Table) -> pa.Table:
         principal = table["principal"][0].as_py()
-        grants = least_grants_for_principal(
-            principal, table.to_pylist(), used_names=known, over_grants_max=over_grants_max or 0
+        grants = least_grants(
+            (observed_access_of_row(row) for row in table.to_pylist()),
+            used_names=known,
+            over_grants_max=over_grants_max or 0,
         )
         rows = [
             {
@@ -76,7 +79,8 @@ def least_acls(
         ]
         return pa.Table.from_pylist(rows, _result_arrow_schema())
 
-    others = accesses.where(~f.col("principal").isin(list(super_users)))
+    is_super_user = f.col("principal").isin(list(super_users))
+    others = accesses.where(~is_super_user & ~f.col("rule").eqNullSafe("SuperUser"))
     return _sum_accesses_over_api_versions(others).groupBy("principal").applyInArrow(least, _DDL)
 
 
@@ -207,7 +211,7 @@ def _likely_super_user_notes(observation: "Observation") -> list[str]:
 
 def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     """Return notes that propose prefixes for names that differ in each run."""
-    from kafka_shim.pipeline.acls.generalise import count_literal_names_by_generated_prefix
+    from kafka_shim.authorizer.name_prefixes import count_literal_names_by_generated_prefix
 
     found = [
         f"{count} names of {kind.name} look made up for one run, `{prefix}...`;"

@@ -105,8 +105,11 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
             f"the program ended with {learned.exit_code} although everything was allowed"
         )
         return EXIT_FAILURE
-    acls = least_acls(learned.needs, args.prefix, include_optional=args.optional)
-    everything = least_acls(learned.needs, args.prefix, include_optional=True)
+    everything = least_acls((need.required for need in learned.needs), args.prefix)
+    acls = everything
+    if not args.optional:
+        needed = (need.required for need in learned.needs if not need.is_optional)
+        acls = least_acls(needed, args.prefix)
     optional = [acl for acl in everything if acl not in acls]
     proof = None if args.no_proof else asyncio.run(run_with_acls_only(config, words, acls))
     facts = {"proven": None if proof is None else proof.exit_code == 0}

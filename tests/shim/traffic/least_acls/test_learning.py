@@ -2,7 +2,7 @@
 
 from kafka_shim.authorizer.acl_formats.yaml_rules import acls_to_rules
 from kafka_shim.authorizer.least_acls import least_acls
-from kafka_shim.authorizer.model import Action
+from kafka_shim.authorizer.model import Acl, Action
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_topics_request import DeleteTopicsRequest
@@ -27,13 +27,17 @@ def learning() -> tuple[Stage, LearningAuthorizer]:
     return stage, found
 
 
+def needed_acls(learned: LearningAuthorizer) -> list[Acl]:
+    return least_acls(need.required for need in learned.needs if not need.is_optional)
+
+
 def test_all_accesses_are_allowed_and_the_narrowest_acls_are_learned() -> None:
     stage, learned = learning()
     response = stage.ask(ApiKey.CREATE_TOPICS, 5, CREATE, APP)
     assert [topic.error_code for topic in response.topics] == [0]
     request = DeleteTopicsRequest(topic_names=["orders"], timeout_ms=1000)
     assert stage.ask(ApiKey.DELETE_TOPICS, 4, request, APP).responses[0].error_code == 0
-    assert acls_to_rules(least_acls(learned.needs)) == [
+    assert acls_to_rules(needed_acls(learned)) == [
         {"principal": APP, "allow": ["Create", "Delete"], "topic": "orders"}
     ]
 
@@ -43,15 +47,15 @@ def test_no_acls_are_learned_from_authorized_operations() -> None:
     request = DescribeClusterRequest(include_cluster_authorized_operations=True)
     response = stage.ask(ApiKey.DESCRIBE_CLUSTER, 0, request, APP)
     assert response.cluster_authorized_operations > 0
-    assert least_acls(learned.needs) == []
+    assert needed_acls(learned) == []
 
 
 def test_a_list_of_all_topics_is_optional() -> None:
     stage, learned = learning()
     stage.topic("orders")
     assert stage.ask(ApiKey.METADATA, 12, MetadataRequest(topics=None), APP).topics
-    assert least_acls(learned.needs) == []
-    assert [acl.resource_name for acl in least_acls(learned.needs, include_optional=True)] == [
+    assert needed_acls(learned) == []
+    assert [acl.resource_name for acl in least_acls(need.required for need in learned.needs)] == [
         "orders"
     ]
 

@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 from kafka_shim.authorizer.acl_rules import AclRules
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
-from kafka_shim.authorizer.least_acls import CheckedNeed
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess
 from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.enums import Operation, ResourceType
@@ -27,6 +27,16 @@ class RequirementCheck(NamedTuple):
 
     bound: BoundRequirement
     is_last_alternative: bool
+
+
+class LearnedNeed(NamedTuple):
+    """An access that the program needs, from any host.
+
+    `is_optional`: a denial is not visible as an error, so whether it is needed is unknown.
+    """
+
+    required: RequiredAccess
+    is_optional: bool
 
 
 class RequirementTrackingAuthorizer(StandardAuthorizer):
@@ -60,7 +70,7 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
 
     def __init__(self, rules: AclRules) -> None:
         super().__init__(rules)
-        self.needs: dict[CheckedNeed, None] = {}
+        self.needs: dict[LearnedNeed, None] = {}
         self._checked_actions: list[Action] = []
 
     def begin_requirement(self, bound: BoundRequirement) -> None:
@@ -86,11 +96,13 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         self._checked_actions.append(action)
         if not check.is_last_alternative:
             return DENIED_FOR_NEXT_ALTERNATIVE
-        checked_actions = tuple(self._checked_actions)
-        requirement_id = check.bound.requirement.id
+        *others, last = self._checked_actions
+        checks = (*map(CheckedAction, others), CheckedAction(last, any_name))
+        required = RequiredAccess(
+            Actor(actor.principal, WILDCARD), tuple((each,) for each in checks)
+        )
         is_optional = not check.bound.denial_is_error_in_some_version
-        need = CheckedNeed(actor.principal, requirement_id, checked_actions, any_name, is_optional)
-        self.needs[need] = None
+        self.needs[LearnedNeed(required, is_optional)] = None
         return ALLOWED
 
 

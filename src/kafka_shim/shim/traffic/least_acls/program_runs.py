@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import msgspec
 
-from kafka_shim.authorizer.least_acls import CheckedNeed
 from kafka_shim.authorizer.model import Acl, Action
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.signals import SignalForwarder
 from kafka_shim.shim.traffic.least_acls.learning_authorizers import (
+    LearnedNeed,
     LearningAuthorizer,
     ProvingAuthorizer,
     install_authorizer,
@@ -29,7 +29,7 @@ class ProgramRun(msgspec.Struct, frozen=True):
     """
 
     exit_code: int
-    needs: tuple[CheckedNeed, ...] = ()
+    needs: tuple[LearnedNeed, ...] = ()
     denied: tuple[tuple[str, Action], ...] = ()
 
 

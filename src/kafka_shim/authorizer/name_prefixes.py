@@ -8,12 +8,23 @@ import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Acl
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
-from kafka_shim.pipeline.acls.grants import Grant, OperationOnResource
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
 PREFIX_CHARACTERS_MIN = 3
 NamesByResourceType = Mapping[ResourceType, frozenset[str]]
 """All names that anybody was seen to use."""
+
+OperationOnResource = tuple[Operation, ResourceType, str]
+"""An operation on a named resource."""
+
+
+class Grant(msgspec.Struct, frozen=True):
+    """An ACL with the number of requests that need it, and further known names that it allows."""
+
+    acl: Acl
+    requests: int
+    over_granted_names: tuple[str, ...] = ()
+
 
 _BOUNDARY = re.compile(r"[.\-_]")
 _GENERATED = re.compile(
