@@ -2,20 +2,20 @@
 
 from kafka_shim.shim.testing import BrokerFactory, start
 from kafka_shim.shim.testing.broker import KafkaBroker
-from kafka_shim.shim.testing.faults import SetFault
+from kafka_shim.shim.testing.faults import InjectedFault
 from kafka_shim.shim.testing.options import Options
+from kafka_shim.shim.testing.row import Row
 from kafka_shim.shim.testing.rows import (
     AclRow,
-    CleanedPartitionRow,
+    ClusterStateRow,
+    CompactedPartitionRow,
     DecisionRow,
     FaultRow,
     GroupRow,
     HealthRow,
     NodeRow,
-    PushRow,
     RequestRow,
-    Row,
-    StateRow,
+    TelemetryPushRow,
     TopicRow,
 )
 from kafka_shim.shim.testing.transport import BrokerError
@@ -24,19 +24,19 @@ __all__ = [
     "AclRow",
     "BrokerError",
     "BrokerFactory",
-    "CleanedPartitionRow",
+    "ClusterStateRow",
+    "CompactedPartitionRow",
     "DecisionRow",
     "FaultRow",
     "GroupRow",
     "HealthRow",
+    "InjectedFault",
     "KafkaBroker",
     "NodeRow",
     "Options",
-    "PushRow",
     "RequestRow",
     "Row",
-    "SetFault",
-    "StateRow",
+    "TelemetryPushRow",
     "TopicRow",
     "start",
 ]

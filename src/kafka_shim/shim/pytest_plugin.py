@@ -152,9 +152,11 @@ def _denials_text(broker: "KafkaBroker", after: int) -> str:
 
 
 def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
-    from kafka_shim.shim.testing.denials import refusals_text  # noqa: PLC0415 - as above
+    from kafka_shim.shim.testing.denials import failed_authentications_text  # noqa: PLC0415 - as above
 
-    return refusals_text(broker.authentications(after=after), broker.mechanisms())
+    return failed_authentications_text(
+        broker.authentications(after=after), broker.sasl_mechanisms()
+    )
 
 
 def _text_or_error_note(

@@ -62,7 +62,7 @@ def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) 
         for base in (first["path"], second["path"], "")
     ]
     assert seen == [1, 1, 0]
-    state = works(api.ask("GET", f"{second['path']}/state"), bodies.State)
+    state = works(api.ask("GET", f"{second['path']}/state"), bodies.ClusterState)
     assert (state["users"], state["acls"]) == ([], [])
     assert state["topics"][0]["end_offsets"] == [1]
     fails(api.ask("POST", f"{second['path']}/snapshots/{number}/restore"), 404, "unknown snapshot")

@@ -44,7 +44,7 @@ def produce(config: dict[str, Any], topic: str = "seeded") -> str | None:
 
 def test_health_and_state_are_returned(api: Http) -> None:
     assert works(api.ask("GET", "/health"), bodies.Health)["status"] == "ok"
-    state = works(api.ask("GET", "/state"), bodies.State)
+    state = works(api.ask("GET", "/state"), bodies.ClusterState)
     assert [topic["name"] for topic in state["topics"]] == ["seeded"]
     assert state["users"] == ["admin", "bob"]
     assert state["super_users"] == ["User:ANONYMOUS", "User:admin"]
@@ -75,7 +75,9 @@ def test_a_topic_is_compacted(api: Http, broker: KafkaBroker) -> None:
     for number in range(10):
         producer.produce("latest", b"%d" % number, key=b"k%d" % (number % 3), partition=1)
     producer.flush(20)
-    rows = works(api.ask("POST", "/topics/latest/compact"), bodies.CleanedPartitions)["partitions"]
+    rows = works(api.ask("POST", "/topics/latest/compact"), bodies.CompactedPartitions)[
+        "partitions"
+    ]
     assert [(row["records_before"], row["records_after"]) for row in rows] == [(0, 0), (10, 3)]
     assert rows[1]["bytes_after"] < rows[1]["bytes_before"]
     assert [row.records_after for row in broker.topics.compact("latest")] == [0, 3]
@@ -206,7 +208,7 @@ def test_faults_are_added_released_and_removed(api: Http) -> None:
     paused = works(api.ask("POST", "/faults", {"action": {"pause": True}}), bodies.FaultRow)
     assert len(works(api.ask("GET", "/faults"), bodies.FaultRows)["faults"]) == 2
     released = api.ask("POST", f"/faults/{paused['id']}/release")
-    assert works(released, bodies.Released)["released"] == 0
+    assert works(released, bodies.ReleasedResponses)["released"] == 0
     works(api.ask("DELETE", f"/faults/{paused['id']}"), bodies.Done)
     fails(api.ask("GET", f"/faults/{paused['id']}"), 404, "unknown fault")
     assert works(api.ask("GET", f"/faults/{made['id']}"), bodies.FaultRow) == made
@@ -237,7 +239,7 @@ def test_metrics_count_decisions_errors_and_connections(api: Http, broker: Kafka
 
 
 def test_running_time_cannot_be_advanced(api: Http) -> None:
-    assert works(api.ask("GET", "/clock"), bodies.Time)["is_manual"] is False
+    assert works(api.ask("GET", "/clock"), bodies.ClusterTime)["is_manual"] is False
     fails(api.ask("POST", "/clock/advance", {"by_ms": 1}), 409, "--manual-clock")
 
 

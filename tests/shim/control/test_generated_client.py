@@ -22,7 +22,7 @@ from made.api.default import (
     list_topics, matrix, remove_broker, remove_fault, reset, state,
 )
 from made.models import (
-    AclRules, AclRulesAclsItem, Effect, Match, NewBroker, NewFault, NewTopic, Problem, Trigger,
+    AclRules, AclRulesAclsItem, Effect, Match, NewBroker, NewFault, NewTopic, ErrorBody, Trigger,
 )
 
 with Client(base_url=sys.argv[1]) as client:
@@ -30,7 +30,7 @@ with Client(base_url=sys.argv[1]) as client:
     made = create_topic.sync(client=client, body=NewTopic(name="orders", partitions=3))
     assert (made.name, made.partitions) == ("orders", 3)
     refused = create_topic.sync(client=client, body=NewTopic(name="orders"))
-    assert isinstance(refused, Problem) and "orders" in refused.error, refused
+    assert isinstance(refused, ErrorBody) and "orders" in refused.error, refused
     rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
     rules = AclRules(acls=[AclRulesAclsItem.from_dict(rule)])
     assert len(add_acls.sync(client=client, body=rules).acls) == 2

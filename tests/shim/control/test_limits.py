@@ -64,7 +64,7 @@ async def test_clients_are_served_during_calls_about_many_acls(call_name: str) -
         await control.import_acls(text)
     calls = {
         "import": lambda: control.import_acls(text),
-        "export": lambda: control.export_acls({"form": "yaml"}),
+        "export": lambda: control.export_acls({"format": "yaml"}),
         "list": control.list_acls,
         "state": control.full_state,
     }

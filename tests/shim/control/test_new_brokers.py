@@ -31,7 +31,7 @@ def test_settings_are_those_of_the_body(api: Http, create: Create) -> None:
     )
     assert (made["id"], made["path"], made["release"]) == ("mine", "/brokers/mine", "2.7")
     assert all(servers.count(",") == 2 for servers in made["bootstrap_servers"].values())
-    state = works(api.ask("GET", "/brokers/mine/state"), bodies.State)
+    state = works(api.ask("GET", "/brokers/mine/state"), bodies.ClusterState)
     assert state["users"] == ["alice"]
     assert state["super_users"] == ["User:ANONYMOUS", "User:root"]
     assert [acl["operation"] for acl in state["acls"]] == ["WRITE"]
@@ -43,10 +43,10 @@ def test_settings_are_those_of_the_body(api: Http, create: Create) -> None:
     assert produce(client(made), "automatic") is None
     listed = works(api.ask("GET", "/brokers/mine/topics"), bodies.TopicRows)["topics"]
     assert {row["name"]: row["partitions"] for row in listed} == {"orders": 2, "automatic": 4}
-    now = works(api.ask("GET", "/brokers/mine/clock"), bodies.Time)
-    moved = works(api.ask("POST", "/brokers/mine/clock/advance", {"by_ms": 9}), bodies.Time)
+    now = works(api.ask("GET", "/brokers/mine/clock"), bodies.ClusterTime)
+    moved = works(api.ask("POST", "/brokers/mine/clock/advance", {"by_ms": 9}), bodies.ClusterTime)
     assert (now["is_manual"], moved["now_ms"] - now["now_ms"]) == (True, 9)
-    assert works(api.ask("GET", "/clock"), bodies.Time)["is_manual"] is False
+    assert works(api.ask("GET", "/clock"), bodies.ClusterTime)["is_manual"] is False
 
 
 def test_by_default_anonymous_is_a_super_user_and_users_need_acls(create: Create) -> None:

@@ -136,11 +136,11 @@ def test_permissions_and_the_matrix_of_a_type_are_listed(api: Http, broker: Kafk
     }  # fmt: skip
     fails(api.ask("GET", "/who-can?operation=Create&resource_type=group"), 400, "no operation")
     fails(api.ask("GET", "/who-can?operation=Read"), 400, "resource_name is missing")
-    groups = works(api.ask("GET", "/matrix?resource_type=group"), bodies.Matrix)
+    groups = works(api.ask("GET", "/matrix?resource_type=group"), bodies.AccessMatrix)
     row = groups["principals"].index("User:bob")
     assert groups["resources"] == ["billing"]
     assert groups["rows"][row] == {"principal": "User:bob", "allowed": [["READ", "DESCRIBE"]]}
-    part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), bodies.Matrix)
+    part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), bodies.AccessMatrix)
     assert [row["principal"] for row in part["rows"]] == ["User:bob"]
     assert part["principals"] == groups["principals"]
     fails(api.ask("GET", "/matrix?resource_type=tpic"), 400, "tpic")

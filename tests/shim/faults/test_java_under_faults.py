@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from kafka_shim.shim.testing import KafkaBroker
-from kafka_shim.shim.testing.faults import SetFault
+from kafka_shim.shim.testing.faults import InjectedFault
 from tests.clients.toolchains import java_program
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True)]
@@ -180,7 +180,7 @@ def test_a_pause_that_is_not_released_ends_in_a_timeout(java: Java, broker: Kafk
     assert java("send") == "ok"
 
 
-def wait_until_it_fires(fault: SetFault) -> None:
+def wait_until_it_fires(fault: InjectedFault) -> None:
     deadline = time.monotonic() + 20
     while fault.fired == 0:
         assert time.monotonic() < deadline

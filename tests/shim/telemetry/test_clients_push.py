@@ -44,7 +44,7 @@ def software_of(broker: KafkaBroker, client_id: str) -> str | None:
     """Wait for a push of this client; return the name of its software."""
     deadline = time.monotonic() + WAIT_S
     while time.monotonic() < deadline:
-        for push in broker.pushes():
+        for push in broker.telemetry_pushes():
             if push.client_id == client_id:
                 assert push.compression == "zstd"
                 assert push.bytes_decompressed > push.bytes_sent > 0

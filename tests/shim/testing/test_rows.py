@@ -1,69 +1,27 @@
 """Rows are dicts whose declared attributes are the columns that the control API returns."""
 
 import typing
-from types import NoneType, UnionType
-from typing import Any, get_args, get_origin, get_type_hints
+from typing import Any, get_args, get_type_hints
 
-import msgspec
 import pytest
 
-from kafka_shim.shim.control import bodies
 from kafka_shim.shim.faults import spec
-from kafka_shim.shim.testing import faults, rows
+from kafka_shim.shim.testing import faults
 from kafka_shim.shim.testing.faults import FaultOptions
-from kafka_shim.shim.testing.rows import Row, StateRow, TopicRow
-
-SHAPES: dict[type[Row], type[msgspec.Struct]] = {
-    rows.HealthRow: bodies.Health,
-    rows.TopicRow: bodies.TopicRow,
-    rows.CleanedPartitionRow: bodies.CleanedPartition,
-    rows.AclRow: bodies.AclRow,
-    rows.GroupRow: bodies.GroupRow,
-    rows.StateRow: bodies.State,
-    rows.AuthenticationRow: bodies.AuthenticationRow,
-    rows.NodeRow: bodies.NodeRow,
-    rows.PushRow: bodies.PushRow,
-    rows.RequestRow: bodies.RequestRow,
-    rows.DecisionRow: bodies.DecisionRow,
-    rows.FaultRow: bodies.FaultRow,
-}
-ROW_OF = {shape: row for row, shape in SHAPES.items()}
+from kafka_shim.shim.testing.generate_rows import FILE, SHAPES, rows_source
+from kafka_shim.shim.testing.row import Row
+from kafka_shim.shim.testing.rows import ClusterStateRow, TopicRow
+from tests.generated_files import outdated
 
 
-def as_row(declared: Any) -> Any:
-    """Return the type of a column for this type in the API's shape."""
-    if get_origin(declared) is list:
-        [of] = get_args(declared)
-        return list[as_row(of)]  # type: ignore[misc]  # made at run time
-    if get_origin(declared) is UnionType:
-        [of] = [of for of in get_args(declared) if of is not NoneType]
-        return as_row(of) | None
-    if declared in ROW_OF:
-        return ROW_OF[declared]
-    if isinstance(declared, type) and issubclass(declared, msgspec.Struct):
-        return dict[str, Any]
-    return declared
+def test_the_columns_are_those_of_the_control_api() -> None:
+    assert rows_source() == FILE.read_text(encoding="utf-8"), outdated("shim/testing/rows.py")
 
 
-def without_any(column: Any) -> Any:
-    """Return the type of a column that may be None, which MaybeNone hides from type checkers."""
-    if Any not in get_args(column) or get_origin(column) is dict:
-        return column
-    [known] = [of for of in get_args(column) if of is not Any]
-    return known | None
-
-
-def test_every_row_has_a_shape() -> None:
-    assert set(SHAPES) == set(Row.__subclasses__())
-
-
-@pytest.mark.parametrize("row", SHAPES, ids=lambda row: row.__name__)
-def test_a_row_declares_the_columns_of_the_control_api(row: type[Row]) -> None:
-    responded = {name: as_row(of) for name, of in get_type_hints(SHAPES[row]).items()}
-    declared = get_type_hints(row)
-    assert declared.keys() == responded.keys()
-    assert {name: without_any(column) for name, column in declared.items()} == responded
-    assert not declared.keys() & set(dir(dict)), "an attribute of dict hides these columns"
+def test_no_column_is_hidden_by_an_attribute_of_dict() -> None:
+    assert len(Row.__subclasses__()) == len(SHAPES)
+    for row in Row.__subclasses__():
+        assert not get_type_hints(row).keys() & set(dir(dict))
 
 
 def test_faults_take_the_keywords_of_the_control_api() -> None:
@@ -90,6 +48,8 @@ def test_a_row_is_a_dict_whose_columns_are_attributes() -> None:
 
 
 def test_rows_within_the_state_have_attributes_too() -> None:
-    state = StateRow({"topics": [{"name": "orders"}], "acls": [], "groups": [{"state": "Empty"}]})
+    state = ClusterStateRow(
+        {"topics": [{"name": "orders"}], "acls": [], "groups": [{"state": "Empty"}]}
+    )
     assert [topic.name for topic in state.topics] == ["orders"]
     assert state["groups"][0]["state"] == state.groups[0].state == "Empty"

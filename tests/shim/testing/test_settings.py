@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.shim.testing.settings import Settings, with_principal_types
+from kafka_shim.shim.testing.settings import Settings, rule_with_principal_types
 
 
 @pytest.mark.parametrize(
@@ -26,4 +26,4 @@ def test_ambiguous_values_are_rejected(settings: dict[str, Any], complaint: str)
 def test_a_rule_that_is_not_a_mapping_is_rejected() -> None:
     rule: Any = "alice may write"
     with pytest.raises(TypeError, match="invalid rule 'alice may write': expected a mapping"):
-        with_principal_types(rule)
+        rule_with_principal_types(rule)

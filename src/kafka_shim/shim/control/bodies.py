@@ -53,7 +53,7 @@ class GroupRow(msgspec.Struct):
     state: str
 
 
-class State(msgspec.Struct):
+class ClusterState(msgspec.Struct):
     """The whole state; `listeners` are `host:port` by name, for all brokers."""
 
     release: str
@@ -117,7 +117,7 @@ class NodeRows(msgspec.Struct):
     nodes: list[NodeRow]
 
 
-class PushRow(msgspec.Struct):
+class TelemetryPushRow(msgspec.Struct):
     """Metrics that a client pushed; `bytes_decompressed` is null if unknown."""
 
     node_id: int
@@ -132,10 +132,10 @@ class PushRow(msgspec.Struct):
     bytes_decompressed: int | None
 
 
-class PushRows(msgspec.Struct):
+class TelemetryPushRows(msgspec.Struct):
     """The last pushes to each broker, the oldest first."""
 
-    pushes: list[PushRow]
+    pushes: list[TelemetryPushRow]
 
 
 class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
@@ -144,7 +144,7 @@ class NewLeader(msgspec.Struct, forbid_unknown_fields=True):
     node_id: int
 
 
-class Leader(msgspec.Struct):
+class PartitionLeader(msgspec.Struct):
     """The leader of a partition."""
 
     leader_id: int
@@ -179,14 +179,14 @@ class AclRows(msgspec.Struct):
     acls: list[AclRow]
 
 
-class MatrixRow(msgspec.Struct):
+class AccessMatrixRow(msgspec.Struct):
     """A principal with its allowed operations, one list for each resource."""
 
     principal: str
     allowed: list[list[str]]
 
 
-class Matrix(msgspec.Struct):
+class AccessMatrix(msgspec.Struct):
     """All principals and resources of a type, and a part of the decisions: `rows` begins at
     `first_principal`, and the lists in them at `first_resource`.
     """
@@ -197,7 +197,7 @@ class Matrix(msgspec.Struct):
     resources: list[str]
     first_principal: int
     first_resource: int
-    rows: list[MatrixRow]
+    rows: list[AccessMatrixRow]
 
 
 class TopicRows(msgspec.Struct):
@@ -206,7 +206,7 @@ class TopicRows(msgspec.Struct):
     topics: list[TopicRow]
 
 
-class CleanedPartition(msgspec.Struct):
+class CompactedPartition(msgspec.Struct):
     """A compacted partition: the sizes of what could be compacted before and after it."""
 
     partition: int
@@ -216,10 +216,10 @@ class CleanedPartition(msgspec.Struct):
     bytes_after: int
 
 
-class CleanedPartitions(msgspec.Struct):
+class CompactedPartitions(msgspec.Struct):
     """The compacted partitions of a topic."""
 
-    partitions: list[CleanedPartition]
+    partitions: list[CompactedPartition]
 
 
 class UserNames(msgspec.Struct):
@@ -335,20 +335,20 @@ class FaultRows(msgspec.Struct):
     faults: list[FaultRow]
 
 
-class Released(msgspec.Struct):
+class ReleasedResponses(msgspec.Struct):
     """The number of responses that a pause had held."""
 
     released: int
 
 
-class Time(msgspec.Struct):
+class ClusterTime(msgspec.Struct):
     """The cluster's time in ms since 1970; `is_manual`: only `advance` moves it."""
 
     now_ms: int
     is_manual: bool
 
 
-class Advance(msgspec.Struct, forbid_unknown_fields=True):
+class ClockAdvance(msgspec.Struct, forbid_unknown_fields=True):
     """The number of ms by which to advance the time."""
 
     by_ms: int
@@ -360,7 +360,7 @@ class Done(msgspec.Struct):
     done: bool = True
 
 
-class Problem(msgspec.Struct):
+class ErrorBody(msgspec.Struct):
     """An error."""
 
     error: str

@@ -19,15 +19,15 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix
-from kafka_shim.shim.control.bodies import AclRules, Advance, NewTopic, NewUser
+from kafka_shim.shim.control.bodies import AclRules, ClockAdvance, NewTopic, NewUser
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.node_control import NodeControl
-from kafka_shim.shim.control.record_control import RecordControl
 from kafka_shim.shim.control.state_bodies import AclText
 from kafka_shim.shim.control.time_slicing import run_in_time_slices, run_steps_in_time_slices
+from kafka_shim.shim.control.topic_record_control import TopicRecordControl
 from kafka_shim.shim.control.transaction_rows import transactions_and_producers
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
@@ -62,11 +62,11 @@ class BrokerControl:
         self.history = broker.enable_history()
         self.history_queries = HistoryQueries(self.history)
         self.faults = FaultControl(broker)
-        self.records = RecordControl(broker.cluster)
+        self.records = TopicRecordControl(broker.cluster)
         self.groups = GroupControl(broker.cluster)
 
     @contextmanager
-    def persisting_changes(self) -> Iterator[None]:
+    def context_for_changes(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
         with self._cluster.state_version.change_in_progress():
             yield
@@ -222,12 +222,12 @@ class BrokerControl:
 
     async def import_acls(self, acl_text: AclText) -> Row:
         """Add ACLs from a text in any known format."""
-        if acl_text.form is not None:
-            _raise_if_unknown_format(acl_text.form)
+        if acl_text.format is not None:
+            _raise_if_unknown_format(acl_text.format)
         try:
             return await run_in_time_slices(
                 lambda slices: self._create_acls(
-                    slices.offload(parse_acls, acl_text.text, acl_text.form), slices
+                    slices.offload(parse_acls, acl_text.text, acl_text.format), slices
                 )
             )
         except AclTextError as error:
@@ -235,18 +235,20 @@ class BrokerControl:
 
     async def export_acls(self, query: Mapping[str, str]) -> Row:
         """Return all ACLs as text; ControlError if the format cannot express one of them."""
-        form = query.get("form", "commands")
-        _raise_if_unknown_format(form)
+        acl_format = query.get("format", "commands")
+        _raise_if_unknown_format(acl_format)
         acls = list(authorizer_or_409(self._cluster).acls(AclFilter()))
         try:
             return await run_in_time_slices(
                 lambda slices: {
-                    "form": form,
-                    "text": slices.offload(format_acls_losslessly, acls, form),
+                    "format": acl_format,
+                    "text": slices.offload(format_acls_losslessly, acls, acl_format),
                 }
             )
         except AclTextError as error:
-            raise ControlError(400, f"the ACLs cannot be written as {form}: {error}") from error
+            raise ControlError(
+                400, f"the ACLs cannot be written as {acl_format}: {error}"
+            ) from error
 
     def _create_acls(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
         """Create the ACLs; raise ControlError about the first one that Kafka rejects."""
@@ -287,7 +289,7 @@ class BrokerControl:
         clock = self._cluster.clock
         return {"now_ms": clock.now_ms(), "is_manual": isinstance(clock, ManualClock)}
 
-    async def advance_clock(self, by: Advance) -> dict[str, Any]:
+    async def advance_clock(self, by: ClockAdvance) -> dict[str, Any]:
         clock = self._cluster.clock
         if not isinstance(clock, ManualClock):
             raise ControlError(

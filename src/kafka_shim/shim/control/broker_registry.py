@@ -56,7 +56,7 @@ class BrokerRegistry:
         self._starting: set[str] = set()
         self._numbers = itertools.count(1)
 
-    def persisting_changes(self) -> AbstractContextManager[None]:
+    def context_for_changes(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: creating a broker changes no other broker."""
         return nullcontext()
 

@@ -133,14 +133,14 @@ class GroupControl:
                     m.member_id: consumers.described_assignment(m)
                     for m in consumers.members.values()
                 }
-                return self._epoch_member_rows(consumers, assignments)
+                return self._member_rows_with_epochs(consumers, assignments)
             case GroupType.SHARE:
                 share_group = cast("ShareGroup", group)
-                return self._epoch_member_rows(
+                return self._member_rows_with_epochs(
                     share_group, {m.member_id: m.assigned for m in share_group.members.values()}
                 )
         streams = cast("StreamsGroup", group)
-        return self._epoch_member_rows(
+        return self._member_rows_with_epochs(
             streams, {m.member_id: m.assigned for m in streams.members.values()}
         )
 
@@ -162,7 +162,7 @@ class GroupControl:
                 "assignment": self._assignment_rows(assigned or {}),
             }
 
-    def _epoch_member_rows(
+    def _member_rows_with_epochs(
         self, group: Any, assignments: Mapping[str, Assignment]
     ) -> Iterator[Row]:
         for member in group.members.values():

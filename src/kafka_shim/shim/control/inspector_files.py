@@ -15,5 +15,5 @@ HEADERS = {
 
 
 @cache
-def file_content(name: str) -> bytes:
+def inspector_file_content(name: str) -> bytes:
     return (_FOLDER / name).read_bytes()

@@ -4,7 +4,7 @@ from starlette.requests import Request
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
-from kafka_shim.shim.control.inspector_files import FILES, HEADERS, file_content
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
 
 
 async def _redirect_to_inspector(_: Request) -> Response:
@@ -16,7 +16,7 @@ async def _serve_inspector_file(request: Request) -> Response:
     name = request.path_params.get("file", "index.html")
     if name not in FILES:
         return Response("there is no such file\n", 404, media_type="text/plain")
-    return Response(file_content(name), headers=HEADERS, media_type=FILES[name])
+    return Response(inspector_file_content(name), headers=HEADERS, media_type=FILES[name])
 
 
 FRONT_ROUTE = Route("/", _redirect_to_inspector)

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.shim.control.bodies import Problem
+from kafka_shim.shim.control.bodies import ErrorBody
 from kafka_shim.shim.control.broker_registry import FIRST
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
 from kafka_shim.shim.control.routes import ROUTES, Route
@@ -28,7 +28,7 @@ def openapi_document(package_version: str) -> dict[str, Any]:
     A created broker has the same API as the first one, at another server's address.
     """
     routes: tuple[Route[Any], ...] = (*BROKER_ROUTES, *ROUTES)
-    shapes = list(dict.fromkeys([*_body_and_response_types(routes), Problem]))
+    shapes = list(dict.fromkeys([*_body_and_response_types(routes), ErrorBody]))
     _, components = msgspec.json.schema_components(shapes, ref_template=_REF)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
@@ -65,7 +65,7 @@ def _operation_object(route: Route[Any]) -> dict[str, Any]:
             "200": {"description": "Done"} | _response_content(route),
             "default": {
                 "description": "It was not done",
-                "content": {"application/json": {"schema": _schema_reference(Problem)}},
+                "content": {"application/json": {"schema": _schema_reference(ErrorBody)}},
             },
         },
     }

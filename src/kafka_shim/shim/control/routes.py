@@ -26,7 +26,7 @@ class Call(msgspec.Struct):
 class ControlTarget(Protocol):
     """What a route is called on: a broker, or all brokers."""
 
-    def persisting_changes(self) -> AbstractContextManager[None]: ...
+    def context_for_changes(self) -> AbstractContextManager[None]: ...
 
 
 Target = TypeVar("Target", bound=ControlTarget)
@@ -87,7 +87,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/metrics", "metrics", "Metrics for Prometheus",
           lambda control, _: control.metrics_text(), None),
     Route("GET", "/state", "state", "The whole state",
-          lambda control, _: control.full_state(), bodies.State),
+          lambda control, _: control.full_state(), bodies.ClusterState),
     Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
           lambda control, _: control.reset_broker(), bodies.Done),
     Route("POST", "/snapshots", "snapshot", "Take a snapshot of the state",
@@ -105,7 +105,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("POST", "/topics/{name}/compact", "compact_topic",
           "Compact a topic now, as the log cleaner of a real broker does at some time",
           lambda control, call: control.compact_topic(call.path["name"]),
-          bodies.CleanedPartitions),
+          bodies.CompactedPartitions),
     Route("GET", "/topics/{name}/records", "list_records",
           "Records of a partition, oldest first",
           lambda control, call: control.records.list_records(call.path["name"], call.query),
@@ -141,11 +141,11 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           state_bodies.AclText),
     Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
           lambda control, call: control.export_acls(call.query), state_bodies.ExportedAcls,
-          query={"form": f"format: {', '.join(FORMATS)} (default: commands)"}),
+          query={"format": f"format: {', '.join(FORMATS)} (default: commands)"}),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
           lambda control, call: control.remove_acls(call.body), bodies.AclRows, bodies.AclRules),
     Route("GET", "/matrix", "matrix", "Who may do what on which resource",
-          lambda control, call: control.access_matrix(call.query), bodies.Matrix,
+          lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),
     Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
           lambda control, call: control.who_can(call.query), state_bodies.WhoCanRows,
@@ -162,7 +162,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           bodies.DecisionRows,
           query=_DECISION_FILTERS),
     Route("GET", "/telemetry", "telemetry", "Metrics that clients pushed (KIP-714), by size",
-          lambda control, _: control.nodes.list_telemetry_pushes(), bodies.PushRows),
+          lambda control, _: control.nodes.list_telemetry_pushes(), bodies.TelemetryPushRows),
     Route("GET", "/faults", "list_faults", "All faults, with their counts",
           lambda control, _: control.faults.list_faults(), bodies.FaultRows),
     Route("POST", "/faults", "add_fault", "Add a fault",
@@ -176,7 +176,7 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.faults.remove_fault(call.path["id"]), bodies.Done),
     Route("POST", "/faults/{id}/release", "release_fault", "Release the paused requests of a fault",
           lambda control, call: control.faults.release_held_responses(call.path["id"]),
-          bodies.Released),
+          bodies.ReleasedResponses),
     Route("GET", "/nodes", "list_nodes", "The brokers of the cluster",
           lambda control, _: control.nodes.list_nodes(), bodies.NodeRows),
     Route("GET", "/authentications", "list_authentications",
@@ -193,15 +193,16 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           "Make another broker the leader of a partition",
           lambda control, call: control.nodes.move_leader(
               call.path["name"], call.path["partition"], call.body.node_id
-          ), bodies.Leader, bodies.NewLeader),
+          ), bodies.PartitionLeader, bodies.NewLeader),
     Route("POST", "/groups/{id}/coordinator", "move_coordinator",
           "Make another broker the coordinator of a group",
           lambda control, call: control.nodes.move_coordinator(call.path["id"], call.body.node_id),
-          bodies.Leader, bodies.NewLeader),
+          bodies.PartitionLeader, bodies.NewLeader),
     Route("GET", "/clock", "clock", "The cluster's time",
-          lambda control, _: control.clock_time(), bodies.Time),
+          lambda control, _: control.clock_time(), bodies.ClusterTime),
     Route("POST", "/clock/advance", "advance", "Advance a frozen clock",
-          lambda control, call: control.advance_clock(call.body), bodies.Time, bodies.Advance),
+          lambda control, call: control.advance_clock(call.body), bodies.ClusterTime,
+          bodies.ClockAdvance),
 )  # fmt: skip
 
 
@@ -218,7 +219,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     if route.method == "GET":
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
-    with target.persisting_changes():
+    with target.context_for_changes():
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
 

@@ -196,16 +196,16 @@ class WhoCanRows(msgspec.Struct):
 
 
 class AclText(msgspec.Struct, forbid_unknown_fields=True):
-    """ACLs in a format of docs/acl-forms.md; without `form`, it is detected from the text."""
+    """ACLs in a format of docs/acl-forms.md; without `format`, it is detected from the text."""
 
     text: str
-    form: str | None = None
+    format: str | None = None
 
 
 class ExportedAcls(msgspec.Struct):
     """All ACLs as text in a format of docs/acl-forms.md, which POST /acls/import reads."""
 
-    form: str
+    format: str
     text: str
 
 

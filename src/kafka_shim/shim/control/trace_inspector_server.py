@@ -8,7 +8,7 @@ from operator import itemgetter
 from typing import Any, Protocol
 from urllib.parse import parse_qsl, urlsplit
 
-from kafka_shim.shim.control.inspector_files import FILES, HEADERS, file_content
+from kafka_shim.shim.control.inspector_files import FILES, HEADERS, inspector_file_content
 from kafka_shim.shim.whole_number import parse_whole_number
 
 HOST = "127.0.0.1"
@@ -89,7 +89,7 @@ class _RequestHandler(BaseHTTPRequestHandler):
                 404, b'{"error": "a recording has no such page"}', "application/json"
             )
             return
-        self._send_response(200, file_content(name), FILES[name], HEADERS)
+        self._send_response(200, inspector_file_content(name), FILES[name], HEADERS)
 
     def _is_called_from_loopback_page(self) -> bool:
         """Return whether the call is not from another site's page, by its Host and Origin."""

@@ -4,22 +4,27 @@ from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, TypedDict, TypeVar, Unpack
 
-from kafka_shim.shim.testing.client_configs import Certificates, Login, Security, client_config
+from kafka_shim.shim.testing.client_configs import (
+    CertificateFiles,
+    ClientSecurity,
+    Login,
+    client_config,
+)
 from kafka_shim.shim.testing.faults import Faults
 from kafka_shim.shim.testing.nodes import Nodes
 from kafka_shim.shim.testing.resources import Acls, Clock, Topics, Users
+from kafka_shim.shim.testing.row import Row
 from kafka_shim.shim.testing.rows import (
     AuthenticationRow,
+    ClusterStateRow,
     DecisionRow,
     HealthRow,
-    PushRow,
     RequestRow,
-    Row,
-    StateRow,
+    TelemetryPushRow,
 )
-from kafka_shim.shim.testing.settings import Settings, principal_of
+from kafka_shim.shim.testing.settings import Settings, with_default_principal_type
 from kafka_shim.shim.testing.transport import BrokerError, Transport
-from kafka_shim.shim.testing.unknown import unknown_name_message
+from kafka_shim.shim.testing.unknown_name import unknown_name_message
 
 _PAGE = 1000
 _NUMBER_MAX = 2**31 - 1
@@ -44,7 +49,7 @@ class KafkaBroker:
     def __init__(self, transport: Transport, settings: Settings) -> None:
         self._transport = transport
         self._settings = settings
-        self._passwords = settings.passwords()
+        self._passwords = settings.initial_passwords()
         self._snapshot_passwords: dict[int, dict[str, str]] = {}
         self.acls = Acls(self._call_control_api, settings.release)
         self.topics = Topics(self._call_control_api)
@@ -66,7 +71,7 @@ class KafkaBroker:
         addresses_by_listener = self._transport.listeners
         return {name: ",".join(addresses) for name, addresses in addresses_by_listener.items()}
 
-    def mechanisms(self) -> dict[str, list[str]]:
+    def sasl_mechanisms(self) -> dict[str, list[str]]:
         """Return the enabled SASL mechanisms by listener name; none for those without SASL."""
         rows = self._call_control_api("GET", "/listeners")["listeners"]
         return {row["name"]: row["sasl_mechanisms"] for row in rows}
@@ -95,7 +100,7 @@ class KafkaBroker:
         name = self._listener_for(user) if listener is None else listener
         if name not in self.listeners:
             raise BrokerError(f"unknown listener {name}; expected {', '.join(self.listeners)}")
-        protocol = self._settings.protocol_of(name)
+        protocol = self._settings.security_protocol_of(name)
         login: Login | None = None
         if user is not None:
             if not protocol.startswith("SASL_"):
@@ -104,14 +109,14 @@ class KafkaBroker:
                 )
             mechanism = self._mechanism_for(name, mechanism)
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
-        security = Security(protocol, login, self._certificates(name, protocol))
+        security = ClientSecurity(protocol, login, self._certificates(name, protocol))
         return client_config(style, self.listeners[name], security) | more
 
     def _mechanism_for(self, listener: str, mechanism: str | None) -> str:
         """Return an enabled mechanism; raise ValueError for another one, BrokerError if none of
         those that are enabled takes a password.
         """
-        enabled = self.mechanisms()[listener]
+        enabled = self.sasl_mechanisms()[listener]
         if mechanism is None:
             by_password = [name for name in _PASSWORD_MECHANISMS if name in enabled]
             if not by_password:
@@ -126,21 +131,21 @@ class KafkaBroker:
 
     def _listener_for(self, user: str | None) -> str:
         """Return the first listener that fits; BrokerError if the broker has none."""
-        protocols = self._settings.protocols_for(user)
+        protocols = self._settings.preferred_security_protocols(user)
         for protocol in protocols:
             for name in self.listeners:
-                if self._settings.protocol_of(name) == protocol:
+                if self._settings.security_protocol_of(name) == protocol:
                     return name
         available = ", ".join(self.listeners)
         raise BrokerError(f"the broker has no listener {' or '.join(protocols)}, only {available}")
 
-    def _certificates(self, listener: str, protocol: str) -> Certificates | None:
-        folder = self._settings.certificates(self._transport.folder)
+    def _certificates(self, listener: str, protocol: str) -> CertificateFiles | None:
+        folder = self._settings.certificate_folder(self._transport.folder)
         if folder is None or not protocol.endswith("SSL"):
             return None
-        asks_for_certificate = self._settings.asks_for_certificate(listener)
-        return Certificates(
-            folder / "ca.pem", folder / "client.pem" if asks_for_certificate else None
+        accepts_client_certificate = self._settings.accepts_client_certificate(listener)
+        return CertificateFiles(
+            folder / "ca.pem", folder / "client.pem" if accepts_client_certificate else None
         )
 
     # what happened
@@ -149,7 +154,11 @@ class KafkaBroker:
         self, api: str | None = None, principal: str | None = None, client_id: str | None = None
     ) -> list[RequestRow]:
         """Return the requests since the last reset, oldest first, by Kafka's field names."""
-        filters = {"api": api, "principal": _principal(principal), "client_id": client_id}
+        filters = {
+            "api": api,
+            "principal": _typed_principal_or_none(principal),
+            "client_id": client_id,
+        }
         return self._all_pages(RequestRow, "requests", filters, 0)
 
     def decisions(
@@ -161,7 +170,7 @@ class KafkaBroker:
         **filters: Unpack[DecisionFilters],
     ) -> list[DecisionRow]:
         """Return the decisions; `after`: only of requests with a greater number."""
-        query = {"api": api, "principal": _principal(principal), **filters}
+        query = {"api": api, "principal": _typed_principal_or_none(principal), **filters}
         return self._all_pages(DecisionRow, "decisions", query, after)
 
     def denials(self, *, after: int = 0) -> list[DecisionRow]:
@@ -187,11 +196,13 @@ class KafkaBroker:
         """Return the number of the newest request, for `after`."""
         return int(self._call_control_api("GET", "/requests", query={"limit": "0"})["last"])
 
-    def pushes(self) -> list[PushRow]:
+    def telemetry_pushes(self) -> list[TelemetryPushRow]:
         """Return the metrics that clients pushed, with client and bytes; the broker needs the
         property `shim.client.telemetry`.
         """
-        return [PushRow(push) for push in self._call_control_api("GET", "/telemetry")["pushes"]]
+        return [
+            TelemetryPushRow(push) for push in self._call_control_api("GET", "/telemetry")["pushes"]
+        ]
 
     # the state
 
@@ -200,7 +211,7 @@ class KafkaBroker:
         disconnected.
         """
         self._call_control_api("POST", "/reset")
-        self._replace_passwords(self._settings.passwords())
+        self._replace_passwords(self._settings.initial_passwords())
 
     def snapshot(self) -> int:
         """Put the state aside; the number is for `restore`."""
@@ -213,9 +224,9 @@ class KafkaBroker:
         self._call_control_api("POST", f"/snapshots/{snapshot}/restore")
         self._replace_passwords(self._snapshot_passwords[snapshot])
 
-    def state(self) -> StateRow:
+    def state(self) -> ClusterStateRow:
         """Return topics, users, ACLs and groups."""
-        return StateRow(self._call_control_api("GET", "/state"))
+        return ClusterStateRow(self._call_control_api("GET", "/state"))
 
     def health(self) -> HealthRow:
         return HealthRow(self._call_control_api("GET", "/health"))
@@ -263,8 +274,8 @@ class KafkaBroker:
         self._passwords.update(passwords)
 
 
-def _principal(name: str | None) -> str | None:
-    return None if name is None else principal_of(name)
+def _typed_principal_or_none(name: str | None) -> str | None:
+    return None if name is None else with_default_principal_type(name)
 
 
 def _query_text(value: Any) -> str:

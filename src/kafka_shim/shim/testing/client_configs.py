@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from kafka_shim.shim.testing.unknown import unknown_name_message
+from kafka_shim.shim.testing.unknown_name import unknown_name_message
 
 Login = tuple[str, str, str]
 """Mechanism, user, password."""
 
 
 @dataclass(frozen=True)
-class Certificates:
+class CertificateFiles:
     """PEM files: the authority to trust, and the client's key with its certificate, if any."""
 
     authority: Path
@@ -20,22 +20,22 @@ class Certificates:
 
 
 @dataclass(frozen=True)
-class Security:
+class ClientSecurity:
     """The security settings of a client; without certificates it trusts those of its library."""
 
     protocol: str
     login: Login | None
-    certificates: Certificates | None
+    certificates: CertificateFiles | None
 
 
-def client_config(style: str, servers: str, security: Security) -> dict[str, Any]:
+def client_config(style: str, servers: str, security: ClientSecurity) -> dict[str, Any]:
     """Return the configuration, ready to pass; ValueError for an unknown library."""
     if style not in _STYLES:
         raise ValueError(unknown_name_message("client", style, _STYLES))
     return _STYLES[style](servers, security)
 
 
-def _librdkafka_config(servers: str, security: Security) -> dict[str, Any]:
+def _librdkafka_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = _dotted_config(servers, security)
     if security.login is not None:
         mechanism, user, password = security.login
@@ -48,7 +48,7 @@ def _librdkafka_config(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-def _java_config(servers: str, security: Security) -> dict[str, Any]:
+def _java_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = _dotted_config(servers, security)
     if security.login is not None:
         mechanism, user, password = security.login
@@ -67,7 +67,7 @@ def _java_config(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-def _dotted_config(servers: str, security: Security) -> dict[str, Any]:
+def _dotted_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = {"bootstrap.servers": servers}
     if security.protocol != "PLAINTEXT":
         config["security.protocol"] = security.protocol
@@ -82,7 +82,7 @@ def _quoted_jaas_value(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def _kafka_python_config(servers: str, security: Security) -> dict[str, Any]:
+def _kafka_python_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = _underscored_config(servers, security)
     if security.certificates is not None:
         config["ssl_cafile"] = str(security.certificates.authority)
@@ -92,7 +92,7 @@ def _kafka_python_config(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-def _aiokafka_config(servers: str, security: Security) -> dict[str, Any]:
+def _aiokafka_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = _underscored_config(servers, security)
     if not security.protocol.endswith("SSL"):
         return config
@@ -106,7 +106,7 @@ def _aiokafka_config(servers: str, security: Security) -> dict[str, Any]:
     return config | {"ssl_context": context}
 
 
-def _underscored_config(servers: str, security: Security) -> dict[str, Any]:
+def _underscored_config(servers: str, security: ClientSecurity) -> dict[str, Any]:
     config = {"bootstrap_servers": servers}
     if security.protocol != "PLAINTEXT":
         config["security_protocol"] = security.protocol
@@ -120,7 +120,7 @@ def _underscored_config(servers: str, security: Security) -> dict[str, Any]:
     return config
 
 
-_STYLES: dict[str, Callable[[str, Security], dict[str, Any]]] = {
+_STYLES: dict[str, Callable[[str, ClientSecurity], dict[str, Any]]] = {
     "confluent-kafka": _librdkafka_config,
     "kafka-python": _kafka_python_config,
     "aiokafka": _aiokafka_config,

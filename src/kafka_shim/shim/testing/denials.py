@@ -22,28 +22,27 @@ def denials_text(rows: Iterable[Mapping[str, Any]]) -> str:
         )
         counts[key] = counts.get(key, 0) + 1
     return "\n".join(
-        f"{denial} ({api}{_times_text(count)}): {why}{advice}"
+        f"{denial} ({api}{_repetition_suffix(count)}): {why}{advice}"
         for (denial, api, why, advice), count in counts.items()
     )
 
 
-def refusals_text(rows: Iterable[Mapping[str, Any]], enabled: Mapping[str, Iterable[str]]) -> str:
-    """Return one line for each distinct refused authentication.
-
-    `enabled`: the mechanisms by listener.
-    """
+def failed_authentications_text(
+    rows: Iterable[Mapping[str, Any]], enabled_mechanisms: Mapping[str, Iterable[str]]
+) -> str:
+    """Return one line for each distinct failed authentication; mechanisms are by listener."""
     counts: dict[str, int] = {}
     for row in rows:
         if row["error"] is None:
             continue
         user = "a client without a readable name" if row["user"] is None else row["user"]
-        mechanisms = ", ".join(enabled.get(row["listener"], ())) or "nothing"
+        mechanisms = ", ".join(enabled_mechanisms.get(row["listener"], ())) or "nothing"
         line = (
             f"{user} was refused on {row['listener']} by {row['mechanism']}: {row['error']}"
             f" (enabled: {mechanisms})"
         )
         counts[line] = counts.get(line, 0) + 1
-    return "\n".join(f"{line}{_times_text(count)}" for line, count in counts.items())
+    return "\n".join(f"{line}{_repetition_suffix(count)}" for line, count in counts.items())
 
 
 def _remedy_text(row: Mapping[str, Any], remedy: Mapping[str, Any]) -> str:
@@ -68,5 +67,5 @@ def _further_permissions_hint(row: Mapping[str, Any], rule: Mapping[str, Any]) -
     return _NEXT_NEEDS if is_first_request else ""
 
 
-def _times_text(count: int) -> str:
+def _repetition_suffix(count: int) -> str:
     return "" if count == 1 else f", {count} times"

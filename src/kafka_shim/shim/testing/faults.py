@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypedDict, Unpack
 
 from kafka_shim.shim.testing.rows import FaultRow
-from kafka_shim.shim.testing.settings import principal_of, with_principal_types
-from kafka_shim.shim.testing.unknown import unknown_name_message
+from kafka_shim.shim.testing.settings import rule_with_principal_types, with_default_principal_type
+from kafka_shim.shim.testing.unknown_name import unknown_name_message
 
 ControlCall = Callable[..., Any]
 
@@ -35,7 +35,7 @@ class FaultOptions(TypedDict, total=False):
 _TRIGGERS = frozenset({"on_call", "times", "every_time", "with_probability", "seed"})
 
 
-class SetFault:
+class InjectedFault:
     """A fault that was added."""
 
     def __init__(self, call_control_api: ControlCall, fault_id: int) -> None:
@@ -74,45 +74,45 @@ class Faults:
     def __init__(self, call_control_api: ControlCall) -> None:
         self._call_control_api = call_control_api
 
-    def error(self, error: str | int, **options: Unpack[FaultOptions]) -> SetFault:
+    def error(self, error: str | int, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Answer with this Kafka error, without handling the request."""
         return self.add({"error": error}, **options)
 
-    def delay(self, delay_ms: int, **options: Unpack[FaultOptions]) -> SetFault:
+    def delay(self, delay_ms: int, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Delay the response."""
         return self.add({"delay_ms": delay_ms}, **options)
 
-    def disconnect(self, when: str = "before", **options: Unpack[FaultOptions]) -> SetFault:
+    def disconnect(self, when: str = "before", **options: Unpack[FaultOptions]) -> InjectedFault:
         """Close the connection `before` the request is handled, or `after`."""
         return self.add({"disconnect": when}, **options)
 
-    def black_hole(self, **options: Unpack[FaultOptions]) -> SetFault:
+    def black_hole(self, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Handle the request, and never answer it."""
         return self.add({"black_hole": True}, **options)
 
-    def pause(self, **options: Unpack[FaultOptions]) -> SetFault:
+    def pause(self, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Handle the request, and send the response when the fault is released."""
         return self.add({"pause": True}, **options)
 
-    def throttle(self, throttle_time_ms: int, **options: Unpack[FaultOptions]) -> SetFault:
+    def throttle(self, throttle_time_ms: int, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Set the throttle time of the answer, for which the client must wait."""
         return self.add({"throttle_time_ms": throttle_time_ms}, **options)
 
-    def truncate(self, length: int, **options: Unpack[FaultOptions]) -> SetFault:
+    def truncate(self, length: int, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Send only the first bytes of the response, then close the connection."""
         return self.add({"truncate": length}, **options)
 
-    def corrupt(self, **options: Unpack[FaultOptions]) -> SetFault:
+    def corrupt(self, **options: Unpack[FaultOptions]) -> InjectedFault:
         """Flip bits of the response."""
         return self.add({"corrupt": True}, **options)
 
-    def set(self, fields: Mapping[str, Any], **options: Unpack[FaultOptions]) -> SetFault:
+    def set(self, fields: Mapping[str, Any], **options: Unpack[FaultOptions]) -> InjectedFault:
         """Set fields in the responses of `api`, by their paths: `topics.*.error_code`."""
         return self.add({"set": fields}, **options)
 
     def advertise(
         self, versions: Mapping[str, tuple[int, int] | None], **options: Unpack[FaultOptions]
-    ) -> SetFault:
+    ) -> InjectedFault:
         """Let ApiVersions return these versions of an API, or (None) omit it."""
         return self.add({"api_versions": versions}, **options)
 
@@ -122,7 +122,7 @@ class Faults:
         resource_type: str | None = None,
         resource_name: str | None = None,
         **options: Unpack[FaultOptions],
-    ) -> SetFault:
+    ) -> InjectedFault:
         """Deny an operation as if by an ACL; with `topic=`, on that topic."""
         denied = {
             "operation": operation,
@@ -133,17 +133,17 @@ class Faults:
 
     def revoke(
         self, *rules: Mapping[str, Any], after: int = 0, **options: Unpack[FaultOptions]
-    ) -> SetFault:
+    ) -> InjectedFault:
         """Remove these ACLs permanently after `after` matching requests."""
         return self._add_acl_change("revoke", rules, after, options)
 
     def grant(
         self, *rules: Mapping[str, Any], after: int = 0, **options: Unpack[FaultOptions]
-    ) -> SetFault:
+    ) -> InjectedFault:
         """Add these ACLs after `after` matching requests."""
         return self._add_acl_change("grant", rules, after, options)
 
-    def add(self, action: Mapping[str, Any], **options: Unpack[FaultOptions]) -> SetFault:
+    def add(self, action: Mapping[str, Any], **options: Unpack[FaultOptions]) -> InjectedFault:
         """Add a fault with any effects: `{"error": "REQUEST_TIMED_OUT", "delay_ms": 100}`."""
         return self._add_fault(action, options)
 
@@ -155,21 +155,21 @@ class Faults:
 
     def _add_acl_change(
         self, verb: str, rules: tuple[Mapping[str, Any], ...], after: int, options: FaultOptions
-    ) -> SetFault:
+    ) -> InjectedFault:
         if "on_call" in options:
             raise TypeError(f"{verb} has no keyword on_call; use after={options['on_call'] - 1}")
-        written = {verb: [with_principal_types(rule) for rule in rules]}
+        written = {verb: [rule_with_principal_types(rule) for rule in rules]}
         return self._add_fault(written, {"on_call": after + 1, **options})
 
-    def _add_fault(self, action: Mapping[str, Any], options: Mapping[str, Any]) -> SetFault:
+    def _add_fault(self, action: Mapping[str, Any], options: Mapping[str, Any]) -> InjectedFault:
         wrong = next((name for name in options if name not in FaultOptions.__annotations__), None)
         if wrong is not None:
             raise TypeError(unknown_name_message("keyword", wrong, FaultOptions.__annotations__))
         match = {name: value for name, value in options.items() if name not in _TRIGGERS}
         if "principal" in match:
-            match["principal"] = principal_of(match["principal"])
+            match["principal"] = with_default_principal_type(match["principal"])
         trigger = {name: value for name, value in options.items() if name in _TRIGGERS}
         body = {"action": action, "match": match, "trigger": trigger}
-        return SetFault(
+        return InjectedFault(
             self._call_control_api, self._call_control_api("POST", "/faults", body)["id"]
         )

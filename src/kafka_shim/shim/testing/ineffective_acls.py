@@ -28,7 +28,7 @@ def warn_about_ineffective_rules(rules: Sequence[Mapping[str, Any]], release: st
         acls_with_lines = parse_rules_with_lines(list(rules))
     except AclTextError:
         return
-    _warn(acls_with_lines, release)
+    _warn_about_ineffective_acls(acls_with_lines, release)
 
 
 def warn_about_ineffective_acls_of_file(path: str | os.PathLike[str], release: str | None) -> None:
@@ -40,10 +40,12 @@ def warn_about_ineffective_acls_of_file(path: str | os.PathLike[str], release: s
         acls_with_lines = read_acl_file_with_lines(str(path))
     except ConfigError:
         return
-    _warn(acls_with_lines, release, str(path))
+    _warn_about_ineffective_acls(acls_with_lines, release, str(path))
 
 
-def _warn(acls_with_lines: Sequence[Any], release: str | None, file: str = "") -> None:
+def _warn_about_ineffective_acls(
+    acls_with_lines: Sequence[Any], release: str | None, file: str = ""
+) -> None:
     from kafka_shim.authorizer.policy.checked_accesses import ineffective_acl_messages  # noqa: PLC0415 - only for ACLs
     from kafka_shim.protocol.api_versions import RELEASES  # noqa: PLC0415 - as above
 

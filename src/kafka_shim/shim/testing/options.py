@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from os import PathLike
 from typing import Any, Literal, TypedDict
 
-from kafka_shim.shim.testing.unknown import unknown_name_message
+from kafka_shim.shim.testing.unknown_name import unknown_name_message
 
 Path = str | PathLike[str]
 
@@ -93,7 +93,7 @@ NOT_OFFERED = {
 """Options of `serve` that tests cannot use, with the reason."""
 
 
-def check_names(options: Mapping[str, object]) -> None:
+def raise_if_unknown_option(options: Mapping[str, object]) -> None:
     """Raise a TypeError that names the nearest keyword if one is unknown."""
     for name in options:
         if name in NOT_OFFERED:

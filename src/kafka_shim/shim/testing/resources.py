@@ -5,8 +5,12 @@ from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from kafka_shim.shim.testing.ineffective_acls import warn_about_ineffective_rules
-from kafka_shim.shim.testing.rows import AclRow, CleanedPartitionRow, TopicRow
-from kafka_shim.shim.testing.settings import SECRET, principal_of, with_principal_types
+from kafka_shim.shim.testing.rows import AclRow, CompactedPartitionRow, TopicRow
+from kafka_shim.shim.testing.settings import (
+    SECRET,
+    rule_with_principal_types,
+    with_default_principal_type,
+)
 
 Names = str | Sequence[str]
 
@@ -51,7 +55,7 @@ class Acls:
         return [AclRow(acl) for acl in removed["acls"]]
 
     def list(self, principal: str | None = None) -> list[AclRow]:
-        query = {} if principal is None else {"principal": principal_of(principal)}
+        query = {} if principal is None else {"principal": with_default_principal_type(principal)}
         return [AclRow(acl) for acl in self._call_control_api("GET", "/acls", query=query)["acls"]]
 
 
@@ -83,7 +87,7 @@ class Topics:
     def delete(self, name: str) -> None:
         self._call_control_api("DELETE", f"/topics/{quote(name, safe='')}")
 
-    def compact(self, name: str) -> list[CleanedPartitionRow]:
+    def compact(self, name: str) -> list[CompactedPartitionRow]:
         """Compact a topic now; return a row for each partition with the sizes before and after.
 
         Its `cleanup.policy` must contain `compact`. Records younger than `min.compaction.lag.ms`,
@@ -91,7 +95,7 @@ class Topics:
         """
         path = f"/topics/{quote(name, safe='')}/compact"
         cleaned = self._call_control_api("POST", path)["partitions"]
-        return [CleanedPartitionRow(partition) for partition in cleaned]
+        return [CompactedPartitionRow(partition) for partition in cleaned]
 
     def list(self) -> list[TopicRow]:
         return [TopicRow(topic) for topic in self._call_control_api("GET", "/topics")["topics"]]
@@ -137,4 +141,4 @@ class Clock:
 def _rules_with_principal_types(
     rules: tuple[Mapping[str, Any], ...], rule: Rule
 ) -> list[dict[str, Any]]:
-    return [with_principal_types(spec) for spec in (*rules, *([rule] if rule else []))]
+    return [rule_with_principal_types(spec) for spec in (*rules, *([rule] if rule else []))]

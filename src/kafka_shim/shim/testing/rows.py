@@ -1,31 +1,12 @@
-"""Rows in results: dicts whose keys are also attributes.
+"""Rows in results of a test's broker. Generated from `shim/control/bodies.py`: do not edit."""
 
-The columns are declared for type checkers; `shim/control/bodies.py` has the same ones, as a test
-checks. At run time a row is the broker's response, whatever its version.
-"""
+from typing import Any
 
-from typing import TYPE_CHECKING, Any, TypeAlias
-
-from kafka_shim.shim.testing.unknown import unknown_name_message
-
-MaybeNone: TypeAlias = Any
-"""None in rare cases that tests need not handle: in a union, it lets them index at once."""
-
-
-class Row(dict[str, Any]):
-    """A row: `row.name` is `row["name"]`."""
-
-    if not TYPE_CHECKING:  # otherwise every attribute would exist, of any type
-
-        def __getattr__(self, name: str) -> Any:
-            try:
-                return self[name]
-            except KeyError:
-                raise AttributeError(unknown_name_message("column", name, self)) from None
+from kafka_shim.shim.testing.row import MaybeNone, Row
 
 
 class HealthRow(Row):
-    """`status` is `ok` as long as the broker answers at all."""
+    """The health of the broker; `status` is always `ok`."""
 
     status: str
     release: str
@@ -34,7 +15,7 @@ class HealthRow(Row):
 
 
 class TopicRow(Row):
-    """A topic; the lists have one value for each partition, a leader of -1 is none."""
+    """A topic; the lists have an entry for each partition; -1: no leader."""
 
     name: str
     topic_id: str
@@ -45,8 +26,8 @@ class TopicRow(Row):
     end_offsets: list[int]
 
 
-class CleanedPartitionRow(Row):
-    """A compacted partition: its sizes before and after."""
+class CompactedPartitionRow(Row):
+    """A compacted partition: the sizes of what could be compacted before and after it."""
 
     partition: int
     records_before: int
@@ -56,7 +37,7 @@ class CleanedPartitionRow(Row):
 
 
 class AclRow(Row):
-    """An ACL, by the names of its enums: `WRITE`, `TOPIC`, `LITERAL`, `ALLOW`."""
+    """An ACL, with the names of its enums."""
 
     principal: str
     host: str
@@ -75,8 +56,8 @@ class GroupRow(Row):
     state: str
 
 
-class StateRow(Row):
-    """Topics, users, ACLs and groups; `listeners` are `host:port` by name, of all brokers."""
+class ClusterStateRow(Row):
+    """The whole state; `listeners` are `host:port` by name, for all brokers."""
 
     release: str
     cluster_id: str
@@ -89,14 +70,14 @@ class StateRow(Row):
 
     def __init__(self, columns: dict[str, Any]) -> None:
         super().__init__(columns)
-        self["topics"] = [TopicRow(topic) for topic in columns["topics"]]
-        self["acls"] = [AclRow(acl) for acl in columns["acls"]]
-        self["groups"] = [GroupRow(group) for group in columns["groups"]]
+        self["topics"] = [TopicRow(each) for each in columns["topics"]]
+        self["acls"] = [AclRow(each) for each in columns["acls"]]
+        self["groups"] = [GroupRow(each) for each in columns["groups"]]
 
 
 class AuthenticationRow(Row):
-    """An authentication by SASL; `user` is the name that the client sent, `error` is None if it
-    succeeded.
+    """An authentication by SASL; `user` is the name that the client sent, None if unreadable;
+    `error` is None if it succeeded.
     """
 
     number: int
@@ -116,8 +97,8 @@ class NodeRow(Row):
     listeners: dict[str, str]
 
 
-class PushRow(Row):
-    """Metrics that a client pushed; `bytes_decompressed` is None where it is unknown."""
+class TelemetryPushRow(Row):
+    """Metrics that a client pushed; `bytes_decompressed` is None if unknown."""
 
     node_id: int
     principal: str
@@ -132,11 +113,10 @@ class PushRow(Row):
 
 
 class RequestRow(Row):
-    """A request; `request` is its content by Kafka's field names, None if it cannot be read.
-
-    Records appear as their size. `errors` are the non-zero codes of the response, None without a
-    response, as is `latency_us`. `decisions_left_out` is the number of its decisions beyond the
-    first 1000.
+    """A received request. `request` has Kafka's field names, and sizes in place of records; None if
+    it cannot be read. `errors` are the codes in the response except 0. `errors` and `latency_us`
+    are None without a response. `decisions_left_out` counts the decisions after the first 1000,
+    which are not kept.
     """
 
     number: int
@@ -158,11 +138,9 @@ class RequestRow(Row):
 
 
 class DecisionRow(Row):
-    """A decision; `number` is that of its request.
-
-    `would_allow` is the smallest change of the ACLs after which the whole request would have
-    succeeded, `{"remove": rules, "add": rules, "complete": bool}`; None if this was allowed, or if
-    no change of ACLs helps. `logged`: Kafka's audit log has the decision.
+    """A decision. `number` is that of its request. `would_allow` is the smallest change of the ACLs
+    after which the whole request would have succeeded; None if this was allowed, or if no change of
+    ACLs helps. `logged`: Kafka's audit log has the decision.
     """
 
     number: int
@@ -184,7 +162,7 @@ class DecisionRow(Row):
 
 
 class FaultRow(Row):
-    """A fault; `calls` counts the requests that matched, `fired` those that it affected."""
+    """A fault; `calls` counts the matching requests, `fired` those to which it was applied."""
 
     id: int
     calls: int

@@ -18,7 +18,7 @@ from kafka_shim.shim.testing.ineffective_acls import (
     warn_about_ineffective_acls_of_file,
     warn_about_ineffective_rules,
 )
-from kafka_shim.shim.testing.options import Options, check_names
+from kafka_shim.shim.testing.options import Options, raise_if_unknown_option
 from kafka_shim.shim.testing.transport import BrokerError
 
 SECRET = "{name}-secret"  # noqa: S105 - of test users, to be guessed on purpose
@@ -45,18 +45,18 @@ class Settings:
     """
 
     def __init__(self, **options: Unpack[Options]) -> None:
-        check_names(options)
+        raise_if_unknown_option(options)
         given_options = {name: value for name, value in options.items() if value is not None}
         self._options: dict[str, Any] = {**_DEFAULTS, **given_options}
-        self._check()
+        self._raise_if_wrong_types()
         self.uses_tls = bool(self._options.get("tls"))
         names = (*LISTENERS, SSL, SASL_SSL) if self.uses_tls else LISTENERS
         self._options.setdefault("listeners", [f"{name}://{HOST}:0" for name in names])
         self.properties: Mapping[str, str] = self._options.get("properties", {})
         state = self._options.get("state")
-        self._state_from_file = {} if state is None else _read_state(_absolute(state))
+        self._state_from_file = {} if state is None else _read_state(_absolute_path(state))
 
-    def _check(self) -> None:
+    def _raise_if_wrong_types(self) -> None:
         """Raise a TypeError for values that would be mistaken: a text is a list of letters."""
         for name in (*_LISTS, "topics"):
             if isinstance(self._options.get(name, ()), str):
@@ -72,7 +72,7 @@ class Settings:
                 " as a number, 3.10 would be 3.1"
             )
 
-    def passwords(self) -> dict[str, str]:
+    def initial_passwords(self) -> dict[str, str]:
         """Return the passwords of users who can log in from the start."""
         admin = {ADMIN: SECRET.format(name=ADMIN)}
         return {
@@ -81,7 +81,7 @@ class Settings:
             **self._options.get("users", {}),
         }
 
-    def certificates(self, folder: Path) -> Path | None:
+    def certificate_folder(self, folder: Path) -> Path | None:
         """Return the folder with `ca.pem`; `folder` is the broker's own.
 
         Return None without generated certificates.
@@ -91,10 +91,10 @@ class Settings:
         if tls and not isinstance(tls, bool):
             chosen_folder = tls
         if chosen_folder is not None:
-            return _absolute(chosen_folder)
+            return _absolute_path(chosen_folder)
         return folder / "tls" if tls else None
 
-    def protocol_of(self, listener: str) -> str:
+    def security_protocol_of(self, listener: str) -> str:
         """Return the security protocol of a listener; the default is its name."""
         pairs = self.properties.get("listener.security.protocol.map", "").split(",")
         named = {
@@ -102,20 +102,20 @@ class Settings:
         }
         return named.get(listener, listener).strip().upper()
 
-    def protocols_for(self, user: str | None) -> tuple[str, str]:
+    def preferred_security_protocols(self, user: str | None) -> tuple[str, str]:
         """Return the security protocols that a client of this user can take, the best first."""
         plain, tls = (PLAINTEXT, SSL) if user is None else (SASL_PLAINTEXT, SASL_SSL)
         return (tls, plain) if self.uses_tls else (plain, tls)
 
-    def asks_for_certificate(self, listener: str) -> bool:
-        """Whether clients of a listener can, or must, have a certificate."""
+    def accepts_client_certificate(self, listener: str) -> bool:
+        """Return whether clients of a listener can, or must, have a certificate."""
         general = self.properties.get("ssl.client.auth", "none")
         own = self.properties.get(f"listener.name.{listener.lower()}.ssl.client.auth", general)
         return own != "none"
 
     def serve_arguments(self, folder: Path) -> list[str]:
         """Return the options of `kafka-shim serve`; files that they need are put into `folder`."""
-        serve_arguments = ["--state", str(self._state_file(folder))]
+        serve_arguments = ["--state", str(self._write_state_file(folder))]
         for name, value in self._single_value_options():
             serve_arguments += [f"--{name.replace('_', '-')}", value]
         serve_arguments += [
@@ -129,11 +129,11 @@ class Settings:
             serve_arguments += ["--listener-principal", f"{name}={principal}"]
         for key, value in self.properties.items():
             serve_arguments += ["--broker-config", f"{key}={value}"]
-        certificates = self.certificates(folder)
+        certificate_folder = self.certificate_folder(folder)
         return (
             serve_arguments
-            if certificates is None
-            else [*serve_arguments, "--tls-dir", str(certificates)]
+            if certificate_folder is None
+            else [*serve_arguments, "--tls-dir", str(certificate_folder)]
         )
 
     def _single_value_options(self) -> Iterator[tuple[str, str]]:
@@ -143,16 +143,16 @@ class Settings:
                 yield name, str(self._options[name])
         for name in _PATHS:
             if name in self._options:
-                yield name, str(_absolute(self._options[name]))
+                yield name, str(_absolute_path(self._options[name]))
         if self._acl_file is not None:
-            yield "acls", str(_absolute(self._acl_file))
+            yield "acls", str(_absolute_path(self._acl_file))
 
     def warn_about_ineffective_acls(self) -> None:
         """Warn at the caller's line about initial ACLs that can neither allow nor deny anything."""
         if self._acl_file is not None:
             warn_about_ineffective_acls_of_file(self._acl_file, self.release)
             return
-        rules = [with_principal_types(rule) for rule in self._options.get("acls", ())]
+        rules = [rule_with_principal_types(rule) for rule in self._options.get("acls", ())]
         warn_about_ineffective_rules(rules, self.release)
 
     @property
@@ -165,21 +165,21 @@ class Settings:
         acls = self._options.get("acls")
         return acls if isinstance(acls, str | os.PathLike) else None
 
-    def _state_file(self, folder: Path) -> Path:
+    def _write_state_file(self, folder: Path) -> Path:
         """Write the initial state: the keywords, added to the given state file."""
         given_options = self._state_from_file
         rules = () if self._acl_file is not None else self._options.get("acls", ())
         content = given_options | {
             "topics": _topics_by_name(given_options.get("topics"))
             | _topics_by_name(self._options.get("topics")),
-            "users": self.passwords(),
+            "users": self.initial_passwords(),
             "super_users": [
                 *self._options["super_users"],
                 *(given_options.get("super_users") or ()),
             ],
             "acls": [
                 *(given_options.get("acls") or ()),
-                *(with_principal_types(rule) for rule in rules),
+                *(rule_with_principal_types(rule) for rule in rules),
             ],
         }
         path = folder / "state.yaml"
@@ -210,7 +210,7 @@ def _state_as_yaml(content: Mapping[str, Any]) -> str:
     return str(yaml.safe_dump(content, allow_unicode=True))
 
 
-def _absolute(path: str | os.PathLike[str]) -> Path:
+def _absolute_path(path: str | os.PathLike[str]) -> Path:
     """Return an absolute path, since the broker runs in another folder."""
     return Path(path).absolute()
 
@@ -222,7 +222,7 @@ def _topics_by_name(topics: Any) -> dict[str, Any]:
     return dict.fromkeys(topics)
 
 
-def with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
+def rule_with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule with a full principal: `alice` becomes `User:alice`."""
     if not isinstance(rule, Mapping):
         raise TypeError(
@@ -231,11 +231,11 @@ def with_principal_types(rule: Mapping[str, Any]) -> dict[str, Any]:
     typed_rule = dict(rule)
     principals = typed_rule.get("principal")
     if isinstance(principals, str):
-        typed_rule["principal"] = principal_of(principals)
+        typed_rule["principal"] = with_default_principal_type(principals)
     elif isinstance(principals, list | tuple):
-        typed_rule["principal"] = [principal_of(str(name)) for name in principals]
+        typed_rule["principal"] = [with_default_principal_type(str(name)) for name in principals]
     return typed_rule
 
 
-def principal_of(name: str) -> str:
+def with_default_principal_type(name: str) -> str:
     return name if ":" in name else f"User:{name}"

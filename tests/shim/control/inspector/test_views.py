@@ -179,7 +179,7 @@ def test_exported_acls_are_imported_again(page: Page, broker: KafkaBroker, form:
     before = broker.acls.list()
     page.tab("acls")
     page.element("#import summary").click()
-    page.choose('#export-acls [name="form"]', form)
+    page.choose('#export-acls [name="format"]', form)
     page.element("#export-acls button").click()
     text = page.wait(lambda: page.element("#exported").text)
     [download] = page.driver.find_elements("css selector", "#detail a[download]")
@@ -196,7 +196,7 @@ def test_acls_that_a_format_cannot_express_are_an_error(page: Page, broker: Kafk
     broker.acls.add({"principal": "Group:staff", "allow": "Read", "topic": "orders"})
     page.tab("acls")
     page.element("#import summary").click()
-    page.choose('#export-acls [name="form"]', "strimzi")
+    page.choose('#export-acls [name="format"]', "strimzi")
     page.element("#export-acls button").click()
     page.wait(lambda: "cannot be written as strimzi" in page.element("#note.bad").text)
 

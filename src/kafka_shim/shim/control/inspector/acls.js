@@ -7,7 +7,7 @@ export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Clust
 const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
   "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
   "TwoPhaseCommit"];
-const FORMS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
+const FORMATS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
   ["list", "output of kafka-acls --list"], ["csv", "CSV (kafka-security-manager)"],
   ["strimzi", "Strimzi KafkaUser"], ["jikkou", "jikkou"], ["terraform", "Terraform (Mongey/kafka)"],
   ["terraform-confluent", "Terraform (confluent)"], ["zookeeper", "ZooKeeper nodes"],
@@ -86,14 +86,14 @@ function transfer(page) {
         made.reset();
         page.note(`imported ACLs: ${added.acls.length}`);
       }),
-    form("export-acls", "Export ACLs", [field("Format", select("form", FORMS))], "Export all ACLs",
-      ({ form: name }) => openAnswer(page, `acls/export?form=${name}`)));
+    form("export-acls", "Export ACLs", [field("Format", select("format", FORMATS))], "Export all ACLs",
+      ({ format: name }) => openAnswer(page, `acls/export?format=${name}`)));
 }
 
-function exported({ form: name, text }) {
+function exported({ format: name, text }) {
   const file = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   return [
-    element("h2", { text: `All ACLs as ${FORMS.find(([value]) => value === name)[1]}` }),
+    element("h2", { text: `All ACLs as ${FORMATS.find(([value]) => value === name)[1]}` }),
     element("p", { class: "buttons" }, copier(text),
       element("a", { class: "button", href: file, download: `acls.${ENDINGS[name]}`, text: "Download" })),
     element("pre", { id: "exported", tabindex: "0", text }),

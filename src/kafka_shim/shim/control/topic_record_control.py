@@ -29,7 +29,7 @@ ROWS_MAX = 1000
 _ROWS = 100
 
 
-class RecordControl:
+class TopicRecordControl:
     """The records of a cluster, partition by partition."""
 
     def __init__(self, cluster: Cluster) -> None:
