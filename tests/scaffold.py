@@ -56,7 +56,7 @@ HANDLER: Final = '''\
 from kafka_shim.authorizer.requirements import {constant}
 from kafka_shim.protocol.messages.{module}_request import {wire_name}Request
 from kafka_shim.protocol.messages.{module}_response import {wire_name}Response
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -65,7 +65,7 @@ def handle(request: {wire_name}Request, context: RequestContext) -> {wire_name}R
     return {wire_name}Response()
 
 
-error_response = mirrored_error({wire_name}Response)
+error_response = mirroring_error_builder({wire_name}Response)
 '''
 
 REQUIREMENT: Final = """\

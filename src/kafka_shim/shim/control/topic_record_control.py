@@ -20,7 +20,7 @@ from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch,
+    max_timestamp_of_checked_batch,
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
@@ -76,7 +76,9 @@ class TopicRecordControl:
         assert batch is not None
         limits = RecordLimits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
-            stored = append_unless_duplicate(partition, batch, limits, check_batch(batch, limits))
+            stored = append_unless_duplicate(
+                partition, batch, limits, max_timestamp_of_checked_batch(batch, limits)
+            )
         except RecordsRejected as error:
             text = f": {error.message}" if error.message else ""
             raise ControlError(

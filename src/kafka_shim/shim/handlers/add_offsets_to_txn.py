@@ -12,7 +12,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafka_shim.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.coordinators import KeyType
 
@@ -37,4 +37,4 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     return AddOffsetsToTxnResponse(error_code=error)
 
 
-error_response = mirrored_error(AddOffsetsToTxnResponse)
+error_response = mirroring_error_builder(AddOffsetsToTxnResponse)

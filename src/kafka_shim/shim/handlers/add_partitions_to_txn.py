@@ -34,7 +34,7 @@ from kafka_shim.shim.state.transactions.transactions import VERSION_2
 BATCHED_SINCE = 4
 FENCED_SINCE = 2
 """First version with PRODUCER_FENCED (KIP-588)."""
-Errors = dict[TopicPartition, ErrorCode]
+PartitionErrors = dict[TopicPartition, ErrorCode]
 
 
 def handle(
@@ -47,7 +47,7 @@ def handle(
         added = {
             transaction.transactional_id: transaction.topics for transaction in request.transactions
         }
-        response_topics = {
+        topics_of_first_entry = {
             transaction.transactional_id: transaction.topics
             for transaction in reversed(request.transactions)
         }
@@ -56,7 +56,7 @@ def handle(
                 _add_or_verify_for_broker(
                     transaction,
                     added[transaction.transactional_id],
-                    response_topics[transaction.transactional_id],
+                    topics_of_first_entry[transaction.transactional_id],
                     context,
                 )
                 for transaction in request.transactions
@@ -74,7 +74,7 @@ def error_response(
     if not topics:  # the batched form has a request-level error
         return AddPartitionsToTxnResponse(error_code=error)
     return AddPartitionsToTxnResponse(
-        results_by_topic_v3_and_below=_one_error_in_request_order(topics, error)
+        results_by_topic_v3_and_below=_same_error_in_request_order(topics, error)
     )
 
 
@@ -85,15 +85,17 @@ def _add_partitions_of_client(
     transactional_id = request.v3_and_below_transactional_id
     denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
-        return _same_error_for_all(topics, denial, context)
-    errors = _topic_errors(topics, context)
+        return _same_error_merged_by_release(topics, denial, context)
+    errors = _partition_errors(topics, context)
     if any(errors.values()):
         not_attempted = ErrorCode.OPERATION_NOT_ATTEMPTED
         return _group_errors_by_topic(
             {key: error or not_attempted for key, error in context.time_sliced(errors.items())},
             context,
         )
-    return _same_error_for_all(topics, _add_to_transaction(request, list(errors), context), context)
+    return _same_error_merged_by_release(
+        topics, _add_to_transaction(request, list(errors), context), context
+    )
 
 
 def _add_to_transaction(
@@ -109,11 +111,13 @@ def _add_to_transaction(
         request.v3_and_below_producer_epoch,
         partitions,
     )
-    return _error_for_version(error, context)
+    return _error_for_version_and_release(error, context)
 
 
-def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext) -> Errors:
-    errors: Errors = {}
+def _partition_errors(
+    topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext
+) -> PartitionErrors:
+    errors: PartitionErrors = {}
     facts, cluster_topics = context.facts, context.cluster.topics
     needs_partitions = not facts.records.transaction_accepts_missing_partitions
     for topic in topics:
@@ -133,15 +137,15 @@ def _topic_errors(topics: Iterable[AddPartitionsToTxnTopic], context: RequestCon
 
 def _add_or_verify_for_broker(
     transaction: AddPartitionsToTxnTransaction,
-    existing_topics: list[AddPartitionsToTxnTopic],
-    response_topics: list[AddPartitionsToTxnTopic],
+    topics_of_last_entry: list[AddPartitionsToTxnTopic],
+    topics_of_first_entry: list[AddPartitionsToTxnTopic],
     context: RequestContext,
 ) -> AddPartitionsToTxnResult:
     """Handle one transaction of a broker's request; errors differ by partition only to verify."""
     transactions = context.cluster.transactions
     name = transaction.transactional_id
     owner = (transaction.producer_id, transaction.producer_epoch)
-    partitions = list(_flatten_partitions(existing_topics))
+    partitions = list(_flatten_partitions(topics_of_last_entry))
     topics = context.cluster.topics
     missing = {
         partition
@@ -158,7 +162,7 @@ def _add_or_verify_for_broker(
         results = _group_errors_by_topic(errors, context)
     elif transaction.verify_only:
         errors = {
-            partition: _error_for_version(
+            partition: _error_for_version_and_release(
                 error or transactions.verify_partition_in_transaction(name, *owner, partition),
                 context,
             )
@@ -167,11 +171,13 @@ def _add_or_verify_for_broker(
         results = _group_errors_by_topic(errors, context)
     else:
         error = error or transactions.add_partitions(name, *owner, partitions, VERSION_2)
-        results = _one_error_in_request_order(response_topics, _error_for_version(error, context))
+        results = _same_error_in_request_order(
+            topics_of_first_entry, _error_for_version_and_release(error, context)
+        )
     return AddPartitionsToTxnResult(transactional_id=name, topic_results=results)
 
 
-def _error_for_version(error: ErrorCode, context: RequestContext) -> ErrorCode:
+def _error_for_version_and_release(error: ErrorCode, context: RequestContext) -> ErrorCode:
     """Return the error code of this version."""
     if error is ErrorCode.PRODUCER_FENCED and context.version < FENCED_SINCE:
         return ErrorCode.INVALID_PRODUCER_EPOCH
@@ -184,16 +190,16 @@ def _flatten_partitions(topics: Iterable[AddPartitionsToTxnTopic]) -> Iterable[T
     return ((topic.name, index) for topic in topics for index in topic.partitions)
 
 
-def _same_error_for_all(
+def _same_error_merged_by_release(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     """Return one error for every partition."""
     if context.facts.records.add_partitions_merges_repeated_partitions:
         return _group_errors_by_topic(dict.fromkeys(_flatten_partitions(topics), error), context)
-    return _one_error_in_request_order(topics, error)
+    return _same_error_in_request_order(topics, error)
 
 
-def _one_error_in_request_order(
+def _same_error_in_request_order(
     topics: Iterable[AddPartitionsToTxnTopic], error: ErrorCode
 ) -> list[AddPartitionsToTxnTopicResult]:
     return [
@@ -206,7 +212,7 @@ def _one_error_in_request_order(
 
 
 def _group_errors_by_topic(
-    errors: Errors, context: RequestContext
+    errors: PartitionErrors, context: RequestContext
 ) -> list[AddPartitionsToTxnTopicResult]:
     results_by_topic: dict[str, list[AddPartitionsToTxnPartitionResult]] = {}
     for (name, index), error in context.time_sliced(errors.items()):

@@ -36,7 +36,7 @@ from kafka_shim.shim.handlers.common.config_resources import (
     resource_type_in_alter_response,
     unalterable_type_error,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -77,9 +77,9 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
     responses = []
     for resource in context.time_sliced(resources):
         try:
-            # DEVIATION: a real KRaft broker never responds a request with a resource twice.
+            # DEVIATION: a real KRaft broker never answers a request with a resource twice.
             check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-            _replace_settings(resource, context, validate_only=request.validate_only)
+            _authorize_and_replace_settings(resource, context, validate_only=request.validate_only)
         except ConfigResourceError as failure:
             responses.append(_resource_response(resource, failure.error, failure.message, context))
         else:
@@ -90,7 +90,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
 def _alter_as_kraft_3_0_controller(
     request: AlterConfigsRequest, context: RequestContext
 ) -> AlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_alterable_resources(
+    rows, allowed = early_kraft_configs.split_rejected_and_alterable(
         request.resources, REQUIREMENTS, context
     )
     alter = partial(
@@ -115,13 +115,13 @@ def _replace_settings_as_kraft_3_0_controller(
     """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
-    early_kraft_configs.current_or_prepared_settings(kind, name, context)
+    early_kraft_configs.settings_of_existing_or_future_topic(kind, name, context)
     early_kraft_configs.check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
-        early_kraft_configs.store_current_or_prepared_settings(kind, name, new, context)
+        early_kraft_configs.store_settings_of_existing_or_future_topic(kind, name, new, context)
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     AlterConfigsResponse, request_field_names={"responses": "resources"}
 )
 
@@ -157,7 +157,7 @@ def _is_alterable_type(kind: int, context: RequestContext) -> bool:
     return is_describable_type(kind, context) and kind != ConfigResourceType.BROKER_LOGGER
 
 
-def _replace_settings(
+def _authorize_and_replace_settings(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
@@ -176,12 +176,12 @@ def _replace_settings(
         and kind == ConfigResourceType.BROKER
     ):
         require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
-        config_change.own_settings(kind, name, context)
+        config_change.stored_settings(kind, name, context)
         config_change.check_broker_settings(name, new, context)
     require_config_access(context, REQUIREMENTS[kind], name)
     if nulls:
         raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    config_change.own_settings(kind, name, context)
+    config_change.stored_settings(kind, name, context)
     config_change.check_new_settings(kind, name, new, context)
     if not validate_only:
         config_change.store_settings(kind, name, new, context)

@@ -9,7 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
 from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -19,4 +19,4 @@ def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPart
     return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
 
 
-error_response = mirrored_error(AlterPartitionResponse, constant_fields={"topics": []})
+error_response = mirroring_error_builder(AlterPartitionResponse, constant_fields={"topics": []})

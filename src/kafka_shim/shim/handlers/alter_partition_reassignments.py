@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.alter_partition_reassignments_response import 
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
@@ -55,7 +55,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     AlterPartitionReassignmentsResponse, request_field_names={"responses": "topics"}
 )
 
@@ -81,7 +81,7 @@ def _reassign_partition(
     context: RequestContext,
 ) -> ReassignablePartitionResponse:
     try:
-        _set_or_cancel_reassignment(topic_name, request_partition, request, context)
+        _reassign_or_reject_cancellation(topic_name, request_partition, request, context)
     except TopicError as failure:
         return _partition_response(
             request_partition.partition_index, failure.error, failure.message
@@ -89,7 +89,7 @@ def _reassign_partition(
     return _partition_response(request_partition.partition_index, ErrorCode.NONE, None)
 
 
-def _set_or_cancel_reassignment(
+def _reassign_or_reject_cancellation(
     topic_name: str,
     request_partition: ReassignablePartition,
     request: AlterPartitionReassignmentsRequest,

@@ -37,7 +37,7 @@ def handle(
                 if _future_folder_name_is_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
                 elif wanted.path == log_dir:
-                    by_index[index] = _replica_error(topic.name, index, context)
+                    by_index[index] = _missing_replica_error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
     return context.offload(_response_of_errors, results)
@@ -80,7 +80,7 @@ def _future_folder_name_is_too_long(topic_name: str, index: int) -> bool:
     return len(f"{topic_name}-{index}") + FUTURE_SUFFIX_LENGTH > FILE_NAME_MAX
 
 
-def _replica_error(topic_name: str, index: int, context: RequestContext) -> int:
+def _missing_replica_error(topic_name: str, index: int, context: RequestContext) -> int:
     partition = context.cluster.topics.partition_once_led(topic_name, index)
     if partition is None or context.node_id not in partition.replicas:
         return context.facts.topics.alter_log_dir_missing_replica_error

@@ -23,7 +23,7 @@ from kafka_shim.protocol.messages.alter_share_group_offsets_response import (
     AlterShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -61,13 +61,13 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    begun = context.offload(_initialized_partitions, rows.values())
+    begun = context.offload(_initialized_unless_any_rejected, rows.values())
     if begun is not None:
         group.add_initialized_partitions_taking_sets(begun)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
-def _initialized_partitions(
+def _initialized_unless_any_rejected(
     rows: Iterable[AlterShareGroupOffsetsResponseTopic],
 ) -> dict[bytes, set[int]] | None:
     """Return the partitions by topic id; None if the share coordinator rejected one, since then the
@@ -83,7 +83,7 @@ def _initialized_partitions(
     return partitions_by_topic
 
 
-error_response = mirrored_error(AlterShareGroupOffsetsResponse)
+error_response = mirroring_error_builder(AlterShareGroupOffsetsResponse)
 
 
 def _alter_topic_offsets(
@@ -97,7 +97,7 @@ def _alter_topic_offsets(
     for partition in request_topic.partitions:
         error = denial
         if denial is ErrorCode.NONE and topic is not None:
-            error = _alter_partition_offset(group, topic.topic_id, partition, context)
+            error = _store_group_and_alter_offset(group, topic.topic_id, partition, context)
         rows.append(
             AlterShareGroupOffsetsResponsePartition(
                 partition_index=partition.partition_index,
@@ -112,7 +112,7 @@ def _alter_topic_offsets(
     )
 
 
-def _alter_partition_offset(
+def _store_group_and_alter_offset(
     group: ShareGroup,
     topic_id: bytes,
     request_partition: AlterShareGroupOffsetsRequestPartition,

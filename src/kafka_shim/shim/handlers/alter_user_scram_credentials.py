@@ -43,7 +43,7 @@ def handle(
     failure_of = (
         _failure_unless_altered_once
         if context.facts.users.alter_scram_rejects_repeated_users
-        else _failure_of_user_on_zookeeper
+        else _failure_as_zookeeper
     )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.time_sliced(by_user.items()):
@@ -85,9 +85,7 @@ def _failure_unless_altered_once(
     return failure or (_duplicate_user_outcome(first) if len(alterations) > 1 else None)
 
 
-def _failure_of_user_on_zookeeper(
-    alterations: list[Alteration], context: RequestContext
-) -> Outcome | None:
+def _failure_as_zookeeper(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
     failure = next(
         filter(None, map(_invalid_alteration_outcome, context.time_sliced(alterations))), None
@@ -115,7 +113,7 @@ def _invalid_alteration_outcome(alteration: Alteration) -> Outcome | None:
             f"SCRAM mechanism {alteration.mechanism} is unknown",
         )
     return (
-        _iterations_outcome(alteration.iterations)
+        _invalid_iterations_outcome(alteration.iterations)
         if isinstance(alteration, ScramCredentialUpsertion)
         else None
     )
@@ -137,7 +135,7 @@ def _duplicate_user_outcome(alteration: Alteration) -> Outcome:
 
 
 def _alter_all_of_user(alterations: list[Alteration], users: Users) -> Outcome:
-    """Apply the alterations; return the first error."""
+    """Apply all alterations, and return the first error."""
     outcomes = [
         _upsert_or_delete(alteration, ScramMechanism(alteration.mechanism), users)
         for alteration in alterations
@@ -152,7 +150,7 @@ def _upsert_or_delete(alteration: Alteration, mechanism: ScramMechanism, users: 
     return DONE
 
 
-def _iterations_outcome(iterations: int) -> Outcome | None:
+def _invalid_iterations_outcome(iterations: int) -> Outcome | None:
     if iterations < ITERATIONS_MIN:
         return ErrorCode.UNACCEPTABLE_CREDENTIAL, f"iterations must be at least {ITERATIONS_MIN}"
     if iterations > ITERATIONS_MAX:

@@ -38,7 +38,7 @@ _SOFTWARE = re.compile(r"[a-zA-Z0-9](?:[a-zA-Z0-9\-.]*[a-zA-Z0-9])?")
 
 
 def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsResponse:
-    if context.version >= 3 and not _has_valid_software_name(request):
+    if context.version >= 3 and not _has_valid_software_name_and_version(request):
         return error_response(request, ErrorCode.INVALID_REQUEST, None)
     if context.version >= NAMES_NODE_SINCE:
         error = _destination_error(request, context)
@@ -52,10 +52,10 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
     context.session.set_client_software(
         request.client_software_name, request.client_software_version
     )
-    return _shared_response(context)
+    return _response_shared_by_clients(context)
 
 
-def _shared_response(context: RequestContext) -> ApiVersionsResponse:
+def _response_shared_by_clients(context: RequestContext) -> ApiVersionsResponse:
     """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
     has_metrics = offers_client_telemetry(cluster.config.properties)
@@ -111,7 +111,7 @@ def unsupported_version_response(supported_versions: tuple[int, int] | None) -> 
 
 
 def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> ErrorCode:
-    """Return whether the client means to talk to this node of this cluster."""
+    """Return the error for a client that means another cluster or node."""
     if (request.cluster_id is None) != (request.node_id == ANY_NODE):
         return ErrorCode.INVALID_REQUEST
     if request.cluster_id is None:
@@ -122,6 +122,6 @@ def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> 
     return ErrorCode.NONE
 
 
-def _has_valid_software_name(request: ApiVersionsRequest) -> bool:
+def _has_valid_software_name_and_version(request: ApiVersionsRequest) -> bool:
     names = (request.client_software_name, request.client_software_version)
     return all(_SOFTWARE.fullmatch(name) for name in names)

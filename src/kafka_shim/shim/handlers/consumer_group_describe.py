@@ -29,7 +29,7 @@ from kafka_shim.shim.handlers.common.group_description import (
     members_in_map_order,
     sort_names_offloaded_if_many,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -44,7 +44,7 @@ MEMBER_TYPE_SINCE = 1
 
 def takes_long(request: ConsumerGroupDescribeRequest, cluster: Cluster) -> bool:
     """Return whether the requested groups have many members."""
-    return long_requests.describes_many_members(cluster, request.group_ids)
+    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -53,7 +53,7 @@ def handle(
     return ConsumerGroupDescribeResponse(groups=DESCRIPTION.describe_all(request, context))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ConsumerGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
 

@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -55,16 +55,14 @@ def takes_long(request: ConsumerGroupHeartbeatRequest, cluster: Cluster) -> bool
         cluster, request.subscribed_topic_names or ()
     )
     if isinstance(group, ConsumerGroup):
-        return _needs_long_target_computation(group, request, partitions)
+        return _takes_long_in_group(group, request, partitions)
     return partitions > long_requests.MANY_ROWS
 
 
-def _needs_long_target_computation(
+def _takes_long_in_group(
     group: ConsumerGroup, request: ConsumerGroupHeartbeatRequest, subscribed_partition_count: int
 ) -> bool:
-    """Return whether the heartbeat takes long in its group; it names topics with `named`
-    partitions.
-    """
+    """Return whether the heartbeat computes a target of many, or moves its member by many."""
     has_many = (
         group.target.assignable_partition_count_at_last_refresh + subscribed_partition_count
         > long_requests.MANY_ROWS
@@ -121,7 +119,7 @@ def handle(
     return context.offload(_response, response)
 
 
-error_response = mirrored_error(ConsumerGroupHeartbeatResponse)
+error_response = mirroring_error_builder(ConsumerGroupHeartbeatResponse)
 
 
 def _check_heartbeat_fields(

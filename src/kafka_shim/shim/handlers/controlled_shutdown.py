@@ -13,7 +13,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
 from kafka_shim.shim.handlers.common.controller import NO_EPOCH, is_controller
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -24,7 +24,7 @@ def handle(
     return ControlledShutdownResponse(error_code=_controlled_shutdown_error(request, context))
 
 
-error_response = mirrored_error(ControlledShutdownResponse)
+error_response = mirroring_error_builder(ControlledShutdownResponse)
 
 
 def _controlled_shutdown_error(

@@ -16,7 +16,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.create_acls_response import AclCreationResult, CreateAclsResponse
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 NO_AUTHORIZER = "no authorizer is configured"
@@ -33,7 +33,7 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
         return error_response(request, ErrorCode.SECURITY_DISABLED, NO_AUTHORIZER)
     acls = context.time_sliced_list([acl for acl in read if isinstance(acl, Acl)])
     created = iter(authorizer.create_acls(context.access.actor, acls))
-    says_unexpected = context.facts.access.unexpected_acl_error_has_message
+    unexpected_has_message = context.facts.access.unexpected_acl_error_has_message
     results = []
     for acl in context.time_sliced(read):
         outcome = acl if isinstance(acl, AclElementError) else next(created)
@@ -41,13 +41,17 @@ def handle(request: CreateAclsRequest, context: RequestContext) -> CreateAclsRes
             message = context.facts.access.acl_request_ok_message
             results.append(AclCreationResult(error_message=message))
         else:
-            is_said = outcome.error is not ErrorCode.UNKNOWN_SERVER_ERROR or says_unexpected
-            message = outcome.message if is_said else None
+            has_message = (
+                outcome.error is not ErrorCode.UNKNOWN_SERVER_ERROR or unexpected_has_message
+            )
+            message = outcome.message if has_message else None
             results.append(AclCreationResult(error_code=outcome.error, error_message=message))
     return CreateAclsResponse(results=results)
 
 
-error_response = mirrored_error(CreateAclsResponse, request_field_names={"results": "creations"})
+error_response = mirroring_error_builder(
+    CreateAclsResponse, request_field_names={"results": "creations"}
+)
 
 
 def _acl_codes(creation: AclCreation) -> WireAcl:

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.create_delegation_token_response import (
     CreateDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.token_session import require_authentication_without_token
 from kafka_shim.shim.request.context import RequestContext
 
@@ -32,10 +32,10 @@ def handle(
     try:
         return _create_token(request, owner, context)
     except RequestRejected as refusal:
-        return _error_response_with_owner(owner, requester, refusal.error, context.version)
+        return _response_with_owner_and_requester(owner, requester, refusal.error, context.version)
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     CreateDelegationTokenResponse,
     constant_fields={"issue_timestamp_ms": -1, "expiry_timestamp_ms": -1, "max_timestamp_ms": -1},
 )
@@ -56,7 +56,7 @@ def _create_token(
         [f"{renewer.principal_type}:{renewer.principal_name}" for renewer in request.renewers],
         request.max_lifetime_ms,
     )
-    response = _error_response_with_owner(owner, requester, ErrorCode.NONE, context.version)
+    response = _response_with_owner_and_requester(owner, requester, ErrorCode.NONE, context.version)
     response.issue_timestamp_ms = token.issued_ms
     response.expiry_timestamp_ms = token.expires_ms
     response.max_timestamp_ms = token.max_ms
@@ -65,7 +65,7 @@ def _create_token(
     return response
 
 
-def _error_response_with_owner(
+def _response_with_owner_and_requester(
     owner: str, requester: str, error: ErrorCode, version: int
 ) -> CreateDelegationTokenResponse:
     """Return the response; a denial repeats the owner and, from version 3, the requester."""

@@ -23,8 +23,8 @@ from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
-from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
@@ -75,32 +75,34 @@ def _add_partitions_to_topics(
         if count > 1
     ]
     error = context.cluster.policy.bind_requirement_to_release(CREATE_PARTITIONS_TOPIC).error
-    is_said = context.facts.topics.create_partitions_denial_has_message
-    message = "topic authorization failed" if is_said else None
+    has_message = context.facts.topics.create_partitions_denial_has_message
+    message = "topic authorization failed" if has_message else None
     results.extend(
         _failed_topic(topic.name, error, message) for topic in context.time_sliced(denied)
     )
-    room = PartitionBudget()
-    for wish in context.time_sliced(allowed):
-        if unlikely_fail and not is_valid_zookeeper_subpath(wish.name):
+    budget = PartitionBudget()
+    for request_topic in context.time_sliced(allowed):
+        if unlikely_fail and not is_valid_zookeeper_subpath(request_topic.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
-            _add_partitions(wish, context, room, validate_only=validate_only)
+            _check_and_add_partitions(request_topic, context, budget, validate_only=validate_only)
         except TopicError as failure:
-            results.append(_failed_topic(wish.name, failure.error, failure.message))
+            results.append(_failed_topic(request_topic.name, failure.error, failure.message))
         else:
-            results.append(CreatePartitionsTopicResult(name=wish.name))
+            results.append(CreatePartitionsTopicResult(name=request_topic.name))
     return CreatePartitionsResponse(results=results)
 
 
-error_response = mirrored_error(CreatePartitionsResponse, request_field_names={"results": "topics"})
+error_response = mirroring_error_builder(
+    CreatePartitionsResponse, request_field_names={"results": "topics"}
+)
 
 
 def _failed_topic(name: str, error: ErrorCode, message: str | None) -> CreatePartitionsTopicResult:
     return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _add_partitions(
+def _check_and_add_partitions(
     request_topic: CreatePartitionsTopic,
     context: RequestContext,
     budget: PartitionBudget,
@@ -110,8 +112,8 @@ def _add_partitions(
     cluster = context.cluster
     topic = cluster.topics.get(request_topic.name)
     if topic is None:
-        is_said = context.facts.topics.create_partitions_denial_has_message
-        message = f"unknown topic `{request_topic.name}`" if is_said else None
+        has_message = context.facts.topics.create_partitions_denial_has_message
+        message = f"unknown topic `{request_topic.name}`" if has_message else None
         raise TopicError(ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, message)
     added = request_topic.count - len(topic.partitions)
     if added <= 0:
@@ -126,7 +128,7 @@ def _add_partitions(
     budget.reserve(added)
     assignments = _replicas_of_new_partitions(request_topic, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-        check_mutation_quota(context, added, STRICT_QUOTAS_SINCE)
+        take_mutation_quota_or_raise(context, added, STRICT_QUOTAS_SINCE)
     if not validate_only:
         cluster.topics.add_partitions(topic, assignments)
         cluster.elect_leaders_if_brokers_stopped()

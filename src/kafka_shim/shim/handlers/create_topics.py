@@ -24,7 +24,7 @@ from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
 )
-from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
@@ -72,7 +72,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
     ]
     _check_created_record_count(creatable, context)
     results = {}
-    room = PartitionBudget()
+    budget = PartitionBudget()
     validate_only = (
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
@@ -80,7 +80,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
         results[topic.name] = _create_or_validate_topic(
             topic,
             context,
-            room,
+            budget,
             validate_only=validate_only,
             returns_configs=topic.name in describable,
         )
@@ -175,42 +175,42 @@ def _create_or_validate_topic(
     returns_configs: bool,
 ) -> CreatableTopicResult:
     try:
-        budget.check_enough(
+        budget.check_within_limit(
             topic.num_partitions
         )  # placing that many replicas would block other clients
         plan = plan_topic_creation(topic, context.cluster)
         budget.reserve(len(plan.assignments))
         if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:
-            check_mutation_quota(context, len(plan.assignments), STRICT_QUOTAS_SINCE)
+            take_mutation_quota_or_raise(context, len(plan.assignments), STRICT_QUOTAS_SINCE)
     except TopicError as failure:
         return CreatableTopicResult(
             name=topic.name, error_code=failure.error, error_message=failure.message
         )
-    topic_id = _create_and_return_topic_id(plan, context, validate_only=validate_only)
-    told_id = (
+    topic_id = _create_unless_validate_only(plan, context, validate_only=validate_only)
+    returned_id = (
         topic_id
         if returns_configs or context.facts.topics.create_topics_returns_ids_without_configs
         else NO_ID
     )
-    topic_made = context.cluster.topics.get(plan.name)
-    if topic_made is not None and not every_partition_was_led(topic_made):
+    created_topic = context.cluster.topics.get(plan.name)
+    if created_topic is not None and not every_partition_was_led(created_topic):
         return CreatableTopicResult(
             name=plan.name,
-            topic_id=told_id,
+            topic_id=returned_id,
             error_code=ErrorCode.REQUEST_TIMED_OUT,
             error_message=None,
         )
     if returns_configs:
-        return _created_topic_result(plan, topic_id, context)
+        return _topic_result_with_configs(plan, topic_id, context)
     return CreatableTopicResult(
         name=plan.name,
-        topic_id=told_id,
+        topic_id=returned_id,
         error_message=None,
         topic_config_error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
     )
 
 
-def _create_and_return_topic_id(
+def _create_unless_validate_only(
     plan: TopicPlan, context: RequestContext, *, validate_only: bool
 ) -> bytes:
     """Create the topic and return its id; if only validated, a new id on some releases."""
@@ -226,7 +226,7 @@ def _create_and_return_topic_id(
     )
 
 
-def _created_topic_result(
+def _topic_result_with_configs(
     plan: TopicPlan, topic_id: bytes, context: RequestContext
 ) -> CreatableTopicResult:
     configs = []

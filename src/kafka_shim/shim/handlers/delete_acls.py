@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.delete_acls_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.create_acls import NO_AUTHORIZER
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -48,7 +48,7 @@ def handle(request: DeleteAclsRequest, context: RequestContext) -> DeleteAclsRes
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DeleteAclsResponse, request_field_names={"filter_results": "filters"}
 )
 

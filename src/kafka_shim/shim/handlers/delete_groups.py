@@ -11,7 +11,7 @@ from kafka_shim.protocol.messages.delete_groups_response import (
     DeletableGroupResult,
     DeleteGroupsResponse,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -28,7 +28,7 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DeleteGroupsResponse,
     request_field_names={"results": "groups_names"},
     constant_fields={"error_message": None},

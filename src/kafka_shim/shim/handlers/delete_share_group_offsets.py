@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.delete_share_group_offsets_response import (
     DeleteShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -47,17 +47,17 @@ def handle(
     always = context.facts.groups.share_offset_deletion_always_checks_group
     if always or ErrorCode.NONE in errors:
         group = _empty_share_group(request.group_id, context)
-    tells_all = group is None or group.has_ever_initialized
+    lists_permitted_topics = group is None or group.has_ever_initialized
     return DeleteShareGroupOffsetsResponse(
         responses=[
             _delete_topic_offsets(group, name, error, context)
             for name, error in zip(names, errors, strict=True)
-            if tells_all or error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
+            if lists_permitted_topics or error is ErrorCode.TOPIC_AUTHORIZATION_FAILED
         ]
     )
 
 
-error_response = mirrored_error(DeleteShareGroupOffsetsResponse)
+error_response = mirroring_error_builder(DeleteShareGroupOffsetsResponse)
 
 
 def _topic_names_existing_once(

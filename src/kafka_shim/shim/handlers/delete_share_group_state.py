@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.delete_share_group_state_response import (
     DeleteStateResult,
     PartitionResult,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -33,6 +33,6 @@ def handle(
     return DeleteShareGroupStateResponse(results_by_topic(topics, DeleteStateResult, deleted))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DeleteShareGroupStateResponse, request_field_names={"results": "topics"}
 )

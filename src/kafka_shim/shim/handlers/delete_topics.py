@@ -20,7 +20,7 @@ from kafka_shim.protocol.messages.delete_topics_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mutation_quota import check_mutation_quota
+from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
@@ -36,30 +36,37 @@ class _PermittedNames(NamedTuple):
     delete: frozenset[str]
 
 
+class _DeletionPlan(NamedTuple):
+    """Rows of the response, and topics to delete."""
+
+    results: list[DeletableTopicResult]
+    deletable: list[Topic]
+
+
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
     require_controller(context)
     _check_deletion_enabled(context)
     topics = context.time_sliced_list(_requested_topic_states(request))
     context.access.declare_no_further_checks()  # malformed entries need no check
     if context.facts.topics.delete_topics_rejects_repeated_topics:
-        results, doomed = _split_deletable_as_kraft(topics, context)
-        results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(doomed))
+        results, deletable = _plan_deletion_as_kraft(topics, context)
+        results.extend(_deleted_topic_result(topic) for topic in context.time_sliced(deletable))
         results = context.offload(_shuffle_results, results, context.cluster.random.getrandbits(32))
     else:
-        results, doomed = _split_deletable_as_zookeeper(topics, context)
-    for topic in _topics_within_quota(doomed, results, context):
+        results, deletable = _plan_deletion_as_zookeeper(topics, context)
+    for topic in _topics_within_quota_failing_others(deletable, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
             context.cluster.topics.delete_topic(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 
-def _topics_within_quota(
+def _topics_within_quota_failing_others(
     deletable: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""
     for topic in context.time_sliced(deletable):
         try:
-            check_mutation_quota(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
+            take_mutation_quota_or_raise(context, len(topic.partitions), STRICT_QUOTAS_SINCE)
         except TopicError as failure:
             for result in results:
                 if result.topic_id == topic.topic_id or result.name == topic.name:
@@ -94,9 +101,9 @@ def _check_deletion_enabled(context: RequestContext) -> None:
         raise RequestRejected(error if context.version >= 3 else ErrorCode.INVALID_REQUEST)
 
 
-def _split_deletable_as_kraft(
+def _plan_deletion_as_kraft(
     topics: Iterable[DeleteTopicState], context: RequestContext
-) -> tuple[list[DeletableTopicResult], list[Topic]]:
+) -> _DeletionPlan:
     """Return the error rows and the topics to delete, as KRaft does."""
     results = _name_and_id_error_rows(topics)
     names = Counter(
@@ -117,26 +124,26 @@ def _split_deletable_as_kraft(
     )
     names_once = [name for name, count in context.time_sliced(names.items()) if count == 1]
     ids_once = [topic_id for topic_id, count in context.time_sliced(ids.items()) if count == 1]
-    rights = _check_describe_then_delete(names_once, ids_once, context)
-    doomed: dict[bytes, Topic] = {}
+    rights = _names_permitted_to_describe_and_delete(names_once, ids_once, context)
+    deletable: dict[bytes, Topic] = {}
     for topic_id in context.time_sliced(ids_once):
         outcome = _topic_to_delete_by_id(topic_id, rights, context)
         if isinstance(outcome, Topic):
-            doomed[topic_id] = outcome
+            deletable[topic_id] = outcome
         else:
             results.append(outcome)
     for name in context.time_sliced(names_once):
         outcome = _topic_to_delete_by_name(name, rights, context)
         if not isinstance(outcome, Topic):
             results.append(outcome)
-        elif outcome.topic_id in doomed:
-            del doomed[outcome.topic_id]
+        elif outcome.topic_id in deletable:
+            del deletable[outcome.topic_id]
             message = "the topic is named and also given by id"
             error = ErrorCode.INVALID_REQUEST
             results.append(_failed_topic_result(name, outcome.topic_id, error, message))
         else:
-            doomed[outcome.topic_id] = outcome
-    return results, list(doomed.values())
+            deletable[outcome.topic_id] = outcome
+    return _DeletionPlan(results, list(deletable.values()))
 
 
 def _shuffle_results(results: list[DeletableTopicResult], seed: int) -> list[DeletableTopicResult]:
@@ -158,7 +165,7 @@ def _name_and_id_error_rows(topics: Iterable[DeleteTopicState]) -> list[Deletabl
     return results
 
 
-def _check_describe_then_delete(
+def _names_permitted_to_describe_and_delete(
     names: Iterable[str], ids: Iterable[bytes], context: RequestContext
 ) -> _PermittedNames:
     """Check DESCRIBE on all topics, then DELETE, also on missing ones, as 4.3.1's log shows."""
@@ -204,20 +211,21 @@ def _deleted_topic_result(topic: Topic) -> DeletableTopicResult:
 def _failed_topic_result(
     name: str | None, topic_id: bytes, error: ErrorCode, message: str | None = None
 ) -> DeletableTopicResult:
-    """Return an error row; as in KRaft with a text, which defaults to the error's name."""
+    """Return an error row with a message, by default the error's name, as in KRaft."""
     text = message or error.name.lower().replace("_", " ")
     return DeletableTopicResult(name=name, topic_id=topic_id, error_code=error, error_message=text)
 
 
-def _split_deletable_as_zookeeper(
+def _plan_deletion_as_zookeeper(
     topics: Iterable[DeleteTopicState], context: RequestContext
-) -> tuple[list[DeletableTopicResult], list[Topic]]:
-    """Return the rows and the topics to delete as brokers on ZooKeeper
-    do: in order, without texts.
+) -> _DeletionPlan:
+    """Return all rows and the topics to delete as brokers on ZooKeeper do: in order, no messages.
+
+    Raise RequestRejected if a topic has both a name and an id.
     """
     if any(topic.name is not None and topic.topic_id != NO_ID for topic in topics):
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
-    results, doomed = [], {}
+    results, deletable = [], {}
     entries = list(topics)
     if not context.facts.topics.topic_admin_lists_each_repeated_name:
         entries = list({entry.name: entry for entry in topics}.values())
@@ -239,5 +247,5 @@ def _split_deletable_as_zookeeper(
         result.error_code = denied_or_unknown_topic_error(context, DELETE_TOPICS, result.name)
         topic = context.cluster.topics.get(result.name)
         if topic is not None and result.error_code == ErrorCode.NONE:
-            doomed[topic.name] = topic
-    return results, list(doomed.values())
+            deletable[topic.name] = topic
+    return _DeletionPlan(results, list(deletable.values()))

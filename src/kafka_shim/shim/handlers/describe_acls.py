@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.describe_acls_response import (
 )
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -58,7 +58,7 @@ def handle(request: DescribeAclsRequest, context: RequestContext) -> DescribeAcl
     )
 
 
-error_response = mirrored_error(DescribeAclsResponse)
+error_response = mirroring_error_builder(DescribeAclsResponse)
 
 
 def _filter_codes(request: DescribeAclsRequest) -> WireAcl:

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.describe_client_quotas_response import (
     ValueData,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.quotas.quotas import IP
 
@@ -42,7 +42,9 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeClientQuotasResponse, constant_fields={"entries": None})
+error_response = mirroring_error_builder(
+    DescribeClientQuotasResponse, constant_fields={"entries": None}
+)
 
 
 def _check_filter(components: list[ComponentData], context: RequestContext) -> None:

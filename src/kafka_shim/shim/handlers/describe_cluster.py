@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.describe_cluster_response import (
     DescribeClusterResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 BROKERS = 1
@@ -43,7 +43,7 @@ def handle(request: DescribeClusterRequest, context: RequestContext) -> Describe
     )
 
 
-error_response = mirrored_error(DescribeClusterResponse)
+error_response = mirroring_error_builder(DescribeClusterResponse)
 
 
 def _check_endpoint_type_is_broker(endpoint_type: int, context: RequestContext) -> None:

@@ -30,10 +30,10 @@ from kafka_shim.shim.handlers.common.config_resources import (
     ConfigResourceError,
     config_access_error,
     is_describable_type,
-    parse_broker_id,
+    parse_id_of_this_broker,
     resource_type_in_error,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.settings.config_documentation import config_documentation
 from kafka_shim.shim.state.settings.config_entries import ConfigEntry, ConfigSource
@@ -90,7 +90,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     return DescribeConfigsResponse(results=[*described, *denied])
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DescribeConfigsResponse, request_field_names={"results": "resources"}
 )
 
@@ -98,9 +98,7 @@ error_response = mirrored_error(
 def _distinct_resources_before_generated_messages(
     resources: Iterable[DescribeConfigsResource], context: RequestContext
 ) -> list[DescribeConfigsResource]:
-    """Merge duplicate resources, of which the last counts, in releases
-    before generated messages.
-    """
+    """Merge duplicates, of which the last counts, in releases before generated messages."""
     if context.facts.configs.describe_configs_uses_generated_messages:
         return list(resources)
     return list(
@@ -157,7 +155,7 @@ def _config_entries(
         case ConfigResourceType.TOPIC:
             return _topic_config_entries(name, context)
         case ConfigResourceType.BROKER:
-            node_id = parse_broker_id(
+            node_id = parse_id_of_this_broker(
                 name, context, may_be_all=context.facts.configs.broker_configs_can_be_altered
             )
             facts = context.facts.configs
@@ -170,7 +168,7 @@ def _config_entries(
                 configs_wrongly_shown_as_read_only=facts.configs_wrongly_shown_as_read_only,
             )
         case ConfigResourceType.BROKER_LOGGER:
-            node_id = parse_broker_id(name, context, may_be_all=False)
+            node_id = parse_id_of_this_broker(name, context, may_be_all=False)
             assert node_id is not None
             return configs.logger_entries(node_id)
         case ConfigResourceType.GROUP:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.describe_delegation_token_response import (
     DescribedDelegationTokenRenewer,
     DescribeDelegationTokenResponse,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.token_session import require_authentication_without_token
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
@@ -37,7 +37,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeDelegationTokenResponse)
+error_response = mirroring_error_builder(DescribeDelegationTokenResponse)
 
 
 def _is_token_visible(token: DelegationToken, context: RequestContext) -> bool:

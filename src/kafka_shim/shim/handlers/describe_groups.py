@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_groups_response import (
     DescribeGroupsResponse,
 )
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.classic.classic_member import DescribedMember
@@ -31,7 +31,7 @@ MANY = 1000
 
 def takes_long(request: DescribeGroupsRequest, cluster: Cluster) -> bool:
     """Return whether the requested groups have many members."""
-    return long_requests.describes_many_members(cluster, request.groups)
+    return long_requests.groups_have_long_descriptions(cluster, request.groups)
 
 
 def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeGroupsResponse:
@@ -51,7 +51,9 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     )
 
 
-error_response = mirrored_error(DescribeGroupsResponse, constant_fields={"error_message": None})
+error_response = mirroring_error_builder(
+    DescribeGroupsResponse, constant_fields={"error_message": None}
+)
 
 
 def _failed_group(group_id: str, error: ErrorCode, context: RequestContext) -> DescribedGroup:
@@ -103,17 +105,17 @@ def _describe_group(
                 member_assignment=member.assignment,
             )
             for member in context.time_sliced(
-                _members_in_map_order(group.described_members(), context)
+                _members_in_coordinator_order(group.described_members(), context)
             )
         ],
         authorized_operations=operations,
     )
 
 
-def _members_in_map_order(
+def _members_in_coordinator_order(
     members: Iterable[DescribedMember], context: RequestContext
 ) -> list[DescribedMember]:
-    """Return groups in the coordinator's order, which is that of a HashMap in newer releases."""
+    """Return members in the coordinator's order, which is that of a HashMap in newer releases."""
     by_id = {member.member_id: member for member in members}
     if not context.facts.groups.java_group_coordinator:
         return list(by_id.values())

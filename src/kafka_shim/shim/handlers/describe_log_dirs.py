@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.describe_log_dirs_response import (
     DescribeLogDirsTopic,
 )
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition, Topic
@@ -58,7 +58,7 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
     )
 
 
-error_response = mirrored_error(DescribeLogDirsResponse)
+error_response = mirroring_error_builder(DescribeLogDirsResponse)
 """Without a field for the code of a denial, `handle` deals with it."""
 
 

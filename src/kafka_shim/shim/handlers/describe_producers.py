@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.describe_producers_response import (
     ProducerState,
     TopicResponse,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import Partition
@@ -29,7 +29,7 @@ def handle(request: DescribeProducersRequest, context: RequestContext) -> Descri
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DescribeProducersResponse, request_field_names={"partitions": "partition_indexes"}
 )
 

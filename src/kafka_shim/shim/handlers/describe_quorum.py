@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.describe_quorum_response import (
     ReplicaState,
     TopicData,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 METADATA_TOPIC = "__cluster_metadata"
@@ -28,7 +28,7 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
         for topic in request.topics
         for part in topic.partitions
     ]
-    tells_nodes = context.version >= 2
+    lists_nodes = context.version >= 2
     is_known = requested_partitions == [(METADATA_TOPIC, 0)]
     return DescribeQuorumResponse(
         error_message="",
@@ -44,11 +44,11 @@ def handle(request: DescribeQuorumRequest, context: RequestContext) -> DescribeQ
             )
             for topic in request.topics
         ],
-        nodes=[Node(node_id=context.cluster.controller_id)] if is_known and tells_nodes else [],
+        nodes=[Node(node_id=context.cluster.controller_id)] if is_known and lists_nodes else [],
     )
 
 
-error_response = mirrored_error(DescribeQuorumResponse, constant_fields={"topics": []})
+error_response = mirroring_error_builder(DescribeQuorumResponse, constant_fields={"topics": []})
 
 
 def _unknown_partition_row(index: int) -> PartitionData:

@@ -28,7 +28,7 @@ from kafka_shim.protocol.messages.describe_share_group_offsets_response import (
     DescribeShareGroupOffsetsResponseTopic,
 )
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup
@@ -63,7 +63,9 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeShareGroupOffsetsResponse, constant_fields={"topics": []})
+error_response = mirroring_error_builder(
+    DescribeShareGroupOffsetsResponse, constant_fields={"topics": []}
+)
 
 
 def _failed_group(

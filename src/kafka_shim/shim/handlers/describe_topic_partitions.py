@@ -6,6 +6,7 @@ left out if all topics are requested.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 from kafka_shim.authorizer.requirements import (
     DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS,
@@ -26,7 +27,7 @@ from kafka_shim.protocol.messages.describe_topic_partitions_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topic_names import name_error
@@ -83,7 +84,14 @@ def handle(
     )
 
 
-error_response = mirrored_error(DescribeTopicPartitionsResponse)
+error_response = mirroring_error_builder(DescribeTopicPartitionsResponse)
+
+
+class _Page(NamedTuple):
+    """Topics of a page, and the cursor of the next one; None: this is the last."""
+
+    topics: list[DescribeTopicPartitionsResponseTopic]
+    next_cursor: NextCursor | None
 
 
 def _check_cursor(cursor: Cursor | None, requested_names: set[str] | None) -> None:
@@ -102,8 +110,8 @@ def _sorted_names_from_cursor(names: set[str], cursor: Cursor | None) -> list[st
 
 def _page_of_topics(
     names: Sequence[str], cursor: Cursor | None, partitions_max: int, context: RequestContext
-) -> tuple[list[DescribeTopicPartitionsResponseTopic], NextCursor | None]:
-    """Return the topics of a page, limited by partitions, and the cursor of the next one."""
+) -> _Page:
+    """Return at most `partitions_max` partitions, beginning at the cursor."""
     page = []
     for place, name in enumerate(context.time_sliced(names)):
         topic = context.cluster.topics.get(name)
@@ -124,10 +132,10 @@ def _page_of_topics(
         partitions_max -= len(partitions)
         end = start + len(partitions)
         if end < len(topic.partitions):
-            return page, NextCursor(topic_name=name, partition_index=end)
+            return _Page(page, NextCursor(topic_name=name, partition_index=end))
         if partitions_max <= 0 and place + 1 < len(names):
-            return page, NextCursor(topic_name=names[place + 1])
-    return page, None
+            return _Page(page, NextCursor(topic_name=names[place + 1]))
+    return _Page(page, None)
 
 
 def _missing_topic_row(name: str, context: RequestContext) -> DescribeTopicPartitionsResponseTopic:

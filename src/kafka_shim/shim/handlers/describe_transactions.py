@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.describe_transactions_response import (
     TopicData,
     TransactionState,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import Transaction
 
@@ -31,7 +31,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     DescribeTransactionsResponse, request_field_names={"transaction_states": "transactional_ids"}
 )
 

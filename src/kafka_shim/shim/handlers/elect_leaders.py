@@ -19,7 +19,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.controller import is_controller
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition
@@ -42,7 +42,7 @@ def handle(request: ElectLeadersRequest, context: RequestContext) -> ElectLeader
     return response
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ElectLeadersResponse,
     request_field_names={
         "replica_election_results": "topic_partitions",

@@ -9,7 +9,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.end_txn_request import EndTxnRequest
 from kafka_shim.protocol.messages.end_txn_response import EndTxnResponse
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 2
@@ -39,4 +39,4 @@ def handle(request: EndTxnRequest, context: RequestContext) -> EndTxnResponse:
     return EndTxnResponse(producer_id=producer_id, producer_epoch=epoch)
 
 
-error_response = mirrored_error(EndTxnResponse)
+error_response = mirroring_error_builder(EndTxnResponse)

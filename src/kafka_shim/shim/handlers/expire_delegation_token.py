@@ -7,7 +7,7 @@ from kafka_shim.protocol.messages.expire_delegation_token_response import (
     ExpireDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.token_session import (
     expiry_ms_of_failed_request,
     require_authentication_without_token,
@@ -27,7 +27,7 @@ def handle(
         )
 
 
-error_response = mirrored_error(ExpireDelegationTokenResponse)
+error_response = mirroring_error_builder(ExpireDelegationTokenResponse)
 
 
 def _expire_token(

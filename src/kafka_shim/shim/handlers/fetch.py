@@ -33,7 +33,7 @@ from kafka_shim.shim.handlers.common.fetching import (
     failed_partition_data,
     partition_read_error,
     read_partition,
-    readable_bytes,
+    readable_bytes_up_to_limit,
     response_bytes_limit,
 )
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
@@ -69,7 +69,7 @@ def handle(
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
         return _error_response_of_release(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
-    return _Fetch(request, context, fetch_round).start()
+    return _Fetch(request, context, fetch_round).respond_or_wait()
 
 
 def _error_response_of_release(
@@ -86,8 +86,8 @@ def _error_response_of_release(
     return response
 
 
-def _unknown_replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
-    """Return the early releases' error for an unknown replica id, or the leader's own."""
+def _unknown_or_own_replica_error(replica_id: int, context: RequestContext) -> ErrorCode:
+    """Return the error for the leader's own replica id and, in early releases, an unknown one."""
     facts = context.facts.records
     if replica_id == context.node_id:
         return facts.leader_fetches_itself_error
@@ -123,6 +123,9 @@ def error_response(
     )
 
 
+_FetchRow = tuple[RequestedPartition, PartitionData]
+
+
 class _Fetch:
     """One request: checked immediately, answered when enough can be read or the wait times out."""
 
@@ -151,21 +154,23 @@ class _Fetch:
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
         self._partitions: list[Partition | None] = []
-        self._watching = WaitResources()
+        self._wait_resources = WaitResources()
         self._wait: PendingResponse[FetchResponse] | None = None
 
-    def start(self) -> FetchResponse | PendingResponse[FetchResponse]:
-        self._check_partitions()
-        error = _unknown_replica_error(self.reader.replica_id, self._context)
-        if error is not ErrorCode.NONE and any(True for _ in self._readable_partitions()):
+    def respond_or_wait(self) -> FetchResponse | PendingResponse[FetchResponse]:
+        self._find_partitions_and_errors()
+        error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
+        if error is not ErrorCode.NONE and any(True for _ in self._existing_partitions()):
             return self._response_with_error_everywhere(error)
         if self._is_ready_to_respond():
             return self._response()
-        self._wait = PendingResponse(self._watching.release)
-        for partition in self._readable_partitions():
-            self._watching.watch_changes(partition.log, self._finish_if_ready)
+        self._wait = PendingResponse(self._wait_resources.release)
+        for partition in self._existing_partitions():
+            self._wait_resources.watch_changes(partition.log, self._respond_if_ready)
         clock = self._context.cluster.clock
-        self._watching.add_timer(clock.call_later(self._request.max_wait_ms, self._finish).cancel)
+        self._wait_resources.add_timer(
+            clock.call_later(self._request.max_wait_ms, self._respond_now).cancel
+        )
         return self._wait
 
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
@@ -176,15 +181,15 @@ class _Fetch:
         )
         return FetchResponse(error_code=error, responses=_group_adjacent_rows_by_topic(rows))
 
-    def _check_partitions(self) -> None:
-        """Check permission and existence of every partition; permission once per topic."""
+    def _find_partitions_and_errors(self) -> None:
+        """Find each partition or its error; check permission once per topic."""
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
         for at, wanted in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
             if error is ErrorCode.NONE:
-                error = self._topic_error(wanted.topic)
+                error = self._cached_topic_error(wanted.topic)
             partition = None
             if error is ErrorCode.NONE and wanted.topic is not None:
                 index = wanted.fetch_partition.partition
@@ -198,7 +203,7 @@ class _Fetch:
                 elif self._topic_was_recreated(wanted):
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not ErrorCode.NONE:
-                self._errors[at] = self._error_of_release(error, wanted)
+                self._errors[at] = self._error_masked_by_release(error, wanted)
             self._partitions.append(partition)
 
     def _topic_was_recreated(self, wanted: RequestedPartition) -> bool:
@@ -207,7 +212,7 @@ class _Fetch:
             return False
         return self._context.cluster.topics.by_id(wanted.topic_id) is None
 
-    def _error_of_release(self, error: ErrorCode, wanted: RequestedPartition) -> ErrorCode:
+    def _error_masked_by_release(self, error: ErrorCode, wanted: RequestedPartition) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
         if (
             self.reader.version >= ZSTD_SINCE
@@ -218,7 +223,7 @@ class _Fetch:
         is_missing = self._context.cluster.topics.partition_once_led(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
-    def _topic_error(self, topic: str | None) -> ErrorCode:
+    def _cached_topic_error(self, topic: str | None) -> ErrorCode:
         if topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
         errors_by_topic = self._topics
@@ -234,13 +239,13 @@ class _Fetch:
                 errors_by_topic[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return errors_by_topic[topic]
 
-    def _readable_partitions(self) -> Iterable[Partition]:
+    def _existing_partitions(self) -> Iterable[Partition]:
         return (partition for partition in self._partitions if partition is not None)
 
     def _is_ready_to_respond(self) -> bool:
-        """Return whether to respond now."""
+        """Return whether enough bytes can be read, a partition fails, or waiting is useless."""
         request = self._request
-        if request.max_wait_ms <= 0 or not any(True for _ in self._readable_partitions()):
+        if request.max_wait_ms <= 0 or not any(True for _ in self._existing_partitions()):
             return True
         bytes_ready = 0
         rows = zip(self._round.partitions, self._partitions, strict=True)
@@ -254,20 +259,22 @@ class _Fetch:
                 is not ErrorCode.NONE
             ):
                 return True
-            bytes_ready += readable_bytes(partition, wanted.fetch_partition, self.reader)
+            bytes_ready += readable_bytes_up_to_limit(
+                partition, wanted.fetch_partition, self.reader
+            )
         return bytes_ready >= min(request.min_bytes, self.reader.bytes_max)
 
-    def _finish_if_ready(self) -> None:
+    def _respond_if_ready(self) -> None:
         if self._is_ready_to_respond():
-            self._finish()
+            self._respond_now()
 
-    def _finish(self) -> None:
-        self._watching.release()
+    def _respond_now(self) -> None:
+        self._wait_resources.release()
         if self._wait is not None and not self._wait.is_completed_or_cancelled:
             self._wait.complete(self._response())
 
     def _response(self) -> FetchResponse:
-        rows = self._read_until_full()
+        rows = self._read_until_full_failures_last()
         if self._session_fails_on_null_topic_id():
             return self._null_topic_id_response()
         session_id, session_rows = self._sessions.end_fetch(
@@ -299,11 +306,11 @@ class _Fetch:
         error = ErrorCode.UNKNOWN_SERVER_ERROR
         return FetchResponse(error_code=error, session_id=self._request.session_id)
 
-    def _read_until_full(self) -> list[tuple[RequestedPartition, PartitionData]]:
+    def _read_until_full_failures_last(self) -> list[_FetchRow]:
         """Read partitions until the response is full; return their rows, then the failed ones."""
         reader = self.reader
-        read_rows: list[tuple[RequestedPartition, PartitionData]] = []
-        failures: list[tuple[RequestedPartition, PartitionData]] = []
+        read_rows: list[_FetchRow] = []
+        failures: list[_FetchRow] = []
         bytes_left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.partitions, self._partitions, strict=True)
@@ -349,7 +356,7 @@ class _Fetch:
         return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
 
 
-def _has_row_after_null_topic_id(rows: list[tuple[RequestedPartition, PartitionData]]) -> bool:
+def _has_row_after_null_topic_id(rows: list[_FetchRow]) -> bool:
     """Return whether a row follows one of the null topic id.
 
     Real brokers then compare the row's topic with a name that is null, and fail.
@@ -358,7 +365,7 @@ def _has_row_after_null_topic_id(rows: list[tuple[RequestedPartition, PartitionD
 
 
 def _group_adjacent_rows_by_topic(
-    rows: Iterable[tuple[RequestedPartition, PartitionData]],
+    rows: Iterable[_FetchRow],
 ) -> list[FetchableTopicResponse]:
     """Group adjacent rows of one topic into one entry."""
     topics: list[FetchableTopicResponse] = []

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
     GetTelemetrySubscriptionsResponse,
 )
 from kafka_shim.protocol.records.compression import Compression
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
@@ -41,4 +41,4 @@ def handle(
     )
 
 
-error_response = mirrored_error(GetTelemetrySubscriptionsResponse)
+error_response = mirroring_error_builder(GetTelemetrySubscriptionsResponse)

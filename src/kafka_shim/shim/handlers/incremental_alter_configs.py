@@ -35,12 +35,12 @@ from kafka_shim.shim.handlers.common.config_resources import (
     check_operation_codes,
     check_resource_named_once,
     is_describable_type,
-    parse_broker_id,
+    parse_id_of_this_broker,
     require_broker_access_if_checked_first,
     require_config_access,
     unalterable_type_error,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 REQUIREMENTS: Mapping[int, Requirement] = {
@@ -71,7 +71,9 @@ def handle(
                 (resource.resource_type, resource.resource_name): resource for resource in resources
             }.values()
         )
-    rows = [(resource, _resource_response(resource)) for resource in context.time_sliced(resources)]
+    rows = [
+        (resource, _response_without_error(resource)) for resource in context.time_sliced(resources)
+    ]
     if not context.facts.configs.brokers_check_configs_before_permission:
         for resource, response in context.time_sliced(rows):
             with _errors_into_response(response):
@@ -81,7 +83,9 @@ def handle(
         for resource, response in context.time_sliced(rows):
             with _errors_into_response(response):
                 check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-                if _check_as_kraft_broker(resource, context, validate_only=request.validate_only):
+                if _needs_controller_after_broker_checks(
+                    resource, context, validate_only=request.validate_only
+                ):
                     forwarded.append((resource, response))
         _alter_as_kraft_controller(forwarded, context, validate_only=request.validate_only)
     return IncrementalAlterConfigsResponse(responses=[response for _, response in rows])
@@ -90,7 +94,7 @@ def handle(
 def _alter_as_kraft_3_0_controller(
     request: IncrementalAlterConfigsRequest, context: RequestContext
 ) -> IncrementalAlterConfigsResponse:
-    rows, allowed = early_kraft_configs.split_alterable_resources(
+    rows, allowed = early_kraft_configs.split_rejected_and_alterable(
         request.resources, REQUIREMENTS, context
     )
     for resource in context.time_sliced(allowed):
@@ -99,19 +103,21 @@ def _alter_as_kraft_3_0_controller(
         except ConfigResourceError as failure:
             raise RequestRejected(failure.error) from None
     alter = partial(
-        early_kraft_configs.apply_operations, context=context, validate_only=request.validate_only
+        early_kraft_configs.apply_operations_as_kraft_3_0,
+        context=context,
+        validate_only=request.validate_only,
     )
     rows += early_kraft_configs.alter_each_resource(allowed, alter, context)
     responses = []
     for resource, error in rows:
-        response = _resource_response(resource)
+        response = _response_without_error(resource)
         if error is not None:
             response.error_code, response.error_message = error.error, error.message
         responses.append(response)
     return IncrementalAlterConfigsResponse(responses=responses)
 
 
-def _resource_response(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
+def _response_without_error(resource: AlterConfigsResource) -> AlterConfigsResourceResponse:
     return AlterConfigsResourceResponse(
         error_message=None,
         resource_type=resource.resource_type,
@@ -121,14 +127,14 @@ def _resource_response(resource: AlterConfigsResource) -> AlterConfigsResourceRe
 
 @contextmanager
 def _errors_into_response(response: AlterConfigsResourceResponse) -> Iterator[None]:
-    """Answer an error of this resource for it alone."""
+    """Put a ConfigResourceError of the block into the resource's response."""
     try:
         yield
     except ConfigResourceError as failure:
         response.error_code, response.error_message = failure.error, failure.message
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     IncrementalAlterConfigsResponse, request_field_names={"responses": "resources"}
 )
 
@@ -154,13 +160,16 @@ def _alter_resource_on_zookeeper(
     _check_values_and_duplicates(resource, context)
     has_message = context.facts.configs.unexpected_alter_configs_error_has_message
     check_operation_codes(resource, message="null" if has_message else None)
-    _apply_and_store(resource, context, validate_only=validate_only)
+    _apply_operations_and_store(resource, context, validate_only=validate_only)
 
 
-def _check_as_kraft_broker(
+def _needs_controller_after_broker_checks(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
-    """Check a resource like a KRaft broker; return whether it leaves the rest to the controller."""
+    """Check a resource like a KRaft broker, which alters loggers itself.
+
+    Return whether the controller alters the resource. Raise ConfigResourceError if a check fails.
+    """
     kind, name = resource.resource_type, resource.resource_name
     _check_values_and_duplicates(resource, context)
     if not is_describable_type(kind, context):
@@ -172,7 +181,7 @@ def _check_as_kraft_broker(
         require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
         check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
         new = _settings_after_operations(
-            resource, config_change.own_settings(kind, name, context), context
+            resource, config_change.stored_settings(kind, name, context), context
         )
         config_change.check_broker_settings(name, new, context)
     return True
@@ -201,15 +210,15 @@ def _alter_as_kraft_controller(
         return
     for resource, response in context.time_sliced(allowed):
         with _errors_into_response(response):
-            _apply_and_store(resource, context, validate_only=validate_only)
+            _apply_operations_and_store(resource, context, validate_only=validate_only)
 
 
-def _apply_and_store(
+def _apply_operations_and_store(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
     new = _settings_after_operations(
-        resource, config_change.own_settings(kind, name, context), context
+        resource, config_change.stored_settings(kind, name, context), context
     )
     config_change.check_new_settings(kind, name, new, context)
     if kind == ConfigResourceType.BROKER:
@@ -277,7 +286,7 @@ def _list_after_operation(
         if not context.facts.configs.append_to_unset_list_starts_with_default:
             raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, f"{config.name} is not set")
         start = definition.default or ""
-    parts, changed_parts = _split_as_java(start), _split_as_java(config.value or "")
+    parts, changed_parts = _split_list_as_java(start), _split_list_as_java(config.value or "")
     if config.config_operation == ConfigOperation.SUBTRACT:
         return ",".join(part for part in parts if part not in changed_parts)
     if context.facts.configs.append_skips_present_elements:
@@ -286,7 +295,7 @@ def _list_after_operation(
     return ",".join([*parts, *changed_parts])
 
 
-def _split_as_java(text: str) -> list[str]:
+def _split_list_as_java(text: str) -> list[str]:
     """Split as Java does: an empty text has an empty element, but empty ones at the end go."""
     parts = [part.strip() for part in text.split(",")]
     while text and parts and not parts[-1]:
@@ -303,7 +312,7 @@ def alter_broker_logger_levels(
     """Set or reset levels of loggers. Raise ConfigResourceError for an invalid change."""
     name = resource.resource_name
     require_config_access(context, INCREMENTAL_ALTER_CONFIGS_CLUSTER, name, has_message=False)
-    node_id = parse_broker_id(name, context, may_be_all=False)
+    node_id = parse_id_of_this_broker(name, context, may_be_all=False)
     assert node_id is not None
     levels = dict(context.cluster.configs.loggers.get(node_id, {}))
     for config in resource.configs:

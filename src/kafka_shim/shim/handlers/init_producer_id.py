@@ -15,7 +15,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.init_producer_id_request import InitProducerIdRequest
 from kafka_shim.protocol.messages.init_producer_id_response import InitProducerIdResponse
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 FENCED_SINCE = 4
@@ -48,7 +48,9 @@ def handle(request: InitProducerIdRequest, context: RequestContext) -> InitProdu
     return InitProducerIdResponse(error_code=error, producer_id=producer_id, producer_epoch=epoch)
 
 
-error_response = mirrored_error(InitProducerIdResponse, constant_fields={"producer_epoch": -1})
+error_response = mirroring_error_builder(
+    InitProducerIdResponse, constant_fields={"producer_epoch": -1}
+)
 
 
 def _require_producer_access(request: InitProducerIdRequest, context: RequestContext) -> None:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.initialize_share_group_state_response import (
     InitializeStateResult,
     PartitionResult,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -34,6 +34,6 @@ def handle(
     return InitializeShareGroupStateResponse(results_by_topic(topics, InitializeStateResult, begun))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     InitializeShareGroupStateResponse, request_field_names={"results": "topics"}
 )

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.join_group_response import (
     JoinGroupResponse,
     JoinGroupResponseMember,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import JoinRequest, JoinResponse
 from kafka_shim.shim.wait import PendingResponse
@@ -38,17 +38,17 @@ def handle(
 
     error = context.group_coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
-        joining, slices = _joining_member(request, context), context.access.slices
+        joining, slices = _join_request(request, context), context.access.slices
         context.cluster.member_requests.handle_join(request.group_id, joining, answer, slices)
     else:
         answer(JoinResponse(error=error, member_id=request.member_id))
     return wait
 
 
-error_response = mirrored_error(JoinGroupResponse)
+error_response = mirroring_error_builder(JoinGroupResponse)
 
 
-def _joining_member(request: JoinGroupRequest, context: RequestContext) -> JoinRequest:
+def _join_request(request: JoinGroupRequest, context: RequestContext) -> JoinRequest:
     version = context.version
     rebalance_ms = request.session_timeout_ms if version == 0 else request.rebalance_timeout_ms
     return JoinRequest(

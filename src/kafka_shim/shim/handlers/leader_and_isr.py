@@ -16,8 +16,8 @@ from kafka_shim.protocol.messages.leader_and_isr_response import (
 )
 from kafka_shim.shim.handlers.common.controller import (
     TopicPartition,
-    controller_request_error,
-    partitions_in_response,
+    denial_or_stale_epoch_error,
+    partitions_deduplicated_by_release,
 )
 from kafka_shim.shim.request.context import RequestContext
 
@@ -26,14 +26,14 @@ BY_ID_SINCE = 5
 
 
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
-    error = controller_request_error(LEADER_AND_ISR, request.broker_epoch, context)
+    error = denial_or_stale_epoch_error(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
         return _response_by_topic_id(request, error)
     lists_stale = context.facts.cluster.stale_controller_error_lists_partitions
     if error is ErrorCode.STALE_CONTROLLER_EPOCH and not lists_stale:
         return LeaderAndIsrResponse(error_code=error)
     return _response_by_topic_name(
-        error, partitions_in_response(_partitions_of_request(request), context)
+        error, partitions_deduplicated_by_release(_partitions_of_request(request), context)
     )
 
 

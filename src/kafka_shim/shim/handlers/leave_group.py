@@ -6,7 +6,7 @@ from kafka_shim.authorizer.requirements import LEAVE_GROUP
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
 from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 MANY_SINCE = 3
@@ -40,4 +40,4 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     )
 
 
-error_response = mirrored_error(LeaveGroupResponse, constant_fields={"members": []})
+error_response = mirroring_error_builder(LeaveGroupResponse, constant_fields={"members": []})

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.list_config_resources_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
@@ -58,7 +58,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(ListConfigResourcesResponse)
+error_response = mirroring_error_builder(ListConfigResourcesResponse)
 
 
 def _resource_names_of_type(

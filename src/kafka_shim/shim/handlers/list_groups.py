@@ -10,7 +10,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group import Group
@@ -43,7 +43,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
     )
 
 
-error_response = mirrored_error(ListGroupsResponse)
+error_response = mirroring_error_builder(ListGroupsResponse)
 
 
 def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]:

@@ -25,7 +25,7 @@ from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.errors import CloseConnection, RequestRejected
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.fetching import DEBUGGING_REPLICA_ID, leader_epoch_error
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.logs.offset_lookup import (
@@ -77,7 +77,7 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     )
 
 
-error_response = mirrored_error(ListOffsetsResponse, constant_fields={"timestamp": -1})
+error_response = mirroring_error_builder(ListOffsetsResponse, constant_fields={"timestamp": -1})
 
 
 class _OffsetLookup:

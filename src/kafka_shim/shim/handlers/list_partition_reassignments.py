@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.list_partition_reassignments_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.controller import require_controller
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -30,6 +30,6 @@ def handle(
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ListPartitionReassignmentsResponse, request_field_names={"partitions": "partition_indexes"}
 )

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.list_transactions_response import (
     TransactionState,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
@@ -46,7 +46,7 @@ def handle(request: ListTransactionsRequest, context: RequestContext) -> ListTra
     )
 
 
-error_response = mirrored_error(ListTransactionsResponse)
+error_response = mirroring_error_builder(ListTransactionsResponse)
 
 
 def _compile_id_pattern(expression: str | None) -> Pattern | None:

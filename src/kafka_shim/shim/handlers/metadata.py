@@ -59,7 +59,7 @@ def handle(request: MetadataRequest, context: RequestContext) -> MetadataRespons
         topics = _describe_topics_by_id(ids, request, context)
     else:
         names = [topic.name for topic in request.topics if topic.name is not None]
-        topics = _describe_topics_by_name(names, request, context)
+        topics = _describe_or_create_topics_by_name(names, request, context)
     return MetadataResponse(
         brokers=[
             MetadataResponseBroker(node_id=node_id, host=host, port=port, rack=rack)
@@ -109,7 +109,7 @@ def _describe_all_visible_topics(
     return [_topic_row(topic, request, context) for topic in context.time_sliced(visible)]
 
 
-def _describe_topics_by_name(
+def _describe_or_create_topics_by_name(
     names: Iterable[str], request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
     allowed, denied = context.access.split_allowed_and_denied(
@@ -128,9 +128,11 @@ def _describe_topics_by_name(
                 context.cluster
             )
         if auto_creates and not context.access.allows(METADATA_AUTO_CREATE, name):
-            create_denied.append(_create_denied_row(name, context))
+            create_denied.append(_creation_denied_row(name, context))
         else:
-            missing.append(_missing_topic_row(name, request, context, auto_creates=auto_creates))
+            missing.append(
+                _missing_topic_row_after_creating(name, request, context, auto_creates=auto_creates)
+            )
     if not denied:
         return [*described, *missing, *create_denied]
     error = context.cluster.policy.bind_requirement_to_release(METADATA_TOPIC).error
@@ -169,10 +171,10 @@ def _describe_topics_by_id(
     ]
 
 
-def _missing_topic_row(
+def _missing_topic_row_after_creating(
     name: str, request: MetadataRequest, context: RequestContext, *, auto_creates: bool
 ) -> MetadataResponseTopic:
-    """Return the entry of a missing topic, which exists next time if topics are created."""
+    """Create a missing topic if enabled, and return its row, which still reports it as missing."""
     error: int = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     is_checked = auto_creates or context.facts.topics.metadata_rejects_invalid_topic_names
     if name_error(name) is not None:
@@ -205,10 +207,10 @@ def _create_missing_topic_if_enabled(
     ):
         return False
     is_made = name in context.cluster.topics
-    return is_made or _auto_create_topic(context.cluster, name) is not None
+    return is_made or _auto_create_topic_unless_colliding(context.cluster, name) is not None
 
 
-def _create_denied_row(name: str, context: RequestContext) -> MetadataResponseTopic:
+def _creation_denied_row(name: str, context: RequestContext) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED,
         name=name,
@@ -218,7 +220,7 @@ def _create_denied_row(name: str, context: RequestContext) -> MetadataResponseTo
 
 
 def _topic_row_without_name(topic_id: bytes, error: ErrorCode) -> MetadataResponseTopic:
-    """Return an entry without its name; topic ids need no permission."""
+    """Return the row of an unknown or denied topic id."""
     return MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
 
 
@@ -293,14 +295,12 @@ def _cluster_operations(request: MetadataRequest, context: RequestContext) -> in
 
 
 def _auto_create_is_enabled(cluster: Cluster) -> bool:
-    """Whether asking for a missing topic creates it."""
+    """Return whether a request for a missing topic creates it."""
     return cluster.configs.effective_broker_bool("auto.create.topics.enable")
 
 
-def _auto_create_topic(cluster: Cluster, name: str) -> Topic | None:
-    """Create a topic with the broker's defaults; return None if its
-    name collides with another's.
-    """
+def _auto_create_topic_unless_colliding(cluster: Cluster, name: str) -> Topic | None:
+    """Create a topic with the broker's defaults; return None if its name collides with another."""
     assert name not in cluster.topics
     if cluster.topics.names_colliding_in_metrics(name):
         return None

@@ -23,13 +23,13 @@ from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponseTopic,
 )
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
     committed_offset,
-    find_commit_topic,
-    merge_duplicate_rows,
+    find_permitted_commit_topic,
+    merge_duplicate_response_rows,
     metadata_fits,
-    stored_topic_id,
+    topic_id_for_stored_offset,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
@@ -48,7 +48,9 @@ class _ResponseRows:
         self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
         self.merges = True
 
-    def add_error(self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode) -> None:
+    def add_partition_result(
+        self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode
+    ) -> None:
         row = self.topics.setdefault(
             (topic.name, topic.topic_id) if self.merges else id(topic),
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
@@ -79,11 +81,13 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return (
             response
             if facts.denied_commit_lists_each_partition
-            else context.offload(merge_duplicate_rows, response)
+            else context.offload(merge_duplicate_response_rows, response)
         )
     rows = _ResponseRows()
     permitted = [
-        commit for topic in request.topics for commit in _permitted_commits(topic, rows, context)
+        commit
+        for topic in request.topics
+        for commit in _permitted_commits_adding_errors(topic, rows, context)
     ]
     if not facts.java_group_coordinator:
         permitted = last_row_per_key(
@@ -104,26 +108,28 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_rows, response)
+        else context.offload(merge_duplicate_response_rows, response)
     )
 
 
-error_response = mirrored_error(OffsetCommitResponse)
+error_response = mirroring_error_builder(OffsetCommitResponse)
 """With duplicate topics as in the request (seen on 4.3.1)."""
 
 
-def _permitted_commits(
+def _permitted_commits_adding_errors(
     request_topic: OffsetCommitRequestTopic, rows: _ResponseRows, context: RequestContext
 ) -> Iterator[_PermittedCommit]:
-    """Return the existing permitted partitions of a topic; add the errors of the others."""
+    """Yield the existing permitted partitions of a topic; add errors of the others to `rows`."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = find_commit_topic(context, OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id)
+    error, topic = find_permitted_commit_topic(
+        context, OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id
+    )
     checks = context.facts.groups.commit_rejects_missing_partition
     for partition in request_topic.partitions:
         if error is not NO_ERROR or topic is None:
-            rows.add_error(request_topic, partition.partition_index, error)
+            rows.add_partition_result(request_topic, partition.partition_index, error)
         elif checks and topic.partition_once_led(partition.partition_index) is None:
-            rows.add_error(
+            rows.add_partition_result(
                 request_topic, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             )
         else:
@@ -146,7 +152,7 @@ def _commit_to_group(
     bytes_max = groups.settings.offset_metadata_bytes_max
     commits = [
         OffsetCommit(
-            stored_topic_id(commit.topic, commit.partition.partition_index),
+            topic_id_for_stored_offset(commit.topic, commit.partition.partition_index),
             commit.partition.partition_index,
             committed_offset(commit.partition),
         )
@@ -166,7 +172,7 @@ def _commit_to_group(
         code = error
         if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):
             code = ErrorCode.OFFSET_METADATA_TOO_LARGE
-        rows.add_error(commit.request_topic, commit.partition.partition_index, code)
+        rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
 
 
 def _commit_to_zookeeper(
@@ -177,12 +183,14 @@ def _commit_to_zookeeper(
     for commit in context.time_sliced(permitted):
         index = commit.partition.partition_index
         if not metadata_fits(commit.partition, bytes_max):
-            rows.add_error(commit.request_topic, index, ErrorCode.OFFSET_METADATA_TOO_LARGE)
+            rows.add_partition_result(
+                commit.request_topic, index, ErrorCode.OFFSET_METADATA_TOO_LARGE
+            )
         elif not group_id:
             # An empty element of a path in ZooKeeper.
-            rows.add_error(commit.request_topic, index, ErrorCode.UNKNOWN_SERVER_ERROR)
+            rows.add_partition_result(commit.request_topic, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.store_offset(
                 group_id, commit.topic.topic_id, index, committed_offset(commit.partition)
             )
-            rows.add_error(commit.request_topic, index, NO_ERROR)
+            rows.add_partition_result(commit.request_topic, index, NO_ERROR)

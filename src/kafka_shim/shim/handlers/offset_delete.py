@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.offset_delete_response import (
 )
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import CloseConnection
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import Group
@@ -48,7 +48,9 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
             partitions=[
                 OffsetDeleteResponsePartition(
                     partition_index=partition.partition_index,
-                    error_code=_delete_offset(group, topic, partition, denial, context),
+                    error_code=_delete_offset_unless_subscribed(
+                        group, topic, partition, denial, context
+                    ),
                 )
                 for partition in topic.partitions
             ],
@@ -65,12 +67,12 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if ErrorCode.NONE in codes:
         context.cluster.groups.note_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        _check_response_size(topics)
+        _close_if_response_too_large(topics)
         topics = [topic for topic in topics for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 
 
-def _check_response_size(topics: list[OffsetDeleteResponseTopic]) -> None:
+def _close_if_response_too_large(topics: list[OffsetDeleteResponseTopic]) -> None:
     """DEVIATION: limit the response, which in 2.4 grows with the square of a topic's partitions."""
     rows = sum(len(topic.partitions) ** 2 for topic in topics)
     if rows > ROWS_MAX:
@@ -104,7 +106,7 @@ def _merge_topics_of_release(
     ]
 
 
-error_response = mirrored_error(OffsetDeleteResponse, constant_fields={"topics": []})
+error_response = mirroring_error_builder(OffsetDeleteResponse, constant_fields={"topics": []})
 
 
 def _group_error(group_id: str, group: Group | None) -> ErrorCode:
@@ -113,7 +115,7 @@ def _group_error(group_id: str, group: Group | None) -> ErrorCode:
     return ErrorCode.GROUP_ID_NOT_FOUND if group is None else group.offset_delete_error()
 
 
-def _delete_offset(
+def _delete_offset_unless_subscribed(
     group: Group,
     request_topic: OffsetDeleteRequestTopic,
     partition: OffsetDeleteRequestPartition,

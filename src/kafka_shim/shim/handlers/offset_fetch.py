@@ -108,7 +108,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         ]
         rows = context.offload(_group_rows, responses)
         return OffsetFetchResponse(
-            groups=context.offload(_repeated_group_rows_of_release, rows, context.facts.groups)
+            groups=context.offload(_merge_repeated_groups_by_release, rows, context.facts.groups)
         )
     group = context.offload(_group_of_old_request, request)
     response = _fetch_group_offsets(group, request.require_stable, context)
@@ -118,7 +118,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     )
 
 
-def _repeated_group_rows_of_release(
+def _merge_repeated_groups_by_release(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """Return the rows of a request that may list a group twice, as this release answers it."""
@@ -185,19 +185,25 @@ def _fetch_group_offsets(
             OFFSET_FETCH_GROUP
         ).effect_in_version(context.version)
         each = effect is DenialEffect.EACH and context.version < MANY_SINCE
-        return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
+        return _GroupResponse(
+            error, _failed_topics_by_release(group, error, context) if each else []
+        )
     if (
         context.version == FROM_ZOOKEEPER
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
-        return _GroupResponse(error, _failed_topics(group, ErrorCode.UNSUPPORTED_VERSION, context))
+        return _GroupResponse(
+            error, _failed_topics_by_release(group, ErrorCode.UNSUPPORTED_VERSION, context)
+        )
     error = context.group_coordinator_error(group.group_id)
     group_state = context.cluster.groups.find_after_topic_deletions(group.group_id)
     if error is ErrorCode.NONE and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
-        return _GroupResponse(error, _failed_topics(group, error, context) if each else [])
+        return _GroupResponse(
+            error, _failed_topics_by_release(group, error, context) if each else []
+        )
     if group.topics is None:
         return _GroupResponse(
             error, _fetch_all_visible_topics(group.group_id, require_stable, context)
@@ -246,7 +252,7 @@ def _merge_rows_of_old_releases(
     ]
 
 
-def _failed_topics(
+def _failed_topics_by_release(
     group: _RequestGroup, error: ErrorCode, context: RequestContext
 ) -> list[_ResponseTopic]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER

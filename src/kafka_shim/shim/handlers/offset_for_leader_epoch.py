@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.offset_for_leader_epoch_response import (
     OffsetForLeaderTopicResult,
 )
 from kafka_shim.shim.handlers.common.fetching import leader_epoch_error
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 EPOCHS_SINCE = 1
@@ -41,7 +41,9 @@ def handle(
     )
 
 
-error_response = mirrored_error(OffsetForLeaderEpochResponse, constant_fields={"leader_epoch": -1})
+error_response = mirroring_error_builder(
+    OffsetForLeaderEpochResponse, constant_fields={"leader_epoch": -1}
+)
 
 
 def _failed_topics(

@@ -39,8 +39,8 @@ from kafka_shim.shim.handlers.producing.appending import NOTHING_APPENDED
 from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedRow,
     ProducedTopic,
-    check_and_store_outcomes,
-    group_produced_rows,
+    check_records_and_store_outcomes,
+    first_batches_and_produced_topics,
     last_appendable_row,
     null_records_error,
 )
@@ -58,10 +58,10 @@ takes_long = checks_before_append.takes_long
 
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
-    first_batches, topics = group_produced_rows(request, context)
-    error = _request_error(request, first_batches, context)
+    first_batches, topics = first_batches_and_produced_topics(request, context)
+    error = _whole_request_error(request, first_batches, context)
     if error:
-        response = _failed_response(context.time_sliced(topics), error)
+        response = _failed_response_deduplicated(context.time_sliced(topics), error)
     else:
         response = _append_to_partitions(request, topics, context)
     if request.acks == SILENT:
@@ -90,7 +90,9 @@ def error_response(
     )
 
 
-def _failed_response(topics: Iterable[ProducedTopic], error: ErrorCode) -> ProduceResponse:
+def _failed_response_deduplicated(
+    topics: Iterable[ProducedTopic], error: ErrorCode
+) -> ProduceResponse:
     """Return the response to a rejected request, with each partition once."""
     return ProduceResponse(
         responses=[
@@ -107,7 +109,7 @@ def _failed_response(topics: Iterable[ProducedTopic], error: ErrorCode) -> Produ
     )
 
 
-def _request_error(
+def _whole_request_error(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Return the error for which the whole request fails."""
@@ -161,7 +163,7 @@ def _append_to_partitions(
         context.cluster.transactions.write_deferred_records()
     response = ProduceResponse(responses)
     if context.version >= LEADERS_SINCE:
-        _add_current_leaders(response, context)
+        _add_leaders_of_unled_partitions(response, context)
     return response
 
 
@@ -178,7 +180,7 @@ def _check_records_offloaded(
             if partition is not None:
                 limits = RecordLimits(partition.log.settings, context.facts.records, now_ms)
                 checks += [(row, limits) for row in context.time_sliced(rows) if row.content]
-    context.offload(check_and_store_outcomes, checks, context.version)
+    context.offload(check_records_and_store_outcomes, checks, context.version)
 
 
 def _topic_name_and_error(
@@ -261,7 +263,7 @@ def _failed_partition_row(
     )
 
 
-def _add_current_leaders(response: ProduceResponse, context: RequestContext) -> None:
+def _add_leaders_of_unled_partitions(response: ProduceResponse, context: RequestContext) -> None:
     """Add the leaders of the partitions that this node does not lead (KIP-951)."""
     leaders = set()
     for topic in response.responses:

@@ -9,7 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryRequest
 from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID, ReceivedPush
@@ -30,4 +30,4 @@ def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTeleme
     return PushTelemetryResponse()
 
 
-error_response = mirrored_error(PushTelemetryResponse)
+error_response = mirroring_error_builder(PushTelemetryResponse)

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.read_share_group_state_response import (
     ReadStateResult,
     StateBatch,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -28,7 +28,7 @@ def handle(
     context.access.require(READ_SHARE_GROUP_STATE, message=NOT_A_BROKER)
 
     def read(topic_id: bytes, partition: PartitionData) -> PartitionResult:
-        return _read_state(
+        return _read_state_fencing_older_leaders(
             (request.group_id, topic_id, partition.partition), partition.leader_epoch, context
         )
 
@@ -36,12 +36,12 @@ def handle(
     return ReadShareGroupStateResponse(results_by_topic(topics, ReadStateResult, read))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ReadShareGroupStateResponse, request_field_names={"results": "topics"}
 )
 
 
-def _read_state(
+def _read_state_fencing_older_leaders(
     key: SharePartitionKey, leader_epoch: int, context: RequestContext
 ) -> PartitionResult:
     error, state = context.cluster.share_states.read_and_fence_older_leaders(key, leader_epoch)

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.read_share_group_state_summary_response import
     ReadShareGroupStateSummaryResponse,
     ReadStateSummaryResult,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import ERROR_MESSAGES, NOT_A_BROKER
@@ -36,7 +36,7 @@ def handle(
     )
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ReadShareGroupStateSummaryResponse,
     request_field_names={"results": "topics"},
     constant_fields={"leader_epoch": 0},

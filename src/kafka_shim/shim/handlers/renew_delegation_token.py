@@ -5,7 +5,7 @@ from kafka_shim.protocol.messages.renew_delegation_token_response import (
     RenewDelegationTokenResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.token_session import (
     expiry_ms_of_failed_request,
     require_authentication_without_token,
@@ -23,7 +23,7 @@ def handle(
         return RenewDelegationTokenResponse(error_code=refusal.error, expiry_timestamp_ms=expiry_ms)
 
 
-error_response = mirrored_error(RenewDelegationTokenResponse)
+error_response = mirroring_error_builder(RenewDelegationTokenResponse)
 
 
 def _renew_token(

@@ -8,7 +8,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
 from kafka_shim.protocol.messages.sasl_authenticate_response import SaslAuthenticateResponse
 from kafka_shim.shim.handlers.common import sasl_authentication
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase
 from kafka_shim.shim.sasl.mechanism import SaslFailure
@@ -32,4 +32,4 @@ def handle(request: SaslAuthenticateRequest, context: RequestContext) -> SaslAut
     return SaslAuthenticateResponse(auth_bytes=step.message, session_lifetime_ms=lifetime_ms)
 
 
-error_response = mirrored_error(SaslAuthenticateResponse)
+error_response = mirroring_error_builder(SaslAuthenticateResponse)

@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeReq
 from kafka_shim.protocol.messages.sasl_handshake_response import SaslHandshakeResponse
 from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.handlers.common import sasl_authentication
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase
 
@@ -73,4 +73,4 @@ def _begin_reauthentication(
     return SaslHandshakeResponse(mechanisms=list(cluster.mechanisms))
 
 
-error_response = mirrored_error(SaslHandshakeResponse)
+error_response = mirroring_error_builder(SaslHandshakeResponse)

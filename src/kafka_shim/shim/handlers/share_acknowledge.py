@@ -16,14 +16,14 @@ from kafka_shim.protocol.messages.share_acknowledge_response import (
     ShareAcknowledgeResponse,
     ShareAcknowledgeTopicResponse,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     AcknowledgementOutcome,
     ShareAcknowledger,
 )
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
     check_share_request,
-    topic_errors_by_name,
+    topic_denials_by_name,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import END, TopicPartition
@@ -38,7 +38,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     names = [None if topic is None else topic.name for topic in known]
     if not context.access.has_authorizer:
         names = [name for name in names if name is not None]
-    denials = topic_errors_by_name(context, SHARE_ACKNOWLEDGE_TOPIC, names)
+    denials = topic_denials_by_name(context, SHARE_ACKNOWLEDGE_TOPIC, names)
     acknowledger = ShareAcknowledger(group_id, member_id, request.is_renew_ack, context, denials)
     outcomes = acknowledger.acknowledge_all(request.topics)
     if request.share_session_epoch == END:
@@ -46,7 +46,7 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     return _response_of_outcomes(outcomes, group_id, context)
 
 
-error_response = mirrored_error(ShareAcknowledgeResponse)
+error_response = mirroring_error_builder(ShareAcknowledgeResponse)
 
 
 def _response_of_outcomes(

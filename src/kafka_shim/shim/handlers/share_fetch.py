@@ -21,7 +21,7 @@ from kafka_shim.protocol.messages.share_fetch_response import (
     ShareFetchResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     RENEWS_SINCE,
     AcknowledgementOutcome,
@@ -30,7 +30,7 @@ from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
 from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReading
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
     check_share_request,
-    topic_errors_by_name,
+    topic_denials_by_name,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import (
@@ -63,18 +63,18 @@ def handle(
         if refusal.error is not ErrorCode.SHARE_SESSION_LIMIT_REACHED:
             raise
         return _error_response_after_max_wait(request, context, refusal.error)
-    return _ShareFetch(request, context, share_round, acknowledges=acknowledges).start()
+    return _ShareFetch(
+        request, context, share_round, acknowledges=acknowledges
+    ).acknowledge_and_fetch()
 
 
-error_response = mirrored_error(ShareFetchResponse)
+error_response = mirroring_error_builder(ShareFetchResponse)
 
 
 def _error_response_after_max_wait(
     request: ShareFetchRequest, context: RequestContext, error: ErrorCode
 ) -> PendingResponse[ShareFetchResponse]:
-    """Reject after the maximum wait, so that a client without a
-    session does not retry in a loop.
-    """
+    """Delay the response by the maximum wait, so that clients do not retry in a loop."""
     wait: PendingResponse[ShareFetchResponse] = PendingResponse()
     response = error_response(request, error, None)
     context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
@@ -82,7 +82,7 @@ def _error_response_after_max_wait(
 
 
 class _ShareFetch:
-    """One request: acknowledges, reads, answers with both."""
+    """A request: its acknowledgements, and the reading of records for its response."""
 
     def __init__(
         self,
@@ -98,12 +98,12 @@ class _ShareFetch:
         self._acknowledges = acknowledges
         self._outcomes: dict[TopicPartition, AcknowledgementOutcome] = {}
 
-    def start(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
+    def acknowledge_and_fetch(self) -> ShareFetchResponse | PendingResponse[ShareFetchResponse]:
         request, context = self._request, self._context
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
         partitions = context.time_sliced(self._round.partitions)
         topics = [*(partition.topic for partition in partitions), *named]
-        denials = topic_errors_by_name(context, SHARE_FETCH_TOPIC, topics)
+        denials = topic_denials_by_name(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
@@ -115,26 +115,30 @@ class _ShareFetch:
                 denials,
             ).acknowledge_all(request.topics)
         if request.is_renew_ack:
-            return self._response([])
+            return self._response_ending_final_session([])
         responses: list[ShareFetchResponse] = []
         wait: PendingResponse[ShareFetchResponse] | None = None
 
         def done(rows: Rows | None) -> None:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
             response = (
-                error_response(request, error, None) if rows is None else self._response(rows)
+                error_response(request, error, None)
+                if rows is None
+                else self._response_ending_final_session(rows)
             )
             responses.append(response)
             if wait is not None:
                 wait.complete(response)
 
-        stop = ShareFetchReading(request, context, denials).start(self._round.partitions, done)
+        stop = ShareFetchReading(request, context, denials).acquire_now_or_when_ready(
+            self._round.partitions, done
+        )
         if responses:
             return responses[0]
         wait = PendingResponse(stop)
         return wait
 
-    def _response(self, rows: Rows) -> ShareFetchResponse:
+    def _response_ending_final_session(self, rows: Rows) -> ShareFetchResponse:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         outcomes_left = dict(self._outcomes)

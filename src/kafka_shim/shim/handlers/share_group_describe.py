@@ -25,7 +25,7 @@ from kafka_shim.shim.handlers.common.group_description import (
     members_in_map_order,
     sort_names_offloaded_if_many,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.groups import Groups
@@ -34,7 +34,7 @@ from kafka_shim.shim.state.groups.share.share_group import ASSIGNOR, ShareGroup,
 
 def takes_long(request: ShareGroupDescribeRequest, cluster: Cluster) -> bool:
     """Return whether the requested groups have many members."""
-    return long_requests.describes_many_members(cluster, request.group_ids)
+    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -43,7 +43,7 @@ def handle(
     return ShareGroupDescribeResponse(groups=DESCRIPTION.describe_all(request, context))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     ShareGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
 

@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.share_group_heartbeat_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.group_target import HeartbeatResult
@@ -83,7 +83,7 @@ def handle(
     return context.offload(_response, response)
 
 
-error_response = mirrored_error(ShareGroupHeartbeatResponse)
+error_response = mirroring_error_builder(ShareGroupHeartbeatResponse)
 
 
 def _check_heartbeat_fields(request: ShareGroupHeartbeatRequest) -> None:

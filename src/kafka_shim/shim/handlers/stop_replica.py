@@ -16,17 +16,19 @@ from kafka_shim.protocol.messages.stop_replica_response import (
 )
 from kafka_shim.shim.handlers.common.controller import (
     TopicPartition,
-    controller_request_error,
-    partitions_in_response,
+    denial_or_stale_epoch_error,
+    partitions_deduplicated_by_release,
 )
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    error = controller_request_error(STOP_REPLICA, request.broker_epoch, context)
+    error = denial_or_stale_epoch_error(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
-    partitions = partitions_in_response(context.offload(_partitions_of_request, request), context)
+    partitions = partitions_deduplicated_by_release(
+        context.offload(_partitions_of_request, request), context
+    )
     return context.offload(_response_with_error, error, partitions)
 
 

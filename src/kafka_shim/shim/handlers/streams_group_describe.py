@@ -13,7 +13,7 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_DESCRIBE_TOPIC,
 )
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.protocol.messages import streams_group_topology_description_update_request as told
+from kafka_shim.protocol.messages import streams_group_topology_description_update_request as stored
 from kafka_shim.protocol.messages.streams_group_describe_request import StreamsGroupDescribeRequest
 from kafka_shim.protocol.messages.streams_group_describe_response import (
     Assignment as AssignmentRow,
@@ -34,7 +34,7 @@ from kafka_shim.protocol.messages.streams_group_describe_response import (
 )
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.group_description import GroupDescribeApi, members_in_map_order
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
@@ -54,7 +54,7 @@ _NOT_STORED, _AVAILABLE = 1, 3
 
 def takes_long(request: StreamsGroupDescribeRequest, cluster: Cluster) -> bool:
     """Return whether the requested groups have many members."""
-    return long_requests.describes_many_members(cluster, request.group_ids)
+    return long_requests.groups_have_long_descriptions(cluster, request.group_ids)
 
 
 def handle(
@@ -79,7 +79,7 @@ def _add_topology_description(group_row: DescribedGroup, requests: MemberRequest
         group_row.topology_description = topology_in_response(description)
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     StreamsGroupDescribeResponse, request_field_names={"groups": "group_ids"}
 )
 
@@ -200,7 +200,7 @@ SOURCE, PROCESSOR, SINK = 1, 2, 3
 """Types of nodes."""
 
 
-def topology_in_response(description: told.TopologyDescription) -> TopologyDescription:
+def topology_in_response(description: stored.TopologyDescription) -> TopologyDescription:
     """Return the description in the form of the response."""
     return TopologyDescription(
         subtopologies=[
@@ -219,7 +219,7 @@ def topology_in_response(description: told.TopologyDescription) -> TopologyDescr
     )
 
 
-def _node_in_response(node: told.TopologyDescriptionNode) -> TopologyDescriptionNode:
+def _node_in_response(node: stored.TopologyDescriptionNode) -> TopologyDescriptionNode:
     return TopologyDescriptionNode(
         name=node.name,
         node_type=node.node_type,

@@ -118,7 +118,9 @@ def handle(
     response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices
     )
-    return context.offload(_response, response, _create_missing_internal_topics(response, context))
+    return context.offload(
+        _response, response, _create_internal_topics_unless_denied(response, context)
+    )
 
 
 def error_response(
@@ -286,7 +288,7 @@ def _task_offsets_of_rows(offsets: list[TaskOffset] | None) -> TaskOffsets | Non
     return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
-def _create_missing_internal_topics(
+def _create_internal_topics_unless_denied(
     response: StreamsHeartbeatResult, context: RequestContext
 ) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
@@ -311,7 +313,7 @@ def _create_internal_topic(
         replication_factor=topic.replication_factor or DEFAULT_COUNT,
         configs=[CreatableTopicConfig(name=name, value=value) for name, value in topic.configs],
     )
-    budget.check_enough(partitions)  # placing that many replicas would block other clients
+    budget.check_within_limit(partitions)  # placing that many replicas would block other clients
     plan = plan_topic_creation(creatable, context.cluster)
     budget.reserve(len(plan.assignments))
     context.cluster.topics.create_topic(plan.name, plan.assignments, plan.configs)

@@ -15,7 +15,7 @@ from kafka_shim.protocol.messages.streams_group_topology_description_update_resp
     StreamsGroupTopologyDescriptionUpdateResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.streams_group_describe import PROCESSOR, SINK, SOURCE
 from kafka_shim.shim.request.context import RequestContext
 
@@ -63,4 +63,4 @@ def _check_description_nodes(description: TopologyDescription) -> None:
             raise RequestRejected(ErrorCode.INVALID_REQUEST, text)
 
 
-error_response = mirrored_error(StreamsGroupTopologyDescriptionUpdateResponse)
+error_response = mirroring_error_builder(StreamsGroupTopologyDescriptionUpdateResponse)

@@ -9,7 +9,7 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.classic.classic_member import SyncRequest, SyncResponse
 from kafka_shim.shim.wait import PendingResponse
@@ -39,17 +39,17 @@ def handle(
     error = context.group_coordinator_error(request.group_id)
     if error is ErrorCode.NONE:
         context.cluster.member_requests.handle_sync(
-            request.group_id, _syncing_member(request), response
+            request.group_id, _sync_request(request), response
         )
     else:
         response(SyncResponse(error=error))
     return wait
 
 
-error_response = mirrored_error(SyncGroupResponse)
+error_response = mirroring_error_builder(SyncGroupResponse)
 
 
-def _syncing_member(request: SyncGroupRequest) -> SyncRequest:
+def _sync_request(request: SyncGroupRequest) -> SyncRequest:
     return SyncRequest(
         member_id=request.member_id,
         instance_id=request.group_instance_id,

@@ -30,15 +30,16 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import (
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
     committed_offset,
-    find_commit_topic,
-    merge_duplicate_rows,
+    find_permitted_commit_topic,
+    merge_duplicate_response_rows,
     metadata_fits,
-    stored_topic_id,
+    topic_id_for_stored_offset,
 )
 from kafka_shim.shim.handlers.common.transaction_verification import (
+    TransactionOwner,
     has_open_transaction_of_producer,
     verify_or_add_partition,
 )
@@ -65,7 +66,7 @@ class _PermittedCommit(msgspec.Struct):
     topic: Topic
 
 
-Rows = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
+ResponseTopics = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
@@ -77,11 +78,13 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else context.offload(merge_duplicate_rows, response)
+            else context.offload(merge_duplicate_response_rows, response)
         )
-    rows: Rows = {}
+    rows: ResponseTopics = {}
     permitted = [
-        commit for topic in request.topics for commit in _permitted_commits(topic, rows, context)
+        commit
+        for topic in request.topics
+        for commit in _permitted_commits_adding_errors(topic, rows, context)
     ]
     facts = context.facts.groups
     if not facts.java_group_coordinator:
@@ -93,16 +96,16 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     if facts.java_group_coordinator and not rows:
         return _response_in_request_order(request, codes)
     for commit, code in context.time_sliced(zip(permitted, codes, strict=True)):
-        _add_error_row(rows, commit.request_topic, commit.partition.partition_index, code)
+        _add_result_row(rows, commit.request_topic, commit.partition.partition_index, code)
     response = TxnOffsetCommitResponse(topics=list(rows.values()))
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_rows, response)
+        else context.offload(merge_duplicate_response_rows, response)
     )
 
 
-error_response = mirrored_error(TxnOffsetCommitResponse)
+error_response = mirroring_error_builder(TxnOffsetCommitResponse)
 
 
 def _response_in_request_order(
@@ -117,8 +120,8 @@ def _response_in_request_order(
     return response
 
 
-def _add_error_row(
-    rows: Rows, request_topic: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode
+def _add_result_row(
+    rows: ResponseTopics, request_topic: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode
 ) -> None:
     row = rows.setdefault(
         (request_topic.name, request_topic.topic_id),
@@ -129,19 +132,21 @@ def _add_error_row(
     row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
 
 
-def _permitted_commits(
-    request_topic: TxnOffsetCommitRequestTopic, rows: Rows, context: RequestContext
+def _permitted_commits_adding_errors(
+    request_topic: TxnOffsetCommitRequestTopic, rows: ResponseTopics, context: RequestContext
 ) -> Iterator[_PermittedCommit]:
-    """Return the existing permitted partitions of a topic; add the errors of the others."""
+    """Yield the existing permitted partitions of a topic; add errors of the others to `rows`."""
     by_id = context.version >= BY_ID_SINCE
-    error, topic = find_commit_topic(context, TXN_OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id)
+    error, topic = find_permitted_commit_topic(
+        context, TXN_OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id
+    )
     checks_partition = context.facts.records.txn_commit_rejects_missing_partition
     for partition in request_topic.partitions:
         index = partition.partition_index
         if error is not ErrorCode.NONE or topic is None:
-            _add_error_row(rows, request_topic, index, error)
+            _add_result_row(rows, request_topic, index, error)
         elif topic.partition_once_led(index) is None and checks_partition:
-            _add_error_row(rows, request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+            _add_result_row(rows, request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
         else:
             yield _PermittedCommit(request_topic, partition, topic)
 
@@ -153,7 +158,9 @@ def _commit_in_transaction(
     groups = context.cluster.groups
     bytes_max = groups.settings.offset_metadata_bytes_max
     fits = [metadata_fits(commit.partition, bytes_max) for commit in context.time_sliced(permitted)]
-    error = _group_coordinator_error(request, context) or _transaction_error(request, context)
+    error = _group_coordinator_error(request, context) or _verify_or_add_group_to_transaction(
+        request, context
+    )
     if error is ErrorCode.NONE:
         identity = CommitIdentity(
             request.member_id,
@@ -165,7 +172,7 @@ def _commit_in_transaction(
         )
         commits = [
             OffsetCommit(
-                stored_topic_id(commit.topic, commit.partition.partition_index),
+                topic_id_for_stored_offset(commit.topic, commit.partition.partition_index),
                 commit.partition.partition_index,
                 committed_offset(commit.partition),
             )
@@ -177,7 +184,7 @@ def _commit_in_transaction(
             identity,
             commits,
             request.producer_id,
-            lambda: _producer_append_error(request, commits, context),
+            lambda: _append_offsets_or_error(request, commits, context),
         )
     unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
     return [error if does_fit else unfit for does_fit in fits]
@@ -199,8 +206,10 @@ def _offsets_topic_log(
     return (offsets.name, partition.index), partition.log
 
 
-def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext) -> ErrorCode:
-    """Return the error if the group is not part of the producer's transaction (KIP-890)."""
+def _verify_or_add_group_to_transaction(
+    request: TxnOffsetCommitRequest, context: RequestContext
+) -> ErrorCode:
+    """Return NONE if the group is in the producer's transaction, or was added now (KIP-890)."""
     target, log = _offsets_topic_log(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
@@ -211,7 +220,7 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
     error = verify_or_add_partition(
-        (request.transactional_id, *producer),
+        TransactionOwner(request.transactional_id, *producer),
         target,
         context,
         facts.txn_offset_commit_adds_group_since,
@@ -221,10 +230,10 @@ def _transaction_error(request: TxnOffsetCommitRequest, context: RequestContext)
     return error
 
 
-def _producer_append_error(
+def _append_offsets_or_error(
     request: TxnOffsetCommitRequest, commits: list[OffsetCommit], context: RequestContext
 ) -> ErrorCode:
-    """Return whether the offsets topic takes records of the producer in this epoch; then it has.
+    """Append pending offsets to the offsets topic, or return the error for the producer's epoch.
 
     Before 4.0 those of no producer are committed as if there were no transaction.
     """

@@ -12,7 +12,7 @@ from kafka_shim.protocol.messages.unregister_controller_response import (
     UnregisterControllerResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
@@ -27,4 +27,4 @@ def handle(
     raise RequestRejected(ErrorCode.CONTROLLER_ID_NOT_REGISTERED, text)
 
 
-error_response = mirrored_error(UnregisterControllerResponse)
+error_response = mirroring_error_builder(UnregisterControllerResponse)

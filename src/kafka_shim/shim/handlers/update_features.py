@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.update_features_response import (
     UpdateFeaturesResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 UPGRADE = 1
@@ -55,7 +55,7 @@ def handle(request: UpdateFeaturesRequest, context: RequestContext) -> UpdateFea
     )
 
 
-error_response = mirrored_error(UpdateFeaturesResponse)
+error_response = mirroring_error_builder(UpdateFeaturesResponse)
 
 
 def _update_problem(update: FeatureUpdateKey, context: RequestContext) -> str | None:

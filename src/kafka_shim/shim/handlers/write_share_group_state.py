@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.write_share_group_state_response import (
     WriteShareGroupStateResponse,
     WriteStateResult,
 )
-from kafka_shim.shim.handlers.common.mirrored_error import mirrored_error
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.for_share_groups.share_state_results import results_by_topic
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_state import (
@@ -43,7 +43,7 @@ def handle(
     return WriteShareGroupStateResponse(results_by_topic(topics, WriteStateResult, written))
 
 
-error_response = mirrored_error(
+error_response = mirroring_error_builder(
     WriteShareGroupStateResponse, request_field_names={"results": "topics"}
 )
 

@@ -27,14 +27,14 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.state.transactions.transaction_markers import append_end_marker
 
-_Row = tuple[str, int, ErrorCode]
+_MarkerResult = tuple[str, int, ErrorCode]
 
 
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
     denial = context.access.error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
         return context.offload(error_response, request, denial, None)
-    rows: dict[int, list[_Row]] = {}
+    rows: dict[int, list[_MarkerResult]] = {}
     for marker in request.markers:
         if marker.topics:
             rows.setdefault(marker.producer_id, []).extend(
@@ -59,7 +59,9 @@ def error_response(
     )
 
 
-def _response_by_producer_id(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMarkersResponse:
+def _response_by_producer_id(
+    rows: Mapping[int, Iterable[_MarkerResult]],
+) -> WriteTxnMarkersResponse:
     """Return the response with rows (topic, partition, code) by producer id, each once."""
     return WriteTxnMarkersResponse(
         markers=[
@@ -80,15 +82,15 @@ def _response_by_producer_id(rows: Mapping[int, Iterable[_Row]]) -> WriteTxnMark
 
 def _write_marker_to_partitions(
     marker: WritableTxnMarker, context: RequestContext
-) -> Iterator[_Row]:
+) -> Iterator[_MarkerResult]:
     partitions = (
         (topic.name, index) for topic in marker.topics for index in topic.partition_indexes
     )
     for name, index in context.time_sliced(dict.fromkeys(partitions)):
-        yield name, index, _write_marker(marker, name, index, context)
+        yield name, index, _write_marker_and_settle_offsets(marker, name, index, context)
 
 
-def _write_marker(
+def _write_marker_and_settle_offsets(
     marker: WritableTxnMarker, name: str, index: int, context: RequestContext
 ) -> ErrorCode:
     partition = context.cluster.topics.partition_once_led(name, index)

@@ -5,7 +5,7 @@ They were measured with all settings on real brokers (tests/recordings/settings)
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
@@ -71,7 +71,7 @@ def check_running_broker_settings(new: Mapping[str, str], context: RequestContex
 
 
 class _ProposedBrokerSettings:
-    """The settings of a broker as they would be."""
+    """A broker's new settings over its current ones."""
 
     def __init__(self, new: Mapping[str, str], context: RequestContext) -> None:
         self.new = new
@@ -109,20 +109,20 @@ def _errors_of_setting(name: str, settings: _ProposedBrokerSettings) -> Iterator
     if _ONLY_BY_LISTENER.fullmatch(name):
         yield f"{name} can only be altered for a listener: listener.name.NAME.{name}"
     if name in _ONLY_KNOWN_CLASSES and any(
-        part != _ONLY_KNOWN_CLASSES[name] for part in _class_names(name, value)
+        part != _ONLY_KNOWN_CLASSES[name] for part in _listed_class_names(name, value)
     ):
         yield f"`{value}` for {name}: unknown class"
     if check := _CHECK_BY_SETTING.get(name):
         yield from check(value, settings)
 
 
-def _class_names(name: str, value: str) -> list[str]:
+def _listed_class_names(name: str, value: str) -> list[str]:
     is_empty_list = name == "metric.reporters" and not value
     return [] if is_empty_list else value.split(",")
 
 
 def _compression_type_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
-    """Check a compression type by the broker's definition (since 3.3), or by that of topics."""
+    """Check a compression type by the definition of the topic setting."""
     try:
         validated_canonical_value(
             "compression.type", settings.configs.topic_definitions["compression.type"], value
@@ -139,7 +139,7 @@ def _host_override_errors(value: str, settings: _ProposedBrokerSettings) -> Iter
 
 
 def _is_localhost_or_address(text: str) -> bool:
-    """Whether it is an address, of up to four numbers; only one name is known."""
+    """Return whether a text is `localhost` or an address, perhaps of fewer than four numbers."""
     return (
         text == "localhost"
         or _FEWER_NUMBERS.fullmatch(text) is not None
@@ -196,19 +196,26 @@ def _advertised_listeners_errors(value: str, settings: _ProposedBrokerSettings) 
         yield f"the listener between brokers is missing: {own}"
 
 
-def _parse_endpoint_names(value: str) -> tuple[list[str], str]:
-    """Return the listener names in a text, and what is wrong with it."""
+class _EndpointNames(NamedTuple):
+    """The listeners of a text, up to its first error; `error` is empty if it is valid."""
+
+    listener_names: list[str]
+    error: str
+
+
+def _parse_endpoint_names(value: str) -> _EndpointNames:
     names = list[str]()
     ports = list[str]()
     for part in value.split(","):
         match = _ENDPOINT.fullmatch(part.strip())
         if match is None:
-            return names, f"`{part}`: expected NAME://HOST:PORT"
+            return _EndpointNames(names, f"`{part}`: expected NAME://HOST:PORT")
         names.append(match[1].upper())
         ports.append(match[3])
     if len(set(names)) < len(names) or len(set(ports) - {"0"}) < len(ports) - ports.count("0"):
-        return names, f"`{value}`: each listener needs a name and a port of its own"
-    return names, ""
+        text = f"`{value}`: each listener needs a name and a port of its own"
+        return _EndpointNames(names, text)
+    return _EndpointNames(names, "")
 
 
 def _cordoned_log_dirs_errors(value: str, settings: _ProposedBrokerSettings) -> Iterator[str]:
@@ -251,7 +258,7 @@ def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
             return
         local, limit = (
             settings.new_or_current_number(name),
-            int(total or _total_retention_ms(settings)),
+            int(total or _effective_retention_ms(settings)),
         )
         if local == -2:
             local = limit
@@ -266,7 +273,7 @@ def _local_retention_errors(settings: _ProposedBrokerSettings) -> Iterator[str]:
             yield f"{lag} is more than what is kept locally, {local}"
 
 
-def _total_retention_ms(settings: _ProposedBrokerSettings) -> str:
+def _effective_retention_ms(settings: _ProposedBrokerSettings) -> str:
     return settings.configs.effective_topic_value({}, "retention.ms") or "-1"
 
 

@@ -10,7 +10,10 @@ from collections.abc import Iterable, Mapping
 from kafka_shim.protocol.enums import ConfigResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.handlers.common.broker_config_checks import check_running_broker_settings
-from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError, parse_broker_id
+from kafka_shim.shim.handlers.common.config_resources import (
+    ConfigResourceError,
+    parse_id_of_this_broker,
+)
 from kafka_shim.shim.handlers.common.topic_plan import incompatible_settings_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -38,8 +41,8 @@ _PLUGIN_SETTINGS = frozenset({"alter.config.policy.kraft.compatibility.enable"})
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
-def own_settings(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
-    """Return the settings of the resource itself.
+def stored_settings(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
+    """Return the settings that were set on the resource.
 
     Names of resources other than brokers are checked later, by `check_new_settings`, after the
     operations. Raise ConfigResourceError if such a resource cannot exist.
@@ -54,7 +57,7 @@ def own_settings(resource_type: int, name: str, context: RequestContext) -> dict
                 ErrorCode.INVALID_REQUEST, "settings of brokers cannot be altered"
             )
         case ConfigResourceType.BROKER:
-            node_id = parse_broker_id(name, context, may_be_all=True)
+            node_id = parse_id_of_this_broker(name, context, may_be_all=True)
             settings = configs.all_brokers if node_id is None else configs.brokers.get(node_id, {})
             return dict(settings)
         case ConfigResourceType.GROUP:
@@ -93,7 +96,7 @@ def check_new_settings(
             _check_settings_known(context.time_sliced(new), definitions, ErrorCode.INVALID_CONFIG)
             _check_setting_values(new, definitions, ErrorCode.INVALID_CONFIG)
             _check_list_elements_distinct(new, definitions, ErrorCode.INVALID_CONFIG)
-            check_group_setting_relations(new, context.cluster.configs)
+            check_group_settings_beyond_definitions(new, context.cluster.configs)
         case _:
             _check_name_not_empty(name, "subscription")
             check_metrics_subscription(new, context.cluster)
@@ -112,7 +115,7 @@ def check_topic_settings(new: Mapping[str, str], context: RequestContext) -> Non
 def store_settings(
     resource_type: int, name: str, new: Mapping[str, str], context: RequestContext
 ) -> None:
-    """Put the resource's settings in place of those it had."""
+    """Replace all settings of the resource."""
     configs = context.cluster.configs
     match resource_type:
         case ConfigResourceType.TOPIC:
@@ -268,8 +271,11 @@ STREAMS_ASSIGNOR = "streams.assignor.name"
 _BOUNDED_AS = {"num.standby.replicas": "standby.replicas", "num.warmup.replicas": "warmup.replicas"}
 
 
-def check_group_setting_relations(new: Mapping[str, str], configs: Configs) -> None:
-    """Raise ConfigResourceError unless a group can have these settings."""
+def check_group_settings_beyond_definitions(new: Mapping[str, str], configs: Configs) -> None:
+    """Check the broker's bounds, session timeouts, the dead letter queue's name, and the assignor.
+
+    Raise ConfigResourceError for the first that is wrong.
+    """
     for text in (*_broker_bound_errors(new, configs), *_session_timeout_errors(new, configs)):
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, text)
     if new.get(DEAD_LETTER_QUEUE, "").startswith("__"):

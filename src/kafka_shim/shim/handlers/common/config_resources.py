@@ -48,8 +48,11 @@ def resource_type_in_alter_response(resource_type: int, context: RequestContext)
     return resource_type_in_error(resource_type, context)
 
 
-def parse_broker_id(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
-    """Return the broker of a resource name, which must be this one; None: all of them."""
+def parse_id_of_this_broker(name: str, context: RequestContext, *, may_be_all: bool) -> int | None:
+    """Return the broker id in a resource name; None: all brokers.
+
+    Raise ConfigResourceError if it is not a number, or another broker's.
+    """
     if not name and may_be_all:
         return None
     try:

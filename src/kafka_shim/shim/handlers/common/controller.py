@@ -31,10 +31,10 @@ NO_EPOCH: Final = -1
 TopicPartition = tuple[str, int]
 
 
-def controller_request_error(
+def denial_or_stale_epoch_error(
     requirement: Requirement, broker_epoch: int, context: RequestContext
 ) -> ErrorCode:
-    """Return the error for an order between brokers, in the order of a real broker's checks."""
+    """Return the denial, or that the broker's or controller's epoch is stale: no request passes."""
     denial = context.access.error(requirement)
     if denial is not ErrorCode.NONE:
         return denial
@@ -43,10 +43,10 @@ def controller_request_error(
     return ErrorCode.STALE_CONTROLLER_EPOCH
 
 
-def partitions_in_response(
+def partitions_deduplicated_by_release(
     partitions: Iterable[TopicPartition], context: RequestContext
 ) -> Iterable[TopicPartition]:
-    """Return the partitions of the request that the response lists."""
+    """Return the partitions that a response lists: duplicates only in some releases."""
     if context.facts.cluster.denied_replica_requests_list_each_partition:
         return partitions
     return dict.fromkeys(partitions)

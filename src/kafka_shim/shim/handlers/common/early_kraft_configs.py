@@ -7,7 +7,7 @@ broker need not exist, and a broker's setting can have any value: brokers ignore
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from typing import Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.enums import ConfigResourceType
@@ -41,12 +41,19 @@ class NamedConfigResource(Protocol):
 Altered = TypeVar("Altered", bound=NamedConfigResource)
 
 
-def split_alterable_resources(
-    resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
-) -> tuple[list[tuple[Altered, ConfigResourceError | None]], list[Altered]]:
-    """Return rejected resources with their errors, and resources that may be altered.
+class SplitResources(NamedTuple, Generic[Altered]):
+    """Resources of a request: rejected ones with their errors, and those that may be altered."""
 
-    Each occurs once, except that resources of an unknown type occur as often as in the request.
+    rejected: list[tuple[Altered, ConfigResourceError | None]]
+    alterable: list[Altered]
+
+
+def split_rejected_and_alterable(
+    resources: Sequence[Altered], requirements: Mapping[int, Requirement], context: RequestContext
+) -> SplitResources[Altered]:
+    """Check types, duplicates and permissions.
+
+    Each resource occurs once, but those of an unknown type as often as in the request.
     """
     rows: list[tuple[Altered, ConfigResourceError | None]] = []
     named: dict[tuple[int, str], Altered] = {}
@@ -70,7 +77,7 @@ def split_alterable_resources(
             rows.append((resource, failure))
         else:
             allowed.append(resource)
-    return rows, allowed
+    return SplitResources(rows, allowed)
 
 
 def alter_each_resource(
@@ -86,10 +93,13 @@ def alter_each_resource(
             yield resource, None
 
 
-def current_or_prepared_settings(
+def settings_of_existing_or_future_topic(
     kind: int, name: str, context: RequestContext
 ) -> Mapping[str, str]:
-    """Return the settings of a resource. Raise ConfigResourceError for an invalid name."""
+    """Return the stored settings, also those for a topic that does not exist yet.
+
+    Raise ConfigResourceError for an invalid name.
+    """
     if kind == ConfigResourceType.TOPIC:
         message = name_error(name)
         if message is not None:
@@ -104,12 +114,12 @@ def current_or_prepared_settings(
 def check_topic_settings_if_validated(
     kind: int, new: Mapping[str, str], context: RequestContext
 ) -> None:
-    """Raise ConfigResourceError for settings that a topic cannot have, where that is looked at."""
+    """Raise ConfigResourceError for invalid settings of a topic, in releases that check them."""
     if kind == ConfigResourceType.TOPIC and context.facts.configs.topic_configs_are_validated:
         config_change.check_topic_settings(new, context)
 
 
-def store_current_or_prepared_settings(
+def store_settings_of_existing_or_future_topic(
     kind: int, name: str, new: Mapping[str, str], context: RequestContext
 ) -> None:
     """Replace the settings of a resource; its topic may be created later."""
@@ -152,25 +162,28 @@ NULL_TEXT = "null"
 """What Java makes of an element without a value."""
 
 
-def apply_operations(
+def apply_operations_as_kraft_3_0(
     resource: AlterConfigsResource, *, context: RequestContext, validate_only: bool
 ) -> None:
-    """Apply the operations to a resource. Raise ConfigResourceError if one is invalid."""
+    """Apply operations to a resource's settings and store them, unless only validating.
+
+    Raise ConfigResourceError if one is invalid.
+    """
     kind, name = resource.resource_type, resource.resource_name
-    settings = current_or_prepared_settings(kind, name, context)
+    settings = settings_of_existing_or_future_topic(kind, name, context)
     new = dict(settings)
     for config in {config.name: config for config in resource.configs}.values():
-        value = _new_setting_value(kind, config, settings, context)
+        value = _value_after_operation(kind, config, settings, context)
         if value is None:
             new.pop(config.name, None)
         else:
             new[config.name] = value
     check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
-        store_current_or_prepared_settings(kind, name, new, context)
+        store_settings_of_existing_or_future_topic(kind, name, new, context)
 
 
-def _new_setting_value(
+def _value_after_operation(
     kind: int, config: AlterableConfig, settings: Mapping[str, str], context: RequestContext
 ) -> str | None:
     """Return the new value of a setting; None: not set."""

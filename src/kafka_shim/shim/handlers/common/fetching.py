@@ -76,7 +76,7 @@ def partition_read_error(
         epoch = -1
     return (
         leader_epoch_error(partition, epoch)
-        or _missing_replica_error(partition, epoch, reader)
+        or _follower_without_replica_error(partition, epoch, reader)
         or _fetch_offset_error(partition, request)
     )
 
@@ -88,7 +88,9 @@ def _not_readable_here_error(partition: Partition, reader: PartitionReader) -> E
     return ErrorCode.NONE if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
-def _missing_replica_error(partition: Partition, epoch: int, reader: PartitionReader) -> ErrorCode:
+def _follower_without_replica_error(
+    partition: Partition, epoch: int, reader: PartitionReader
+) -> ErrorCode:
     """Return the error for a broker that is not a replica; retriable if it knows the leader epoch
     (KIP-841).
     """
@@ -220,7 +222,9 @@ def response_bytes_limit(
     return requested_bytes if quota_bytes is None else min(requested_bytes, quota_bytes)
 
 
-def readable_bytes(partition: Partition, request: FetchPartition, reader: PartitionReader) -> int:
+def readable_bytes_up_to_limit(
+    partition: Partition, request: FetchPartition, reader: PartitionReader
+) -> int:
     """Return how many bytes a reader would get."""
     ready = partition.log.bytes_between(
         request.fetch_offset, readable_end_offset(partition, reader)

@@ -7,7 +7,7 @@ GROUP_ID_NOT_FOUND (69).
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from typing import Generic, Protocol, TypeVar
+from typing import Generic, NamedTuple, Protocol, TypeVar
 
 import msgspec
 
@@ -38,8 +38,8 @@ class GroupDescribeRequest(Protocol):
 class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     """One of these APIs; `protocol` is its groups' name in group.coordinator.rebalance.protocols.
 
-    `topics` names the topics that the caller has to be allowed to describe, `described` makes a
-    group's entry of the response (with its operations as bits), `failed` an entry with an error.
+    The caller must be allowed to describe the topics of `topic_names_of_group`. `describe` returns
+    a group's row (with authorized operations as bits), `failed_row` a row with an error.
     """
 
     protocol: str
@@ -51,7 +51,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
     failed_row: Callable[[str, ErrorCode, str | None], Row]
 
     def describe_all(self, request: GroupDescribeRequest, context: RequestContext) -> list[Row]:
-        """Return an entry for each requested group.
+        """Return a row for each requested group.
 
         Raise RequestRejected if none can be described.
         """
@@ -110,15 +110,23 @@ def _sort_members(members: Mapping[str, Member]) -> list[Member]:
     return [members[member_id] for member_id in in_timeline_hash_map_order(members)]
 
 
+class AssignedTopic(NamedTuple):
+    """An existing topic of an assignment, with its assigned partitions in order."""
+
+    topic_id: bytes
+    name: str
+    partitions: list[int]
+
+
 def existing_topics_of_assignment(
     assignment: Assignment, context: RequestContext
-) -> list[tuple[bytes, str, list[int]]]:
-    """Return an assignment's existing topics: id, name, partitions in order."""
+) -> list[AssignedTopic]:
+    """Return the topics of an assignment without deleted ones."""
     topics = context.cluster.topics
     items = context.time_sliced(list(assignment.items()))
     topic_partitions = ((topics.by_id(topic_id), partitions) for topic_id, partitions in items)
     return [
-        (topic.topic_id, topic.name, sorted(partitions))
+        AssignedTopic(topic.topic_id, topic.name, sorted(partitions))
         for topic, partitions in topic_partitions
         if topic is not None
     ]
@@ -135,7 +143,7 @@ def assigned_topic_names(assignments: Iterable[Assignment], context: RequestCont
 
 
 def sort_names_offloaded_if_many(names: Set[str], context: RequestContext) -> list[str]:
-    """Sort names; very many while others are served."""
+    """Sort names; if there are many, while other requests are handled."""
     return (
         sorted(names)
         if len(names) <= TIME_SLICE_ITEMS

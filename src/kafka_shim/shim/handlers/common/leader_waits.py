@@ -17,10 +17,10 @@ def every_partition_was_led(topic: Topic) -> bool:
 
 
 def hold_timed_out_response(
-    response: Response, codes: Iterable[int], timeout_ms: int, context: RequestContext
+    response: Response, error_codes: Iterable[int], timeout_ms: int, context: RequestContext
 ) -> Response | PendingResponse[Response]:
-    """Hold a response back for as long as the request may take, if something in it is not done."""
-    if timeout_ms <= 0 or ErrorCode.REQUEST_TIMED_OUT not in codes:
+    """Delay the response by the request's timeout if one of its errors is REQUEST_TIMED_OUT."""
+    if timeout_ms <= 0 or ErrorCode.REQUEST_TIMED_OUT not in error_codes:
         return response
     wait = PendingResponse[Response]()
     context.cluster.clock.call_later(timeout_ms, lambda: wait.complete(response))

@@ -20,7 +20,7 @@ _RESOURCE_TYPES = frozenset(ResourceType) - {ResourceType.UNKNOWN, ResourceType.
 
 
 def has_many_partitions(cluster: Cluster) -> bool:
-    """Return whether a request for all partitions of the cluster takes long."""
+    """Return whether the cluster has so many partitions that a request for all takes long."""
     return cluster.topics.partition_count > MANY_ROWS
 
 
@@ -35,8 +35,8 @@ def partition_count_of_topics(cluster: Cluster, names: Iterable[str]) -> int:
     return sum(len(topic.partitions) for topic in topics if topic is not None)
 
 
-def describes_many_members(cluster: Cluster, group_ids: Iterable[str]) -> bool:
-    """Return whether the groups have many members, or much to describe, together."""
+def groups_have_long_descriptions(cluster: Cluster, group_ids: Iterable[str]) -> bool:
+    """Return whether the groups have many members or rows of a description, together."""
     members = rows = 0
     for group_id in group_ids:
         group = cluster.groups.find_without_side_effects(group_id)

@@ -19,7 +19,7 @@ class _ResponseField(NamedTuple):
     is_nullable: bool
 
 
-def mirrored_error(
+def mirroring_error_builder(
     response_type: type[Response],
     request_field_names: Mapping[str, str] | None = None,
     constant_fields: Mapping[str, Any] | None = None,
@@ -27,9 +27,10 @@ def mirrored_error(
     """Return a function that builds the error response of an API.
 
     It sets each `error_code` and `error_message`, has a row for each row of the request's array of
-    the same name, and copies the fields of rows that have the same names. `renamed` has the names
-    in the request of response fields with another name. `constants` are other values of fields. A
-    row of a plain value has the value in its first field that is no error.
+    the same name, and copies the fields of rows that have the same names. `request_field_names` has
+    the names in the request of response fields with another name. `constant_fields` are values of
+    fields that are not copied. A row of a plain value has the value in its first field that is no
+    error.
     """
     names, values = request_field_names or {}, constant_fields or {}
 

@@ -5,10 +5,13 @@ from kafka_shim.shim.handlers.common.topic_plan import TopicError
 from kafka_shim.shim.request.context import RequestContext
 
 
-def check_mutation_quota(
+def take_mutation_quota_or_raise(
     context: RequestContext, mutation_count: int, strict_since_version: int
 ) -> None:
-    """Raise TopicError above the quota; changes of older versions are made, and throttled."""
+    """Take tokens of the client's quota, and set the response's throttle time.
+
+    Raise TopicError above the quota, in versions from `strict_since_version` on.
+    """
     throttles = context.cluster.throttles
     if throttles is None:
         return

@@ -1,6 +1,6 @@
 """What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
 
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 import msgspec
 
@@ -27,7 +27,7 @@ CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merge_duplicate_rows(response: Response) -> Response:
+def merge_duplicate_response_rows(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
@@ -43,7 +43,7 @@ def merge_duplicate_rows(response: Response) -> Response:
 
 
 def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
-    """Return the stored offset of a commit."""
+    """Return the offset that a partition of the request commits."""
     return CommittedOffset(
         partition.committed_offset,
         partition.committed_leader_epoch,
@@ -51,8 +51,8 @@ def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
     )
 
 
-def stored_topic_id(topic: Topic, index: int) -> bytes:
-    """Return the topic id with which a partition's offset is stored."""
+def topic_id_for_stored_offset(topic: Topic, index: int) -> bytes:
+    """Return the key of a partition's offset: the topic id, or one that stands for no partition."""
     return (
         missing_partition_id(topic.name)
         if topic.partition_once_led(index) is None
@@ -66,17 +66,25 @@ def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:
     return not metadata or len(metadata.encode()) <= bytes_max
 
 
-def find_commit_topic(
+class CommitTopic(NamedTuple):
+    """The topic of a commit; `error` is NONE if the caller may commit to it and it exists."""
+
+    error: ErrorCode
+    topic: Topic | None
+
+
+def find_permitted_commit_topic(
     context: RequestContext,
     requirement: Requirement,
     request_topic: CommitRequestTopic,
     *,
     by_id: bool,
-) -> tuple[ErrorCode, Topic | None]:
-    """Return the topic of a commit, or its error; an unknown id precedes a denial."""
+) -> CommitTopic:
+    """Find a topic by id or name, and check permission; an unknown id precedes a denial."""
     topics = context.cluster.topics
     topic = topics.by_id(request_topic.topic_id) if by_id else None
     if by_id and topic is None:
-        return ErrorCode.UNKNOWN_TOPIC_ID, None
+        return CommitTopic(ErrorCode.UNKNOWN_TOPIC_ID, None)
     name = request_topic.name if topic is None else topic.name
-    return denied_or_unknown_topic_error(context, requirement, name), topics.get(name)
+    error = denied_or_unknown_topic_error(context, requirement, name)
+    return CommitTopic(error, topics.get(name))

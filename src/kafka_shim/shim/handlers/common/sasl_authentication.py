@@ -34,7 +34,9 @@ def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
 def begin_sasl_exchange(
     mechanism: str, session: Session, cluster: Cluster, next_phase: AuthenticationPhase
 ) -> bool:
-    """Start an exchange on this connection; False if the mechanism is not enabled."""
+    """Start an exchange on this connection. Record the failure and return False if the mechanism
+    is not enabled.
+    """
     session.claimed_name = None
     if mechanism not in cluster.mechanisms:
         enabled = ", ".join(sorted(cluster.mechanisms))
@@ -90,7 +92,10 @@ def _delegation_token_account(
 
 
 def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> SaslReply:
-    """Process a message of the exchange; on success, set the session's principal."""
+    """Process a message of the exchange, and record its outcome.
+
+    On success, set the session's principal. Raise SaslFailure if authentication failed.
+    """
     exchange = cast("SaslExchange", session.sasl)
     mechanism = str(session.mechanism)
     if session.claimed_name is None:
@@ -135,7 +140,10 @@ def _record_authentication(
 def _authenticate_session(
     step: SaslReply, principal: str, session: Session, cluster: Cluster
 ) -> None:
-    """Log in; a second log-in on a connection must have the same principal (KIP-368)."""
+    """Set the session's principal and expiry.
+
+    Raise SaslFailure if a re-authentication has another principal (KIP-368).
+    """
     if session.is_authenticated and session.principal != principal:
         raise SaslFailure("authentication failed: a connection cannot change its principal")
     now_ms = cluster.clock.now_ms()

@@ -7,7 +7,7 @@ from kafka_shim.shim.request.context import RequestContext
 
 
 def require_authentication_without_token(context: RequestContext) -> None:
-    """Raise DELEGATION_TOKEN_REQUEST_NOT_ALLOWED if unauthenticated, or logged in with a token."""
+    """Raise RequestRejected if the session is not authenticated, or with a delegation token."""
     session = context.session
     protocol = session.listener.protocol
     is_anonymous = protocol is SecurityProtocol.SSL and session.principal == "User:ANONYMOUS"

@@ -44,7 +44,7 @@ class TopicPlan(msgspec.Struct, frozen=True):
 
 
 def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
-    """Check a topic of the request. Raise TopicError if it is invalid."""
+    """Check a topic of the request and place its replicas. Raise TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
         _check_new_topic_name(topic.name, cluster)
         configs = _validated_topic_configs(topic.configs, cluster)
@@ -172,11 +172,11 @@ class PartitionBudget:
         self._remaining = PARTITIONS_MAX
 
     def reserve(self, partitions: int) -> None:
-        """Count the partitions of a topic. Raise TopicError above the limit."""
-        self.check_enough(partitions)
+        """Subtract the partitions of a topic. Raise TopicError above the limit."""
+        self.check_within_limit(partitions)
         self._remaining -= partitions
 
-    def check_enough(self, partitions: int) -> None:
+    def check_within_limit(self, partitions: int) -> None:
         """Raise TopicError if so many partitions are above the limit."""
         if partitions > PARTITIONS_AT_ONCE or partitions > self._remaining:
             most = f"{PARTITIONS_AT_ONCE} in a topic and {PARTITIONS_MAX} in all"
@@ -223,7 +223,7 @@ def _check_assigned_brokers(node_ids: Sequence[int], cluster: Cluster) -> None:
 def _check_assignments_as_zookeeper(
     topic: CreatableTopic, assignments: Sequence[Sequence[int]], cluster: Cluster
 ) -> None:
-    """Check given replicas like brokers on ZooKeeper, which accept unknown brokers."""
+    """Check requested replicas like brokers on ZooKeeper, which accept unknown brokers."""
     _check_equal_replica_counts(assignments)
     if any(len(set(replicas)) < len(replicas) for replicas in assignments):
         raise _invalid_assignment_error("duplicate broker in the replicas of a partition")

@@ -2,6 +2,8 @@
 Produce and TxnOffsetCommit.
 """
 
+from typing import NamedTuple
+
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.request.context import RequestContext
@@ -10,10 +12,18 @@ from kafka_shim.shim.state.transactions.transaction import TopicPartition
 from kafka_shim.shim.state.transactions.transactions import VERSION_2
 
 
+class TransactionOwner(NamedTuple):
+    """The producer of a transaction."""
+
+    transactional_id: str
+    producer_id: int
+    producer_epoch: int
+
+
 def has_open_transaction_of_producer(
     log: PartitionLog, producer_id: int, epoch: int, facts: RecordFacts
 ) -> bool:
-    """Return whether the log has an open transaction of the producer, so that none is needed."""
+    """Return whether the log has an open transaction of the producer, in its epoch if checked."""
     producer = log.producers.get_producer(producer_id)
     if producer is None or not producer.has_open_transaction:
         return False
@@ -21,7 +31,7 @@ def has_open_transaction_of_producer(
 
 
 def verify_or_add_partition(
-    owner: tuple[str, int, int],
+    owner: TransactionOwner,
     target: TopicPartition,
     context: RequestContext,
     adds_since_version: int,
@@ -29,11 +39,11 @@ def verify_or_add_partition(
 ) -> ErrorCode:
     """Return NONE if the partition is in the owner's transaction, or was added to it now.
 
-    `owner` is transactional id, producer id and epoch. `adds_since` is the first API version that
-    adds partitions, `abortable_since` the first with TRANSACTION_ABORTABLE. The handler calls
-    `Transactions.write_gathered` at its end.
+    `adds_since_version` is the first API version that adds partitions, `abortable_since_version`
+    the first with TRANSACTION_ABORTABLE. The handler calls `Transactions.write_deferred_records` at
+    its end.
     """
-    if not owner[0]:
+    if not owner.transactional_id:
         return ErrorCode.INVALID_REQUEST
     transactions = context.cluster.transactions
     if context.version >= adds_since_version:

@@ -52,7 +52,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         for topic in topics:
             for row in topic.partitions:
                 place = (topic.topic_id, row.partition_index)
-                error = self._acknowledgement_error(place, row.acknowledgement_batches)
+                error = self._error_before_acknowledging(place, row.acknowledgement_batches)
                 if error is not ErrorCode.NONE:
                     failed[place] = AcknowledgementOutcome(error)
                 elif row.acknowledgement_batches:
@@ -67,7 +67,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         }
         return acknowledged | failed | without_batches
 
-    def _acknowledgement_error(
+    def _error_before_acknowledging(
         self, partition_key: TopicPartition, batches: Sequence[Acknowledgement]
     ) -> ErrorCode:
         topic = self.context.cluster.topics.by_id(partition_key[0])

@@ -1,6 +1,7 @@
 """Reads for ShareFetch: the records of a session's partitions, and whether to wait."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 import msgspec
 
@@ -29,14 +30,23 @@ STRICT = 1
 """As an acquire mode: not one record more than wanted (KIP-1206)."""
 
 Rows = list[tuple[SessionPartition, PartitionData]]
+StopWaiting = Callable[[], None]
 
 
 class ReadableSharePartition(msgspec.Struct, frozen=True):
-    """A permitted partition with its share partition in the group."""
+    """A permitted partition of the session, with its log and its state in the group."""
 
-    shared: SessionPartition
+    session_partition: SessionPartition
     partition: Partition
-    sharing: SharePartition
+    share_partition: SharePartition
+
+
+class _AcquiredRow(NamedTuple):
+    """A partition's row, and what was acquired and read for it."""
+
+    data: PartitionData
+    record_count: int
+    read_bytes: int
 
 
 class ShareFetchReading:
@@ -57,81 +67,94 @@ class ShareFetchReading:
         self._failures: Rows = []
         self._replaced_rows: Rows = []
         self._deleted_rows: Rows = []
-        self._watching = WaitResources()
+        self._wait_resources = WaitResources()
 
-    def start(
-        self, wanted: Sequence[SessionPartition], done: Callable[[Rows | None], None]
-    ) -> Callable[[], None]:
-        """Read, immediately or later, and give the rows to `done`; returns how to stop waiting.
+    def acquire_now_or_when_ready(
+        self, wanted: Sequence[SessionPartition], on_rows: Callable[[Rows | None], None]
+    ) -> StopWaiting:
+        """Acquire records, immediately or when there are enough, and give their rows to `on_rows`.
 
-        None in place of rows: the whole request fails.
+        None in place of rows: the whole request fails. Return how to stop waiting.
         """
-        for shared in self._context.time_sliced(
+        for session_partition in self._context.time_sliced(
             rotate_partitions(wanted, self._request.share_session_epoch)
         ):
-            self._check_partition(shared)
-        if self._is_ready_to_respond() or self._request.max_wait_ms <= 0:
-            done(self._read_or_fail())
+            self._load_or_fail_partition(session_partition)
+        if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
+            on_rows(self._acquire_rows_or_fail_all())
             return lambda: None
 
         def finish() -> None:
-            self._watching.release()
-            done(self._read_or_fail())
+            self._wait_resources.release()
+            on_rows(self._acquire_rows_or_fail_all())
 
-        def look_again() -> None:
-            if self._is_ready_to_respond():
+        def finish_if_ready() -> None:
+            if self._is_ready_setting_read_order():
                 finish()
 
         for source in self._sources:
-            self._watching.watch_changes(source.partition.log, look_again)
-            self._watching.watch_changes(source.sharing, look_again)
+            self._wait_resources.watch_changes(source.partition.log, finish_if_ready)
+            self._wait_resources.watch_changes(source.share_partition, finish_if_ready)
         clock = self._context.cluster.clock
-        self._watching.add_timer(clock.call_later(self._request.max_wait_ms, finish).cancel)
-        return self._watching.release
+        self._wait_resources.add_timer(clock.call_later(self._request.max_wait_ms, finish).cancel)
+        return self._wait_resources.release
 
-    def _check_partition(self, shared: SessionPartition) -> None:
-        error = self._topic_error(shared)
+    def _load_or_fail_partition(self, session_partition: SessionPartition) -> None:
+        error = self._topic_error(session_partition)
         partition = None
-        if error is ErrorCode.NONE and self._context.cluster.topics.by_id(shared.topic_id) is None:
-            self._fail_deleted(shared)
+        if (
+            error is ErrorCode.NONE
+            and self._context.cluster.topics.by_id(session_partition.topic_id) is None
+        ):
+            self._fail_partition_of_deleted_topic(session_partition)
             return
         if error is ErrorCode.NONE:
             partition = self._context.cluster.topics.partition_once_led(
-                shared.topic or "", shared.partition_index
+                session_partition.topic or "", session_partition.partition_index
             )
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if partition is None else error
         if partition is not None and self._wants_records:
             if partition.leader_id != self._context.node_id:
                 error = ErrorCode.NOT_LEADER_OR_FOLLOWER
             else:
-                key = (self._request.group_id or "", shared.topic_id, shared.partition_index)
-                error, sharing = self._context.cluster.share_partitions.find_or_load(key, partition)
-                if sharing is not None:
-                    self._sources.append(ReadableSharePartition(shared, partition, sharing))
+                key = (
+                    self._request.group_id or "",
+                    session_partition.topic_id,
+                    session_partition.partition_index,
+                )
+                error, share_partition = self._context.cluster.share_partitions.find_or_load(
+                    key, partition
+                )
+                if share_partition is not None:
+                    self._sources.append(
+                        ReadableSharePartition(session_partition, partition, share_partition)
+                    )
         if error is not ErrorCode.NONE:
-            self._failures.append((shared, failed_partition_data(shared.partition_index, error)))
+            self._failures.append(
+                (session_partition, failed_partition_data(session_partition.partition_index, error))
+            )
 
-    def _topic_error(self, shared: SessionPartition) -> ErrorCode:
-        if shared.topic is None:
+    def _topic_error(self, session_partition: SessionPartition) -> ErrorCode:
+        if session_partition.topic is None:
             return ErrorCode.UNKNOWN_TOPIC_ID
-        return self._denials[shared.topic]
+        return self._denials[session_partition.topic]
 
-    def _fail_deleted(self, shared: SessionPartition) -> None:
+    def _fail_partition_of_deleted_topic(self, session_partition: SessionPartition) -> None:
         """Fail a partition of a deleted topic, now or, if another topic has its name, when read."""
         if (
             self._context.cluster.topics.partition_once_led(
-                shared.topic or "", shared.partition_index
+                session_partition.topic or "", session_partition.partition_index
             )
             is None
         ):
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             self._deleted_rows.append(
-                (shared, failed_partition_data(shared.partition_index, error))
+                (session_partition, failed_partition_data(session_partition.partition_index, error))
             )
         else:
             error = ErrorCode.UNKNOWN_SERVER_ERROR
             self._replaced_rows.append(
-                (shared, failed_partition_data(shared.partition_index, error))
+                (session_partition, failed_partition_data(session_partition.partition_index, error))
             )
 
     @property
@@ -142,15 +165,15 @@ class ShareFetchReading:
         return [
             source
             for source in self._sources
-            if not source.sharing.is_fenced and not source.partition.log.is_closed
-            if source.sharing.has_released_records_or_capacity
+            if not source.share_partition.is_fenced and not source.partition.log.is_closed
+            if source.share_partition.has_released_records_or_capacity
         ]
 
     def _readable_end_offset(self, partition: Partition) -> int:
         log = partition.log
         return log.last_stable_offset if self._reads_committed else log.high_watermark
 
-    def _is_ready_to_respond(self) -> bool:
+    def _is_ready_setting_read_order(self) -> bool:
         """Return whether to respond now; also decide the order of reads.
 
         Partitions that were never read are read in advance, and so come last (observed on 4.3.1).
@@ -161,15 +184,15 @@ class ShareFetchReading:
         fresh = [
             source
             for source in sources
-            if source.sharing.last_read_offset != source.sharing.next_fetch_offset
+            if source.share_partition.last_read_offset != source.share_partition.next_fetch_offset
         ]
         known = [
             source
             for source in sources
-            if source.sharing.last_read_offset == source.sharing.next_fetch_offset
+            if source.share_partition.last_read_offset == source.share_partition.next_fetch_offset
         ]
         for source in fresh:
-            source.sharing.last_read_offset = source.sharing.next_fetch_offset
+            source.share_partition.last_read_offset = source.share_partition.next_fetch_offset
         is_enough = self._has_min_bytes(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
@@ -179,7 +202,7 @@ class ShareFetchReading:
         ready = 0
         for source in sources:
             offset, end = (
-                source.sharing.next_fetch_offset,
+                source.share_partition.next_fetch_offset,
                 self._readable_end_offset(source.partition),
             )
             if not source.partition.log.start_offset <= offset <= end:
@@ -188,7 +211,7 @@ class ShareFetchReading:
             ready += min(limit, source.partition.log.bytes_between(offset, end))
         return bool(sources) and ready >= min(request.min_bytes, self._bytes_max)
 
-    def _read_or_fail(self) -> Rows | None:
+    def _acquire_rows_or_fail_all(self) -> Rows | None:
         """Return records of partitions up to the limits; None if the whole request fails.
 
         Records are acquired even then. Topics that were replaced are read only when time is up.
@@ -208,22 +231,22 @@ class ShareFetchReading:
                 records_left -= taken
                 bytes_left = max(0, bytes_left - size)
                 whole_first = whole_first and not size
-                rows.append((source.shared, data))
+                rows.append((source.session_partition, data))
         if deleted and not self._context.facts.groups.share_fetch_deleted_topic_fails_alone:
             return None
         return rows + deleted + self._failures
 
     def _acquire_records(
         self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
-    ) -> tuple[PartitionData, int, int]:
-        """Return a partition's row, its number of records, and the number of read bytes."""
-        log, sharing = source.partition.log, source.sharing
-        data = PartitionData(partition_index=source.shared.partition_index, records=b"")
-        offset, end = sharing.next_fetch_offset, self._readable_end_offset(source.partition)
+    ) -> _AcquiredRow:
+        """Acquire records of a partition; skip to the log's start if they were deleted."""
+        log, share_partition = source.partition.log, source.share_partition
+        data = PartitionData(partition_index=source.session_partition.partition_index, records=b"")
+        offset, end = share_partition.next_fetch_offset, self._readable_end_offset(source.partition)
         if not log.start_offset <= offset <= log.end_offset:
-            sharing.advance_to_log_start(log.start_offset)
+            share_partition.advance_to_log_start(log.start_offset)
             data.error_message = "NONE"
-            return data, 0, 0
+            return _AcquiredRow(data, 0, 0)
         payloads = log.read_batches(offset, end, bytes_max, whole_first=whole_first)
         read_batches = [batch for payload in payloads for batch in iterate_batches(payload)]
         taking = AcquireRequest(
@@ -238,7 +261,7 @@ class ShareFetchReading:
             if read_batches
             else []
         )
-        acquired = acquire_records(sharing, taking, offset, read_batches, aborted)
+        acquired = acquire_records(share_partition, taking, offset, read_batches, aborted)
         if acquired:
             data.records = _batches_with_acquired_records(payloads, read_batches, acquired)
             data.acquired_records = [
@@ -249,7 +272,8 @@ class ShareFetchReading:
                 )
                 for records in acquired
             ]
-        return data, sum(records.record_count for records in acquired), sum(map(len, payloads))
+        record_count = sum(records.record_count for records in acquired)
+        return _AcquiredRow(data, record_count, sum(map(len, payloads)))
 
     def _aborted_offset_ranges(
         self, partition: Partition, offset: int, batches: Sequence[Batch]

@@ -13,7 +13,10 @@ MEMBER_ID_LENGTH_MAX = 36
 def check_share_request(
     context: RequestContext, requirement: Requirement, group_id: str | None, member_id: str | None
 ) -> None:
-    """Refuse a request whose group or member cannot be, or whose group may not be read."""
+    """Check the group, the member id and the permission for the group.
+
+    Raise RequestRejected for the first that fails.
+    """
     if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION)
     null_error = ErrorCode(context.facts.groups.share_session_null_id_error)
@@ -26,10 +29,10 @@ def check_share_request(
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
 
 
-def topic_errors_by_name(
+def topic_denials_by_name(
     context: RequestContext, requirement: Requirement, names: Iterable[str | None]
 ) -> dict[str, ErrorCode]:
-    """Return the error of each topic, or NONE; permissions of unknown ids cannot be checked."""
+    """Return the denial of each topic, or NONE. Raise RequestRejected for an unknown id (None)."""
     distinct_names = list(dict.fromkeys(names))
     if None in distinct_names:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)

@@ -1,6 +1,7 @@
 """Records of any format, as Produce 0 to 2 may have them, as batches of format 2."""
 
 from collections.abc import Iterator
+from typing import NamedTuple
 
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.errors import DecodeError
@@ -16,15 +17,20 @@ from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch,
     check_compression_known,
+    max_timestamp_of_checked_batch,
 )
 
 
-def checked_batches_of_any_format(
-    records: bytes, limits: RecordLimits
-) -> Iterator[tuple[Batch, int]]:
-    """Yield checked batches, each with the greatest time of its records.
+class CheckedBatch(NamedTuple):
+    """A batch of format 2, with the greatest time of its records in ms."""
+
+    batch: Batch
+    max_timestamp_ms: int
+
+
+def checked_batches_of_any_format(records: bytes, limits: RecordLimits) -> Iterator[CheckedBatch]:
+    """Yield checked batches; messages of old formats are converted to one batch.
 
     Raise RecordsRejected for the first that is invalid.
     """
@@ -32,7 +38,7 @@ def checked_batches_of_any_format(
         formats = {magic for *_, magic in batch_bounds_and_magic(records)}
         if formats == {2}:
             for batch in iterate_batches(records):
-                yield batch, check_batch(batch, limits)
+                yield CheckedBatch(batch, max_timestamp_of_checked_batch(batch, limits))
             return
         rows, compression = _records_of_old_formats(records, limits)
     except DecodeError as error:
@@ -41,7 +47,7 @@ def checked_batches_of_any_format(
     for at, row in enumerate(rows):
         row.offset = at
     (batch,) = iterate_batches(encode_batch(rows, options))
-    yield batch, check_batch(batch, limits)
+    yield CheckedBatch(batch, max_timestamp_of_checked_batch(batch, limits))
 
 
 def _records_of_old_formats(

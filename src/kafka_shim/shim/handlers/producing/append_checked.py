@@ -5,6 +5,7 @@ from kafka_shim.protocol.messages.produce_request import ProduceRequest
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
 from kafka_shim.shim.handlers.common.transaction_verification import (
+    TransactionOwner,
     has_open_transaction_of_producer,
     verify_or_add_partition,
 )
@@ -18,7 +19,7 @@ from kafka_shim.shim.handlers.producing.produced_rows import ProducedRow
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch,
+    max_timestamp_of_checked_batch,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -60,11 +61,13 @@ def check_and_append(
         _check_min_insync_replicas(partition, settings.min_insync_replicas, facts)
     limits = RecordLimits(settings, facts, context.cluster.clock.now_ms())
     if batch is not None and row.check_outcome is None:
-        return append_unless_duplicate(partition, batch, limits, check_batch(batch, limits))
-    return _append_checked_records(partition, row, content, limits)
+        return append_unless_duplicate(
+            partition, batch, limits, max_timestamp_of_checked_batch(batch, limits)
+        )
+    return _append_checking_if_unchecked(partition, row, content, limits)
 
 
-def _append_checked_records(
+def _append_checking_if_unchecked(
     partition: Partition, row: ProducedRow, content: bytes, limits: RecordLimits
 ) -> AppendedPosition:
     """Append what was checked beforehand, or records of any format."""
@@ -109,7 +112,7 @@ def _verify_or_add_to_transaction(
         begins_at_zero=context.version >= facts.unknown_producer_must_start_at_zero_since,
     )
     error = verify_or_add_partition(
-        (request.transactional_id, *owner),
+        TransactionOwner(request.transactional_id, *owner),
         (name, partition.index),
         context,
         facts.produce_adds_partitions_since,

@@ -6,6 +6,7 @@ import msgspec
 
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch, assign_offsets
 from kafka_shim.protocol.records.checksum import crc32c
+from kafka_shim.shim.handlers.producing.any_format import CheckedBatch
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.partition_producers import SEQUENCES, ProducedBatch
@@ -29,12 +30,9 @@ NOTHING_APPENDED = AppendedPosition(-1)
 
 
 def append_batches(
-    partition: Partition, batches: Iterable[tuple[Batch, int]], limits: RecordLimits
+    partition: Partition, batches: Iterable[CheckedBatch], limits: RecordLimits
 ) -> AppendedPosition:
-    """Append batches of format 2, each with the greatest time of its records.
-
-    Return where the first was stored.
-    """
+    """Append checked batches, and return the position of the first."""
     first = None
     for batch, max_timestamp_ms in batches:
         appended = append_unless_duplicate(partition, batch, limits, max_timestamp_ms)
@@ -47,7 +45,7 @@ def append_unless_duplicate(
 ) -> AppendedPosition:
     """Append a checked batch of format 2, unless it is a duplicate.
 
-    `newest` is the greatest time of its records. A duplicate gets the response of the first time
+    A duplicate gets the position that it had the first time
     (KIP-98). Raise RecordsRejected for an unexpected producer id, epoch or sequence number.
     """
     log = partition.log

@@ -21,11 +21,14 @@ from kafka_shim.protocol.records.compression import (
     MissingPackageError,
     decompress_until_damage,
 )
-from kafka_shim.shim.handlers.producing.any_format import checked_batches_of_any_format
+from kafka_shim.shim.handlers.producing.any_format import (
+    CheckedBatch,
+    checked_batches_of_any_format,
+)
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    check_batch,
+    max_timestamp_of_checked_batch,
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
@@ -39,24 +42,24 @@ _COMPRESSION = 0x07
 class CheckedRecords(msgspec.Struct, frozen=True, gc=False):
     """The outcome of checks under these settings of a log.
 
-    `batches`: batches of format 2 with the greatest time of their records, up to the first that
-    is refused, and `refused` is why.
+    `batches` ends before the first rejected batch; `rejection` is why that was rejected.
     """
 
     settings: LogSettings
-    batches: list[tuple[Batch, int]]
+    batches: list[CheckedBatch]
     rejection: RecordsRejected | None
 
 
 def check_records_of_partition(
     content: bytes, batch: Batch | None, limits: RecordLimits
 ) -> CheckedRecords:
-    """Check the records for a partition: one batch, or messages of any format."""
-    checked_batches: list[tuple[Batch, int]] = []
+    """Check the records for a partition: one batch, or messages of any format. Do not raise."""
+    checked_batches: list[CheckedBatch] = []
     rejection = None
     try:
         if batch is not None:
-            checked_batches.append((batch, check_batch(batch, limits)))
+            max_timestamp_ms = max_timestamp_of_checked_batch(batch, limits)
+            checked_batches.append(CheckedBatch(batch, max_timestamp_ms))
         elif content:
             checked_batches.extend(checked_batches_of_any_format(content, limits))
     except RecordsRejected as error:

@@ -34,7 +34,7 @@ class ProducedRow(msgspec.Struct, gc=False):
     """An entry of a request for a partition.
 
     `batch` is the batch that `content` consists of from version 3; None until it is searched, if
-    there is more than one. `checked`: the outcome of checks that were made beforehand.
+    there is more than one. `check_outcome`: the outcome of checks that were made earlier.
     """
 
     index: int
@@ -49,10 +49,10 @@ class ProducedTopic(msgspec.Struct, gc=False):
     topic: TopicProduceData
     partitions: dict[int, list[ProducedRow]]
     has_nulls: bool = False
-    """Return whether there is a partition without records, which no client sends."""
+    """Whether a partition has null records, which no client sends."""
 
 
-def group_produced_rows(
+def first_batches_and_produced_topics(
     request: ProduceRequest, context: RequestContext
 ) -> tuple[list[Batch], list[ProducedTopic]]:
     """Return the first batches of format 2 in a request, and all entries by topic.
@@ -73,7 +73,7 @@ def group_produced_rows(
             if batch is not None:
                 first_batches.append(batch)
             else:
-                first_batches += _first_format_2_batch(content, context)
+                first_batches += _first_format_2_batch_or_close(content, context)
                 batches_found.has_nulls = batches_found.has_nulls or data.records is None
             index = data.index
             row = ProducedRow(index, data.records, batch if has_batches else None)
@@ -84,8 +84,11 @@ def group_produced_rows(
     return first_batches, list(topics.values())
 
 
-def _first_format_2_batch(records: bytes, context: RequestContext) -> list[Batch]:
-    """Return the first batch of a partition if it has format 2."""
+def _first_format_2_batch_or_close(records: bytes, context: RequestContext) -> list[Batch]:
+    """Return the first batch of a partition if it has format 2, in a list.
+
+    Raise CloseConnection if the release cannot parse the records.
+    """
     first: list[Batch] = []
     try:
         sizes = list(islice(batch_bounds_and_magic(records, allows_truncated_end=True), 2))
@@ -98,7 +101,7 @@ def _first_format_2_batch(records: bytes, context: RequestContext) -> list[Batch
 
 
 def _close_if_unparsable(formats: list[int], context: RequestContext) -> None:
-    """Close the connection where a release could not parse the records of a partition."""
+    """Raise CloseConnection where a release could not parse the records of a partition."""
     facts = context.facts.records
     is_unreadable = not formats or formats[0] > 2
     if context.version < FORMAT_2_SINCE:
@@ -113,7 +116,7 @@ def _close_if_unparsable(formats: list[int], context: RequestContext) -> None:
 def last_appendable_row(
     rows: Iterable[ProducedRow], version: int, facts: RecordFacts
 ) -> tuple[ProducedRow | None, RecordsRejected | None]:
-    """Return a partition's last entry that can be appended, and the errors of the others."""
+    """Return a partition's last row that can be appended, and the error of the last that cannot."""
     appendable = unreadable = None
     for row in rows:
         try:
@@ -150,10 +153,10 @@ def null_records_error(
     return NO_ERROR
 
 
-def check_and_store_outcomes(
+def check_records_and_store_outcomes(
     rows: Iterable[tuple[ProducedRow, RecordLimits]], version: int
 ) -> None:
-    """Keep the outcome of the checks with each row, unless it has several batches."""
+    """Check the records of each row and store the outcome in it, unless it has several batches."""
     for row, limits in rows:
         if row.content and (row.batch is not None or version < FORMAT_2_SINCE):
             row.check_outcome = check_records_of_partition(row.content, row.batch, limits)

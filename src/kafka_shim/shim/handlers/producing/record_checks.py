@@ -43,6 +43,10 @@ LISTED_MAX = 10_000
 NO_TIMESTAMP = -1
 
 
+IndexAndMessage = tuple[int, str]
+"""A rejected record: its number in the batch, and why."""
+
+
 class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
     """Nothing is appended; `returns_log_start`: the response has the log start offset."""
 
@@ -52,7 +56,7 @@ class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
         message: str | None = None,
         *,
         returns_log_start: bool = False,
-        records: Sequence[tuple[int, str]] = (),
+        records: Sequence[IndexAndMessage] = (),
     ) -> None:
         super().__init__(message or error.name)
         self.error = error
@@ -76,7 +80,7 @@ class RecordLimits(msgspec.Struct, frozen=True, gc=False):
         return self.now_ms - self.settings.timestamp_before_max_ms, latest
 
     def invalid_records_error(
-        self, error: ErrorCode | None = None, records: Sequence[tuple[int, str]] = ()
+        self, error: ErrorCode | None = None, records: Sequence[IndexAndMessage] = ()
     ) -> RecordsRejected:
         """Return a release's errors for invalid records, and for single rejected records."""
         returns_log_start = self.facts.invalid_record_returns_log_start_offset
@@ -115,11 +119,11 @@ def check_compression_of_version(batch: Batch, version: int, facts: RecordFacts)
         raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def check_batch(batch: Batch, limits: RecordLimits) -> int:
-    """Raise RecordsRejected unless a log with these limits takes the batch.
+def max_timestamp_of_checked_batch(batch: Batch, limits: RecordLimits) -> int:
+    """Check a batch against the limits of a log.
 
     Return the greatest time of its records (ms), whatever its header says; the header's if the
-    package of its compression is missing.
+    package of its compression is missing. Raise RecordsRejected if a check fails.
     """
     size, settings = batch.size, limits.settings
     if batch.base_offset != 0:
@@ -214,13 +218,13 @@ def _check_record_contents(batch: Batch, summary: RecordsSummary, limits: Record
             raise limits.invalid_records_error(error)
 
 
-def _records_without_key(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+def _records_without_key(records: Iterable[Record]) -> Iterator[IndexAndMessage]:
     for at, record in enumerate(records):
         if record.key is None:
             yield at, "records of a compacted topic must have keys"
 
 
-def _records_with_wrong_offset(records: Iterable[Record]) -> Iterator[tuple[int, str]]:
+def _records_with_wrong_offset(records: Iterable[Record]) -> Iterator[IndexAndMessage]:
     for at, record in enumerate(records):
         if record.offset != at:
             yield at, "the offsets of the records are not 0, 1, 2 and so on"
@@ -228,7 +232,7 @@ def _records_with_wrong_offset(records: Iterable[Record]) -> Iterator[tuple[int,
 
 def _records_outside_time_range(
     records: Iterable[Record], limits: RecordLimits
-) -> Iterator[tuple[int, str]]:
+) -> Iterator[IndexAndMessage]:
     earliest, latest = limits.allowed_time_range
     for at, record in enumerate(records):
         if record.timestamp == NO_TIMESTAMP:
@@ -238,11 +242,11 @@ def _records_outside_time_range(
 
 
 def _raise_if_any_rejected(
-    rejected_records: Iterator[tuple[int, str]],
+    rejected_records: Iterator[IndexAndMessage],
     limits: RecordLimits,
     error: ErrorCode | None = None,
 ) -> None:
-    listed: list[tuple[int, str]] = []
+    listed: list[IndexAndMessage] = []
     try:
         listed.extend(islice(rejected_records, LISTED_MAX))
     except DecodeError as cause:  # a record of a wrong length, where it is not checked
