@@ -112,8 +112,7 @@ def _make_groups(cluster: "Cluster") -> "Groups":
 
     facts = cluster.facts.groups
     settings = GroupSettings(cluster.configs, facts, cluster.features_lowered_to_zero)
-    clock = cluster.group_clock or cluster.clock
-    groups = Groups(settings, facts, cluster.topics, clock, cluster.random)
+    groups = Groups(settings, facts, cluster.topics, cluster.clock, cluster.random)
     groups.records = GroupRecords(
         cluster.coordinators, cluster.clock, partial(_make_group_log, cluster)
     )
@@ -124,9 +123,8 @@ def _make_groups(cluster: "Cluster") -> "Groups":
 def _make_member_requests(cluster: "Cluster") -> "MemberRequests":
     from kafka_shim.shim.state.groups.member_requests import MemberRequests
 
-    clock = cluster.group_clock or cluster.clock
     return MemberRequests(
-        cluster.groups, cluster.topics, cluster.share_states, clock, cluster.random
+        cluster.groups, cluster.topics, cluster.share_states, cluster.clock, cluster.random
     )
 
 
@@ -295,8 +293,6 @@ class Cluster:
     telemetry = LazyStore(_make_telemetry)
     throttles: "Throttles | None" = None
     """Set only while clients have quotas, since every request checks it."""
-    group_clock: Clock | None = None
-    """A separate clock for groups, set if their timers must be observed."""
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config

@@ -1,7 +1,8 @@
 """Groups, their offsets, and the states of share partitions."""
 
-from collections.abc import Mapping
-from typing import cast
+from base64 import b64decode
+from collections.abc import Iterable, Mapping
+from typing import Any, NamedTuple, cast
 
 import msgspec
 
@@ -21,6 +22,8 @@ from kafka_shim.shim.state.share_partitions.share_state_values import (
 from kafka_shim.shim.storage import member_rows
 from kafka_shim.shim.storage.settings_rows import Kept, as_json_text
 
+GROUP, MEMBER, INITIALIZED = "group", "group-member", "group-topic"
+"""A group, a member of a group with epochs, and initialised partitions of a share group."""
 OFFSET, HELD, ZOOKEEPER = "offset", "held-offsets", "zookeeper-offset"
 
 
@@ -48,6 +51,20 @@ class ClassicRow(msgspec.Struct, tag="classic"):
     members: list[ClassicMemberRow]
 
 
+class InitializedRow(msgspec.Struct):
+    """The initialised partitions of a topic; `order` is its place among the topics."""
+
+    order: int
+    partitions: list[int]
+
+
+class RestoredOrders(NamedTuple):
+    """The orders of a group's members and initialised topics in their rows."""
+
+    members: list[int]
+    topics: list[int]
+
+
 _TYPES: Mapping[type, GroupType] = {
     ClassicRow: GroupType.CLASSIC,
     member_rows.ConsumerGroupRow: GroupType.CONSUMER,
@@ -56,28 +73,15 @@ _TYPES: Mapping[type, GroupType] = {
 }
 
 
-class GroupRebalancingError(Exception):
-    """The group is rebalancing; its last generation stays written, as on a real broker."""
-
-
-def settled_group_row_json(group: Group | None) -> str | None:
-    """Return the row of a group; None if it does not exist. Raise GroupRebalancingError if it
-    is rebalancing.
+def is_settled(classic_group: ClassicGroup) -> bool:
+    """Return whether a group is not rebalancing. Until then its last generation stays written, as
+    on a real broker.
     """
-    if group is None:
-        return None
-    if group.type is GroupType.CONSUMER:
-        return as_json_text(member_rows.consumer_group_row(cast("ConsumerGroup", group)))
-    if group.type is GroupType.SHARE:
-        return as_json_text(member_rows.share_group_row(cast("ShareGroup", group)))
-    if group.type is GroupType.STREAMS:
-        return as_json_text(member_rows.streams_group_row(cast("StreamsGroup", group)))
-    return _settled_classic_group_json(cast("ClassicGroup", group))
+    return classic_group.state in (ClassicState.STABLE, ClassicState.EMPTY)
 
 
-def _settled_classic_group_json(classic_group: ClassicGroup) -> str:
-    if classic_group.state not in (ClassicState.STABLE, ClassicState.EMPTY):
-        raise GroupRebalancingError
+def classic_group_row(classic_group: ClassicGroup) -> ClassicRow:
+    """Return the row of a settled group with its members."""
     cycle, roster = classic_group.rebalance, classic_group.roster
     members = [
         ClassicMemberRow(
@@ -92,39 +96,70 @@ def _settled_classic_group_json(classic_group: ClassicGroup) -> str:
         )
         for member in roster.members.values()
     ]
-    return as_json_text(
-        ClassicRow(
-            roster.protocol_type,
-            cycle.generation_id,
-            cycle.protocol_name,
-            roster.leader_id,
-            cycle.empty_since_ms,
-            members,
-        )
+    return ClassicRow(
+        roster.protocol_type,
+        cycle.generation_id,
+        cycle.protocol_name,
+        roster.leader_id,
+        cycle.empty_since_ms,
+        members,
     )
 
 
-def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    """Restore groups; each member gets a full session timeout."""
-    for group_id, value in rows.get("group", {}).items():
-        row = msgspec.json.decode(
-            value,
-            type=ClassicRow
-            | member_rows.ConsumerGroupRow
-            | member_rows.ShareGroupRow
-            | member_rows.StreamsGroupRow,
-        )
+def restore_groups(cluster: Cluster, rows: Mapping[str, Kept]) -> dict[str, RestoredOrders]:
+    """Restore groups; each member gets a full session timeout.
+
+    Return the orders in the rows of each group.
+    """
+    members_of = _values_by_group(rows.get(MEMBER, {}))
+    topics_of = _values_by_group(rows.get(INITIALIZED, {}))
+    orders: dict[str, RestoredOrders] = {}
+    for group_id, value in rows.get(GROUP, {}).items():
+        row = msgspec.json.decode(value, type=ClassicRow | member_rows.GroupRow)
         made = cluster.member_requests.create_and_store_empty_group(group_id, _TYPES[type(row)])
-        cluster.groups.joins += len(row.members)
-        if isinstance(row, member_rows.ConsumerGroupRow):
-            member_rows.restore_consumer_group(cast("ConsumerGroup", made), row)
-        elif isinstance(row, member_rows.ShareGroupRow):
-            member_rows.restore_share_group(cast("ShareGroup", made), row)
-        elif isinstance(row, member_rows.StreamsGroupRow):
-            member_rows.restore_streams_group(cast("StreamsGroup", made), row)
-        else:
+        if isinstance(row, ClassicRow):
+            cluster.groups.joins += len(row.members)
             _restore_classic_group(cast("ClassicGroup", made), row)
+            orders[group_id] = RestoredOrders([], [])
+        else:
+            kind = member_rows.MEMBER_ROW_TYPES[type(row)]
+            members = _sorted_rows(kind, members_of.get(group_id, ()))
+            topics = _sorted_rows(InitializedRow, topics_of.get(group_id, ()))
+            cluster.groups.joins += len(members)
+            _restore_epoch_group(made, row, [member for _, member in members], topics)
+            orders[group_id] = RestoredOrders(
+                [member.order for _, member in members], [topic.order for _, topic in topics]
+            )
         cluster.groups.mark_as_logged(made)
+    return orders
+
+
+def _values_by_group(rows: Kept) -> dict[str, list[tuple[str, str]]]:
+    """Return the second part of each key, with its value, by group id."""
+    values: dict[str, list[tuple[str, str]]] = {}
+    for key, value in rows.items():
+        group_id, second = msgspec.json.decode(key, type=tuple[str, str])
+        values.setdefault(group_id, []).append((second, value))
+    return values
+
+
+def _sorted_rows(kind: type, values: Iterable[tuple[str, str]]) -> list[tuple[str, Any]]:
+    rows: list[tuple[str, Any]] = [
+        (key, msgspec.json.decode(value, type=kind)) for key, value in values
+    ]
+    return sorted(rows, key=lambda row: row[1].order)
+
+
+def _restore_epoch_group(
+    group: Group, row: member_rows.GroupRow, members: Any, topics: list[tuple[str, Any]]
+) -> None:
+    if isinstance(row, member_rows.ConsumerGroupRow):
+        member_rows.restore_consumer_group(cast("ConsumerGroup", group), row, members)
+    elif isinstance(row, member_rows.ShareGroupRow):
+        partitions = {b64decode(key): set(topic.partitions) for key, topic in topics}
+        member_rows.restore_share_group(cast("ShareGroup", group), row, members, partitions)
+    else:
+        member_rows.restore_streams_group(cast("StreamsGroup", group), row, members)
 
 
 def _restore_classic_group(group: ClassicGroup, row: ClassicRow) -> None:

@@ -3,7 +3,7 @@
 As on a real broker, members notice no difference after a restart.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import msgspec
@@ -15,21 +15,13 @@ from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.reconciliation import ReconciliationState, ReconcilingMember
 from kafka_shim.shim.state.groups.share.share_group import ShareGroup, ShareMember
 from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup
-from kafka_shim.shim.state.groups.streams.streams_member import Endpoint
+from kafka_shim.shim.state.groups.streams.streams_member import Endpoint, StreamsMember
 from kafka_shim.shim.state.groups.streams.streams_topology import StreamsTopology
 
 Held = list[tuple[bytes, list[int]]]
 """An assignment: topic ids, or ids of subtopologies, with partitions."""
 Since = list[tuple[bytes, int, int]]
 """Partitions, and the epochs since which a member has them."""
-
-
-class GroupTargetRow(msgspec.Struct):
-    """The epochs of a group, and the target assignment of its members."""
-
-    epoch: int
-    target_epoch: int
-    by_member: list[tuple[str, Held]]
 
 
 class ReconciliationRow(msgspec.Struct):
@@ -58,14 +50,16 @@ class ConsumerMemberRow(msgspec.Struct):
     server_assignor: str | None
     classic_join: ClassicJoinFields | None
     step: ReconciliationRow
+    target: Held | None
+    order: int
 
 
 class ConsumerGroupRow(msgspec.Struct, tag="consumer"):
     """A consumer group; `matching` are the topics that its regular expressions match."""
 
-    target: GroupTargetRow
+    epoch: int
+    target_epoch: int
     matching: dict[str, frozenset[str]]
-    members: list[ConsumerMemberRow]
 
 
 class ShareMemberRow(msgspec.Struct):
@@ -79,15 +73,16 @@ class ShareMemberRow(msgspec.Struct):
     epoch: int
     previous_epoch: int
     assigned: Held
+    target: Held | None
+    order: int
 
 
 class ShareGroupRow(msgspec.Struct, tag="share"):
-    """A share group, and its initialised partitions."""
+    """A share group; rows of their own have its initialised partitions."""
 
-    target: GroupTargetRow
+    epoch: int
+    target_epoch: int
     has_ever_initialized: bool
-    begun: Held
-    members: list[ShareMemberRow]
 
 
 class StreamsMemberRow(msgspec.Struct):
@@ -104,15 +99,28 @@ class StreamsMemberRow(msgspec.Struct):
     client_tags: dict[str, str]
     topology_epoch: int
     step: ReconciliationRow
+    target: Held | None
+    order: int
 
 
 class StreamsGroupRow(msgspec.Struct, tag="streams"):
     """A streams group and its topology."""
 
-    target: GroupTargetRow
+    epoch: int
+    target_epoch: int
     topology: StreamsTopology | None
-    members: list[StreamsMemberRow]
     described_epoch: int = -1
+
+
+EpochGroup = ConsumerGroup | ShareGroup | StreamsGroup
+Member = ConsumerMember | ShareMember | StreamsMember
+GroupRow = ConsumerGroupRow | ShareGroupRow | StreamsGroupRow
+MemberRow = ConsumerMemberRow | ShareMemberRow | StreamsMemberRow
+MEMBER_ROW_TYPES: Mapping[type, type] = {
+    ConsumerGroupRow: ConsumerMemberRow,
+    ShareGroupRow: ShareMemberRow,
+    StreamsGroupRow: StreamsMemberRow,
+}
 
 
 _CONSUMER_FIELDS = (
@@ -126,25 +134,51 @@ _STREAMS_FIELDS = (
 )
 
 
-def consumer_group_row(group: ConsumerGroup) -> ConsumerGroupRow:
-    """Return the row of a consumer group."""
-    members = [
-        ConsumerMemberRow(
+def group_row(group: EpochGroup) -> GroupRow:
+    """Return the row of a group, without its members."""
+    epochs = group.target.epoch, group.target.target_epoch
+    if isinstance(group, ConsumerGroup):
+        return ConsumerGroupRow(*epochs, dict(group.subscriptions.topics_by_expression))
+    if isinstance(group, ShareGroup):
+        return ShareGroupRow(*epochs, group.has_ever_initialized)
+    described = -1 if group.description is None else group.description[0]
+    return StreamsGroupRow(*epochs, group.topology, described)
+
+
+def member_row(member: Member, target: Assignment | None, order: int) -> MemberRow:
+    """Return the row of a member with its target; `order` is its place among the members."""
+    target_row = None if target is None else _as_ordered_assignment(target)
+    if isinstance(member, ConsumerMember):
+        return ConsumerMemberRow(
             member_id=member.member_id,
             instance_id=member.instance_id,
             step=_reconciliation_row(member),
+            target=target_row,
+            order=order,
             **_copied_attributes(member, _CONSUMER_FIELDS),
         )
-        for member in group.members.values()
-    ]
-    return ConsumerGroupRow(
-        _group_target_row(group.target), dict(group.subscriptions.topics_by_expression), members
+    if isinstance(member, ShareMember):
+        return ShareMemberRow(
+            member_id=member.member_id,
+            assigned=_as_ordered_assignment(member.assigned),
+            target=target_row,
+            order=order,
+            **_copied_attributes(member, _SHARE_FIELDS),
+        )
+    return StreamsMemberRow(
+        member_id=member.member_id,
+        step=_reconciliation_row(member),
+        target=target_row,
+        order=order,
+        **_copied_attributes(member, _STREAMS_FIELDS),
     )
 
 
-def restore_consumer_group(group: ConsumerGroup, row: ConsumerGroupRow) -> None:
+def restore_consumer_group(
+    group: ConsumerGroup, row: ConsumerGroupRow, members: Sequence[ConsumerMemberRow]
+) -> None:
     """Restore a consumer group into a new one."""
-    for kept in row.members:
+    for kept in members:
         member = ConsumerMember(kept.member_id, kept.instance_id)
         _restore_attributes(member, kept, _CONSUMER_FIELDS)
         _restore_reconciliation(member, kept.step)
@@ -153,61 +187,33 @@ def restore_consumer_group(group: ConsumerGroup, row: ConsumerGroupRow) -> None:
             group.instances[member.instance_id] = member.member_id
         group.restart_session_and_update_rebalance_timeout(member)
     group.subscriptions.restore_resolved_expressions(row.matching)
-    _restore_group_target(group.target, row.target)
+    _restore_group_target(group.target, row, members)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
-def share_group_row(group: ShareGroup) -> ShareGroupRow:
-    """Return the row of a share group."""
-    members = [
-        ShareMemberRow(
-            member_id=member.member_id,
-            assigned=_as_ordered_assignment(member.assigned),
-            **_copied_attributes(member, _SHARE_FIELDS),
-        )
-        for member in group.members.values()
-    ]
-    begun = [
-        (topic_id, sorted(partitions))
-        for topic_id, partitions in group.initialized_partitions.items()
-    ]
-    return ShareGroupRow(
-        _group_target_row(group.target), group.has_ever_initialized, begun, members
-    )
-
-
-def restore_share_group(group: ShareGroup, row: ShareGroupRow) -> None:
+def restore_share_group(
+    group: ShareGroup,
+    row: ShareGroupRow,
+    members: Sequence[ShareMemberRow],
+    initialized_partitions: dict[bytes, set[int]],
+) -> None:
     """Restore a share group into a new one."""
     group.has_ever_initialized = row.has_ever_initialized
-    group.add_initialized_partitions_taking_sets(
-        {topic_id: set(partitions) for topic_id, partitions in row.begun}
-    )
-    for kept in row.members:
+    group.add_initialized_partitions_taking_sets(initialized_partitions)
+    for kept in members:
         member = ShareMember(kept.member_id)
         _restore_attributes(member, kept, _SHARE_FIELDS)
         member.assigned = _as_assignment(kept.assigned)
         group.restore_member(member)
-    _restore_group_target(group.target, row.target)
+    _restore_group_target(group.target, row, members)
     group.target.record_assignable_partitions(group.subscriptions, group.members.values())
 
 
-def streams_group_row(group: StreamsGroup) -> StreamsGroupRow:
-    """Return the row of a streams group."""
-    members = [
-        StreamsMemberRow(
-            member_id=member.member_id,
-            step=_reconciliation_row(member),
-            **_copied_attributes(member, _STREAMS_FIELDS),
-        )
-        for member in group.members.values()
-    ]
-    described = -1 if group.description is None else group.description[0]
-    return StreamsGroupRow(_group_target_row(group.target), group.topology, members, described)
-
-
-def restore_streams_group(group: StreamsGroup, row: StreamsGroupRow) -> None:
+def restore_streams_group(
+    group: StreamsGroup, row: StreamsGroupRow, members: Sequence[StreamsMemberRow]
+) -> None:
     """Restore a streams group into a new one."""
-    for kept in row.members:
+    for kept in members:
         member = group.create_member(kept.member_id)
         _restore_attributes(member, kept, _STREAMS_FIELDS)
         _restore_reconciliation(member, kept.step)
@@ -215,7 +221,7 @@ def restore_streams_group(group: StreamsGroup, row: StreamsGroupRow) -> None:
         if member.instance_id is not None:
             group.instances[member.instance_id] = member.member_id
         group.restart_session_and_update_rebalance_timeout(member)
-    _restore_group_target(group.target, row.target)
+    _restore_group_target(group.target, row, members)
     group.restore_topology(row.topology)
     if row.described_epoch >= 0:
         group.description = row.described_epoch, None
@@ -266,13 +272,10 @@ def _restore_reconciliation(member: ReconcilingMember, step: ReconciliationRow) 
     }
 
 
-def _group_target_row(target: GroupTarget) -> GroupTargetRow:
-    by_member = [
-        (member_id, _as_ordered_assignment(held)) for member_id, held in target.by_member.items()
-    ]
-    return GroupTargetRow(target.epoch, target.target_epoch, by_member)
-
-
-def _restore_group_target(target: GroupTarget, row: GroupTargetRow) -> None:
-    by_member = {member_id: _as_assignment(held) for member_id, held in row.by_member}
+def _restore_group_target(target: GroupTarget, row: GroupRow, members: Sequence[MemberRow]) -> None:
+    by_member = {
+        member.member_id: _as_assignment(member.target)
+        for member in members
+        if member.target is not None
+    }
     target.restore_epochs_and_targets((row.epoch, row.target_epoch), by_member)

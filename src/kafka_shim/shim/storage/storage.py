@@ -5,6 +5,7 @@ import contextlib
 import sqlite3
 import struct
 from collections.abc import Callable, Iterator, Mapping
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -20,6 +21,7 @@ from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
+from kafka_shim.shim.storage.group_changes import WrittenGroups
 from kafka_shim.shim.storage.persisted_log import PersistedLog
 from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, as_json_text
 from kafka_shim.shim.storage.uncommitted_changes import FiringReportingClock, UncommittedChanges
@@ -43,7 +45,7 @@ class Storage:
         self._waiting: list[Callable[[], None]] = []
         self._marks = UncommittedChanges(self._schedule_commit)
         self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
-        self._groups: dict[str, str] = {}  # rows of groups
+        self._groups = WrittenGroups()
         self._logs = 0
         self._is_cleared = False
         self._is_planned = False
@@ -59,11 +61,11 @@ class Storage:
         """Observe a cluster's stores; to be called again after each `Cluster.begin`."""
         marks = self._marks
         self._cluster = cluster
-        cluster.group_clock = FiringReportingClock(cluster.clock, marks.note_every_group)
         topics, groups = cluster.topics, cluster.groups
         topics.make_log = self._create_persisted_log
         topics.when_changed = marks.note_topic
         groups.when_touched = marks.note_group
+        groups.clock_of_group = partial(self._clock_of_group, cluster.clock)
         groups.offsets.when_changed = marks.note_offset
         groups.offsets.when_held = marks.note_pending_offsets
         groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
@@ -72,6 +74,9 @@ class Storage:
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.changed_acls = marks.acls
+
+    def _clock_of_group(self, clock: Clock, group_id: str) -> Clock:
+        return FiringReportingClock(clock, partial(self._marks.note_group, group_id))
 
     def _on_zookeeper_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
         self._marks.zookeeper.add((group_id, topic_id, partition))
@@ -234,20 +239,9 @@ class Storage:
 
     def _changed_group_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         groups = cluster.groups
-        every = groups.all_group_ids() if marks.all_groups else set[str]()
-        for group_id in every | marks.groups:
-            try:
-                value = group_rows.settled_group_row_json(
-                    groups.find_without_side_effects(group_id)
-                )
-            except group_rows.GroupRebalancingError:
-                continue
-            if value != self._groups.get(group_id):
-                yield "group", group_id, value
-                if value is None:
-                    del self._groups[group_id]
-                else:
-                    self._groups[group_id] = value
+        for group_id in marks.groups:
+            group = groups.find_without_side_effects(group_id)
+            yield from self._groups.changed_rows(group_id, group)
         for part, offsets, changed in (
             (group_rows.OFFSET, groups.offsets, marks.offsets),
             (group_rows.ZOOKEEPER, groups.zookeeper_offsets, marks.zookeeper),
@@ -339,8 +333,12 @@ class Storage:
         ]
         self._logs = max(numbers, default=0)
         topic_rows.restore_transactions_and_producer_ids(cluster, rows)
-        group_rows.restore_groups(cluster, rows)
+        orders = group_rows.restore_groups(cluster, rows)
         groups = cluster.groups
+        for group_id, orders_of_group in orders.items():
+            group = groups.find_without_side_effects(group_id)
+            assert group is not None
+            self._groups.adopt_restored_group(group, orders_of_group)
         group_rows.restore_committed_and_pending_offsets(groups.offsets, rows, group_rows.OFFSET)
         group_rows.restore_committed_and_pending_offsets(
             groups.zookeeper_offsets, rows, group_rows.ZOOKEEPER
@@ -357,7 +355,6 @@ class Storage:
         self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]
     ) -> None:
         """Remember the file's rows of parts of which only differences are written."""
-        self._groups = dict(rows.get("group", {}))
         for name, section in SECTIONS.items():
             parts = {part for part, _ in section(cluster)}
             self._written[name] = {

@@ -53,7 +53,6 @@ class UncommittedChanges:
         self.held: set[tuple[str, int]] = set()
         self.transactions: set[str] = set()
         self.groups: set[str] = set()
-        self.all_groups = False
         self.shares: set[ShareKey] = set()
         self.acls.clear()
         self.sections: set[str] = set()
@@ -103,10 +102,6 @@ class UncommittedChanges:
 
     def note_group(self, group_id: str) -> None:
         self.groups.add(group_id)
-        self.note_change_of_rows()
-
-    def note_every_group(self) -> None:
-        self.all_groups = True
         self.note_change_of_rows()
 
     def note_share_partition(self, key: ShareKey) -> None:

@@ -11,6 +11,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment
+from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group
 from kafka_shim.shim.state.groups.group_target import GroupTarget
 from kafka_shim.shim.state.groups.member_timers import MemberTimers
@@ -48,7 +49,7 @@ class EpochGroup(Group, Generic[Member]):
         self._facts = facts
         self._clock = clock
         self.timers = MemberTimers(clock, self._remove_expired_member)
-        self.members: dict[str, Member] = {}
+        self.members: ChangeRecordingDict[str, Member] = ChangeRecordingDict()
         self.instances: dict[str, str] = {}
         """The member of each static instance (KIP-345, KIP-848; KIP-1071 since 4.4)."""
 

@@ -18,6 +18,7 @@ from kafka_shim.shim.state.groups.assignors import (
     OrderedAssignment,
     Subscriber,
 )
+from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 
 NO_EPOCH: Final = 0
 """Epoch of a group before its first member; members send it to join."""
@@ -83,7 +84,7 @@ class GroupTarget:
         self._delay_ms = delay_ms
         self.first_epochs = first_epochs
         self.epoch, self.target_epoch = first_epochs
-        self._by_member: dict[str, Assignment] = {}
+        self._by_member: ChangeRecordingDict[str, Assignment] = ChangeRecordingDict()
         self._in_order: dict[str, OrderedAssignment] = {}  # the same in Java's iteration order
         self._begun_ms: int | None = None  # when the first member joined
         self._assigned_ms: int | None = None  # when a target was last set
@@ -108,7 +109,8 @@ class GroupTarget:
     def replace_mutable_state(self, state: TargetState) -> None:
         """Continue with a state, which belongs to this target from now on."""
         self.epoch, self.target_epoch = state.epoch, state.target_epoch
-        self._by_member, self._in_order = state.by_member, state.ordered_by_member
+        self._by_member = ChangeRecordingDict(state.by_member)
+        self._in_order = state.ordered_by_member
         self._begun_ms, self._assigned_ms = state.epoch_begun_ms, state.assigned_ms
         self._seen, self._counts = state.seen_change_number, state.partition_counts
         self._has_more = state.has_unassigned_partitions
@@ -116,11 +118,11 @@ class GroupTarget:
     def start_with_assigned(self, epoch: int, assigned_by_member: dict[str, Assignment]) -> None:
         """Start with members whose current assignments are their targets."""
         self.epoch = self.target_epoch = epoch
-        self._by_member = assigned_by_member
+        self._by_member = ChangeRecordingDict(assigned_by_member)
         self._in_order = {}
 
     @property
-    def by_member(self) -> Mapping[str, Assignment]:
+    def by_member(self) -> ChangeRecordingDict[str, Assignment]:
         """The target assignment of each member."""
         return self._by_member
 
@@ -130,7 +132,7 @@ class GroupTarget:
         """Restore the epochs of group and target; a target, if any, counts as set long ago."""
         was_set = epochs[1] != self.target_epoch or bool(by_member)
         self.epoch, self.target_epoch = epochs
-        self._by_member = dict(by_member)
+        self._by_member = ChangeRecordingDict(by_member)
         self._in_order = {}
         if was_set:
             self._begun_ms = self._assigned_ms = 0
@@ -231,7 +233,7 @@ class GroupTarget:
 
     def _set_targets(self, targets: Mapping[str, OrderedAssignment]) -> None:
         """Set the targets; unchanged ones keep their order, as Kafka does not log them again."""
-        before, self._by_member = self._by_member, {}
+        before, self._by_member = self._by_member, ChangeRecordingDict()
         for member_id, held in targets.items():
             there = {topic_id: frozenset(at) for topic_id, at in held.items()}
             self._by_member[member_id] = there

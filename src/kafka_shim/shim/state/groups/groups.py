@@ -83,6 +83,8 @@ class Groups:
         self._kept_in: bytes | None = None  # the id of the topic of groups
         self.when_touched: Callable[[str], None] = lambda _: None
         """Called with the id of a group that may change now, or be new, or go."""
+        self.clock_of_group: Callable[[str], Clock] = lambda _: clock
+        """Returns the clock for the timers of a group."""
         self._rounds = PeriodicWork(
             clock, lambda: settings.offsets_check_interval_ms, self._expire_and_yield_whether_left
         )
@@ -142,7 +144,8 @@ class Groups:
     def create_classic(self, group_id: str) -> "ClassicGroup":
         from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
-        made = ClassicGroup(group_id, self.settings, self.facts, self._clock, self._random)
+        clock = self.clock_of_group(group_id)
+        made = ClassicGroup(group_id, self.settings, self.facts, clock, self._random)
         made.rebalance.on_settled = partial(self.records.note_generation, made)
         return made
 

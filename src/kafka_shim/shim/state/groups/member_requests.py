@@ -247,7 +247,7 @@ class MemberRequests:
             self._settings,
             self._facts,
             self._topics,
-            self._clock,
+            self.groups.clock_of_group(group_id),
             self._downgrade_to_classic_group,
         )
         self.groups.log_changes_of(group)
@@ -349,7 +349,12 @@ class MemberRequests:
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
 
         group = ShareGroup(
-            group_id, self._settings, self._facts, self._topics, self._share_states, self._clock
+            group_id,
+            self._settings,
+            self._facts,
+            self._topics,
+            self._share_states,
+            self.groups.clock_of_group(group_id),
         )
         self.groups.log_changes_of(group)
         return group
@@ -396,7 +401,8 @@ class MemberRequests:
     def _create_streams_group(self, group_id: str) -> "StreamsGroup":
         from kafka_shim.shim.state.groups.streams.streams_group import StreamsGroup  # noqa: PLC0415 - see above
 
-        group = StreamsGroup(group_id, self._settings, self._facts, self._topics, self._clock)
+        clock = self.groups.clock_of_group(group_id)
+        group = StreamsGroup(group_id, self._settings, self._facts, self._topics, clock)
         self.groups.log_changes_of(group)
         return group
 

@@ -23,6 +23,8 @@ class ClassicRoster:
         self.pending_member_ids: dict[str, Timer] = {}
         self.leader_id = ""
         self.protocol_type = ""
+        self.revision = 0
+        """A number that grows with each change of members."""
         self._joining: set[ClassicMember] = set()
         self._members_by_protocol: Counter[str] = Counter()  # members by protocol
 
@@ -31,6 +33,7 @@ class ClassicRoster:
 
     def add_member(self, member: ClassicMember, protocol_type: str) -> None:
         """Add a member; the first one sets the protocol type and becomes the leader."""
+        self.revision += 1
         if not self.members:
             self.protocol_type = protocol_type
         self.members[member.member_id] = member
@@ -43,6 +46,7 @@ class ClassicRoster:
 
     def remove_member(self, member: ClassicMember) -> None:
         """Remove a member; if it was the leader, the next one becomes the leader."""
+        self.revision += 1
         member.stop_session_timer()
         del self.members[member.member_id]
         self._joining.discard(member)
@@ -56,6 +60,7 @@ class ClassicRoster:
         self, member: ClassicMember, joining: JoinRequest, *, with_timeouts: bool
     ) -> None:
         """Update a member's protocols from its JoinGroup request, and its timeouts."""
+        self.revision += 1
         self._uncount_protocols(member)
         member.update_from_join(joining, with_timeouts=with_timeouts)
         self._members_by_protocol.update(_protocol_names(member))
@@ -70,6 +75,7 @@ class ClassicRoster:
     def replace_static_member_id(self, old: ClassicMember, new_id: str) -> None:
         """Give a static member that rejoined its new id; it keeps everything else."""
         assert old.instance_id is not None
+        self.revision += 1
         members = {
             new_id if member_id == old.member_id else member_id: member
             for member_id, member in self.members.items()

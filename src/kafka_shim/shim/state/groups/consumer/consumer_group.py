@@ -23,6 +23,7 @@ from kafka_shim.shim.state.groups.assignors import (
     assign_range,
     members_in_java_map_order,
 )
+from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.consumer.consumer_member import (
     ConsumerHeartbeat,
     ConsumerMember,
@@ -117,7 +118,8 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
 
     def replace_mutable_state(self, state: ConsumerGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
-        self.members, self.instances = state.members, state.instances
+        self.members = ChangeRecordingDict(state.members)
+        self.instances = state.instances
         self.target.replace_mutable_state(state.target)
         self.subscriptions.replace_mutable_state(state.subscriptions)
         self.timers.stop_all_except(self.members)
@@ -408,7 +410,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         self, members: Collection[ConsumerMember], epoch: int
     ) -> None:
         """Take the members of the group's previous protocol, with their assignments."""
-        self.members = {member.member_id: member for member in members}
+        self.members = ChangeRecordingDict((member.member_id, member) for member in members)
         self.instances = {
             member.instance_id: member.member_id for member in members if member.instance_id
         }

@@ -22,6 +22,7 @@ from kafka_shim.shim.state.groups.assignors import (
     Subscriber,
     members_in_java_map_order,
 )
+from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.group import CommitIdentity, Group, GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, HeartbeatResult, TargetState
 from kafka_shim.shim.state.groups.member_timers import MemberTimers
@@ -129,8 +130,8 @@ class ShareGroup(Group):
         self._states = states
         self._clock = clock
         self._timers = MemberTimers(clock, self._remove_expired_member)
-        self.members: dict[str, ShareMember] = {}
-        self._begun: dict[bytes, set[int]] = {}
+        self.members: ChangeRecordingDict[str, ShareMember] = ChangeRecordingDict()
+        self._begun: ChangeRecordingDict[bytes, set[int]] = ChangeRecordingDict()
         self.has_ever_initialized = False
         """Whether initialising a partition was ever attempted, even one that does not exist."""
         self.subscriptions = TopicSubscriptions(topics)
@@ -153,7 +154,8 @@ class ShareGroup(Group):
 
     def replace_mutable_state(self, state: ShareGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
-        self.members, self._begun = state.members, state.initialized_partitions
+        self.members = ChangeRecordingDict(state.members)
+        self._begun = ChangeRecordingDict(state.initialized_partitions)
         self.target.replace_mutable_state(state.target)
         self.subscriptions.replace_mutable_state(state.subscriptions)
 
@@ -333,13 +335,13 @@ class ShareGroup(Group):
         self._begun.update(partitions)
 
     @property
-    def initialized_partitions(self) -> Mapping[bytes, Collection[int]]:
+    def initialized_partitions(self) -> ChangeRecordingDict[bytes, set[int]]:
         """The partitions that the group itself initialised, by topic id."""
         return self._begun
 
     def delete_share_states_of_topic(self, topic_id: bytes) -> bool:
         """Delete the share state of a topic; return False if there was none."""
-        begun = self._begun.pop(topic_id, ())
+        begun = self._begun.pop(topic_id, set())
         for partition in begun:
             self._states.delete_state_if_any((self.group_id, topic_id, partition))
         return bool(begun)

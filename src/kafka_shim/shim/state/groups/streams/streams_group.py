@@ -19,6 +19,7 @@ from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.assignors import Assignment, Subscriber
+from kafka_shim.shim.state.groups.change_recording_dict import ChangeRecordingDict
 from kafka_shim.shim.state.groups.epoch_group import EpochGroup, require_current_or_previous_epoch
 from kafka_shim.shim.state.groups.group import GroupType
 from kafka_shim.shim.state.groups.group_target import GroupTarget, TargetState
@@ -130,7 +131,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
 
     def replace_mutable_state(self, state: StreamsGroupState) -> None:
         """Continue with a state, which belongs to this group from now on."""
-        self.members, self.instances = state.members, state.instances
+        self.members = ChangeRecordingDict(state.members)
+        self.instances = state.instances
         self.target.replace_mutable_state(state.target)
         self.tasks.replace_mutable_state(state.tasks)
         self._shut_down_by = state.shut_down_by
