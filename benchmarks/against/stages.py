@@ -51,7 +51,7 @@ class InProcess:
             assert isinstance(clock, ManualClock)
             while not found:
                 clock.advance(1)
-            response = response.encode_frame(found[0])
+            response = response.encode_frame_and_end_exchange(found[0])
         assert isinstance(response, bytes)
         return response[4:]
 

@@ -126,7 +126,9 @@ def judge(
 def _waited(stage: Stage, pending: PendingExchange) -> tuple[str, str]:
     """Wait a minute of the cluster's clock for the response; then disconnect."""
     got: list[bytes] = []
-    pending.wait.set_response_callback(lambda response: got.append(pending.encode_frame(response)))
+    pending.wait.set_response_callback(
+        lambda response: got.append(pending.encode_frame_and_end_exchange(response))
+    )
     stage.clock.advance(60_000)
     if not got:
         pending.wait.cancel()

@@ -72,7 +72,7 @@ class Stage:
         """Return the response to a waiting request; fail if it still waits."""
         got: list[bytes] = []
         pending.wait.set_response_callback(
-            lambda response: got.append(pending.encode_frame(response))
+            lambda response: got.append(pending.encode_frame_and_end_exchange(response))
         )
         assert got, "still waiting"
         return self.read(api, version, got[0])

@@ -21,8 +21,8 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 
 _START = Struct(">hh")
-_ANSWER = Struct(">ii")  # the size and the correlation id
-_ANSWER_WITH_TAGS = Struct(">iix")
+_RESPONSE_START = Struct(">ii")  # the size and the correlation id
+_RESPONSE_START_WITH_TAGS = Struct(">iix")
 
 APIS_WITH_HANDLER: tuple[ApiKey, ...] = (
     ApiKey.PRODUCE,
@@ -127,8 +127,8 @@ READ_ONLY_SINCE: Mapping[ApiKey, int] = MappingProxyType(
         ApiKey.DESCRIBE_CLUSTER: 0,
     }
 )
-"""Those whose answers depend neither on the clock nor on chance and change nothing but topics that
-they create, from which version on. All others may change anything."""
+"""First version of the APIs whose responses depend neither on the clock nor on randomness, and that
+change nothing but topics that they create. All others may change anything."""
 
 
 class Handler(Protocol):
@@ -177,11 +177,11 @@ class ServedApi:
             key, version, limits_counts=has_item_limits
         )
         self.has_response_tags = response_header_version(key, version) > 0
-        start = _ANSWER_WITH_TAGS if self.has_response_tags else _ANSWER
+        start = _RESPONSE_START_WITH_TAGS if self.has_response_tags else _RESPONSE_START
         self.pack_response_start: Callable[[int, int], bytes] = start.pack
         self.response_start_bytes = start.size - 4
         write = codecs.response_writer(key, version)
-        is_shared = key is ApiKey.API_VERSIONS  # the same answer for all clients, and a long one
+        is_shared = key is ApiKey.API_VERSIONS  # the same response for all clients, and a long one
         self.encode_response: Callable[[Any], bytes] = (
             _cache_last_result(write) if is_shared else write
         )

@@ -64,7 +64,7 @@ class Broker:
         self.cluster.elect_live_leaders_and_controller()
 
     async def start(self) -> None:
-        """Bind all listeners; `addresses` then has the actual ports."""
+        """Bind all listeners; `listener_addresses` then has the actual ports."""
         self.cluster.clock.start_early_timers()
         if self.storage is not None:
             self.storage.commit_and_send_responses()
@@ -135,7 +135,7 @@ class Broker:
 
     def _disconnect_and_clear_state(self) -> None:
         self._server.close_connections_and_reset_quotas()
-        self.faults.clear()
+        self.faults.remove_all_sending_held()
         for group in self.cluster.groups:
             group.stop_timers_and_drop_owned_state()
         self.cluster.reset_to_initial_state()
@@ -147,22 +147,22 @@ class Broker:
 
     @property
     def faults(self) -> "Faults":
-        """The injected faults."""
+        """Return the injected faults."""
         return self.dispatcher.faults
 
     @property
     def recorder(self) -> "TraceRecorder | None":
-        """The writer of the trace, if one is recorded."""
+        """Return the writer of the trace, if one is recorded."""
         return self.dispatcher.recorder
 
     @property
     def storage(self) -> "Storage | None":
-        """The storage of the state, if it is kept."""
+        """Return the storage of the state, if it is kept."""
         return self.dispatcher.storage
 
     @property
     def connection_count(self) -> int:
-        """The number of connected clients."""
+        """Return the number of connected clients."""
         return self._server.connection_count
 
     def start_recording(self, directory: Path, trace_storage: "TraceStorage | None" = None) -> None:

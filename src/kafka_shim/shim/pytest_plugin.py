@@ -64,7 +64,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     Its process is shared by the tests of the session. Parametrize it indirectly to choose the
     release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
-    with _warnings_at(request.node):
+    with _report_warnings_at_test(request.node):
         broker = _shared_broker_after_reset(request.config, getattr(request, "param", None))
         for marker in request.node.iter_markers("kafka_acls"):
             broker.acls.add(*marker.args, **marker.kwargs)
@@ -75,7 +75,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
 @pytest.fixture(scope="session")
 def kafka_broker_session(request: pytest.FixtureRequest) -> Iterator["KafkaBroker"]:
     """Return a broker for all tests of the session, which only tests themselves reset."""
-    with _warnings_at(request.node):
+    with _report_warnings_at_test(request.node):
         broker = _start_broker(request.config, getattr(request, "param", None))
     yield broker
     broker.stop()
@@ -182,7 +182,7 @@ def _note_broker_of_test(
 
 
 @contextmanager
-def _warnings_at(node: Any) -> Iterator[None]:
+def _report_warnings_at_test(node: Any) -> Iterator[None]:
     """Report warnings at the line of the test, which no frame of the stack has."""
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")

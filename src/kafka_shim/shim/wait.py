@@ -28,8 +28,8 @@ class ChangeNotifier:
         return lambda: self._watchers.pop(token, None) and None
 
     @contextmanager
-    def notifying_once(self) -> Iterator[None]:
-        """Call back after all of several changes, once."""
+    def notifying_once_at_end(self) -> Iterator[None]:
+        """Call back once after all changes in the block."""
         watchers, self._watchers = self._watchers, {}
         try:
             yield
@@ -57,7 +57,7 @@ class WaitResources:
         self._stops.append(watched.add_watcher(callback))
 
     def add_timer(self, cancel_timer: Callable[[], None]) -> None:
-        """Let `stop` cancel a timer."""
+        """Let `release` cancel a timer."""
         self._stops.append(cancel_timer)
 
     def release(self) -> None:

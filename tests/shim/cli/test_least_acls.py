@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.shim.settings.input_files import read_acl_file
+from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
 from tests.commands import SHIM, environment
 
 pytestmark = pytest.mark.client
@@ -68,7 +68,10 @@ def test_a_producer_and_consumer_need_four_acls(program: str, tmp_path: Path) ->
     assert "proven" in done.stderr
     path = tmp_path / "acls.yaml"
     path.write_text(done.stdout)
-    found = {(a.principal, a.resource_name, a.operation.name) for a in read_acl_file(str(path))}
+    found = {
+        (a.principal, a.resource_name, a.operation.name)
+        for a in read_distinct_acls_of_file(str(path))
+    }
     assert found == {
         ("User:etl", "orders", "READ"),
         ("User:etl", "orders", "WRITE"),

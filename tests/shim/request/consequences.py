@@ -147,7 +147,7 @@ class Outcome:
 
 def _framed(pending: PendingExchange, response: object) -> None:
     """Encode a response, as a connection does when a wait ends."""
-    pending.encode_frame(response)
+    pending.encode_frame_and_end_exchange(response)
 
 
 def _peak_bytes(*, is_new: bool = True) -> int:

@@ -8,7 +8,7 @@ from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.settings.input_files import read_acl_file
+from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
 
 ACL = Acl(
     ResourceType.TOPIC,
@@ -40,14 +40,14 @@ SHORT = "{principal: User:a, allow: Read, topic: t, pattern: prefixed}"
 def test_every_format_is_read(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
-    assert read_acl_file(str(path)) == [ACL]
+    assert read_distinct_acls_of_file(str(path)) == [ACL]
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "[]", "{acls: []}"])
 def test_a_file_without_acls_is_valid(tmp_path: Path, text: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
-    assert read_acl_file(str(path)) == []
+    assert read_distinct_acls_of_file(str(path)) == []
 
 
 @pytest.mark.parametrize(
@@ -68,13 +68,13 @@ def test_errors_are_reported(tmp_path: Path, text: str, complaint: str) -> None:
     path = tmp_path / "acls"
     path.write_text(text)
     with pytest.raises(ConfigError, match=complaint) as caught:
-        read_acl_file(str(path))
+        read_distinct_acls_of_file(str(path))
     assert str(caught.value).startswith(f"--acls {path}: ")
 
 
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="No such file"):
-        read_acl_file(str(tmp_path / "none"))
+        read_distinct_acls_of_file(str(tmp_path / "none"))
     (tmp_path / "binary").write_bytes(b"\xff\xfe")
     with pytest.raises(ConfigError, match="not a text file"):
-        read_acl_file(str(tmp_path / "binary"))
+        read_distinct_acls_of_file(str(tmp_path / "binary"))

@@ -5,7 +5,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.kafka_properties import (
     TranslatedSettings,
     describes_whole_broker,
-    misspelt_environment_variables,
+    misspelt_variables_with_corrections,
     settings_in_environment,
     translate_settings,
     unknown_setting_names,
@@ -58,7 +58,9 @@ def test_variables_that_are_not_settings_are_ignored() -> None:
     ],
 )
 def test_mistyped_variables_are_named(mistake: str, right: str) -> None:
-    assert list(misspelt_environment_variables({mistake: "3", right: "1"})) == [(mistake, right)]
+    assert list(misspelt_variables_with_corrections({mistake: "3", right: "1"})) == [
+        (mistake, right)
+    ]
 
 
 def test_known_variables_of_images_are_not_reported() -> None:
@@ -77,7 +79,8 @@ def test_known_variables_of_images_are_not_reported() -> None:
         LISTENER_NAME_A_SSL_KEYSTORE_LOCATIO
     """
     assert (
-        list(misspelt_environment_variables({f"KAFKA_{name}": "x" for name in names.split()})) == []
+        list(misspelt_variables_with_corrections({f"KAFKA_{name}": "x" for name in names.split()}))
+        == []
     )
 
 

@@ -14,7 +14,7 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission, Resour
 from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option, parse_release_option
 from kafka_shim.shim.client.acls import describe_acls
-from kafka_shim.shim.settings.input_files import read_acl_file
+from kafka_shim.shim.settings.input_files import read_distinct_acls_of_file
 
 NO_ACLS_GIVEN = "no ACLs given: add --acls FILE or --bootstrap-server HOST:PORT"
 
@@ -68,7 +68,7 @@ def load_authorizer(args: argparse.Namespace) -> LoadedAuthorizer:
     release = parse_release_option(args.kafka_version)
     bootstrap = None
     if args.acls is not None:
-        acls = read_acl_file(args.acls)
+        acls = read_distinct_acls_of_file(args.acls)
     else:
         bootstrap = args.bootstrap_server
         with connect_with_options(args) as client:

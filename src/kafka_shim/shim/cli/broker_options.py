@@ -21,7 +21,7 @@ from kafka_shim.shim.config import Config, InitialTopic
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
-    misspelt_environment_variables,
+    misspelt_variables_with_corrections,
     settings_in_environment,
 )
 from kafka_shim.shim.whole_number import parse_whole_number
@@ -209,7 +209,7 @@ def config_from_arguments(
         content = read_config_file(args.config, args.parser)
     if content[0] is not None:
         set_missing_options_from_file(args, content[0])
-    for variable, right in misspelt_environment_variables(environ):
+    for variable, right in misspelt_variables_with_corrections(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
     merged = merge_config_sources(args, content, settings_in_environment(environ))
     fields, properties = merged.config_fields, merged.broker_settings

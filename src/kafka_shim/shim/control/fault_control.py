@@ -36,15 +36,15 @@ class FaultControl:
         return self._fault_or_404(fault_id).json_row()
 
     def remove_all_faults(self) -> dict[str, Any]:
-        self._faults.clear()
+        self._faults.remove_all_sending_held()
         return {"done": True}
 
     def remove_fault(self, fault_id: str) -> dict[str, Any]:
-        self._faults.remove(self._fault_or_404(fault_id).fault_id)
+        self._faults.remove_sending_held(self._fault_or_404(fault_id).fault_id)
         return {"done": True}
 
     def release_held_responses(self, fault_id: str) -> dict[str, Any]:
-        return {"released": self._fault_or_404(fault_id).release_held_responses()}
+        return {"released": self._fault_or_404(fault_id).send_held_responses()}
 
     def _fault_or_404(self, text: str) -> Fault:
         number = parse_whole_number(text)

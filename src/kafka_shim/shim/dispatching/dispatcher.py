@@ -29,7 +29,7 @@ from kafka_shim.shim.dispatching.interceptors import (
 from kafka_shim.shim.dispatching.message_coding import (
     decode_header,
     decode_request,
-    encode_fetch_response_start,
+    encode_fetch_start_and_append_rest,
     encode_response_frame,
 )
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
@@ -75,7 +75,7 @@ class Dispatcher:
             lambda exchange: self._call_handler(exchange.api, exchange.request, exchange.context),
             QuotaInterceptor(cluster),
         )
-        self.faults = Faults(self._on_faults_changed)
+        self.faults = Faults(self._add_or_remove_fault_interceptor)
         self.response_cache: ResponseCache | None = None
         self.recorder: TraceRecorder | None = None
         self.history: History | None = None
@@ -91,7 +91,7 @@ class Dispatcher:
         )
 
     def set_history(self, history: "History") -> None:
-        """Note requests in the history that the control API shows."""
+        """Add requests to the history that the control API shows."""
         self.history = history
         self.interceptors.set_interceptor("history", HistoryInterceptor(history, self.cluster))
 
@@ -100,7 +100,7 @@ class Dispatcher:
         self.storage = storage
         self.interceptors.set_interceptor("storage", StorageInterceptor(storage))
 
-    def _on_faults_changed(self) -> None:
+    def _add_or_remove_fault_interceptor(self) -> None:
         self.interceptors.set_interceptor(
             "faults", FaultInterceptor(self.faults) if self.faults.by_id else None
         )
@@ -130,12 +130,12 @@ class Dispatcher:
             return self._unsupported_version_response(header, session)
         request = decode_request(api, frame, body_at, None)
         if api.takes_long is not None:
-            self._raise_if_takes_long(api, request)
+            self._raise_if_needs_time_slices(api, request)
         context = self._new_context(header, session)
         context.request = request
         context.accepts_chunks = api.key is _FETCH and session.following_chunks is not None
-        is_cacheable = self._is_cacheable_or_count_change(api)
-        creations_before = self._creation_and_error_count()
+        is_cacheable = self._is_cacheable_else_count_change(api)
+        count_before = self._topic_change_and_error_count()
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
@@ -146,8 +146,8 @@ class Dispatcher:
             return response
         framed = self._encode_response(api, context, response)
         if cache is not None and is_cacheable:
-            self._cache_unless_created_or_failed(
-                cache, creations_before, request, context, response, framed
+            self._cache_unless_topics_changed_or_failed(
+                cache, count_before, request, context, response, framed
             )
         return framed
 
@@ -224,14 +224,14 @@ class Dispatcher:
         api, session, cluster = exchange.api, exchange.session, self.cluster
         request = decode_request(api, exchange.frame, exchange.body_at, session.slices)
         if session.slices is None and api.takes_long is not None:
-            self._raise_if_takes_long(api, request)
+            self._raise_if_needs_time_slices(api, request)
         exchange.request = request
         exchange.context = context = self._new_context(exchange.header, session)
         context.request = request
         if self.interceptors.need_all_decisions:
             context.access.records_max = sys.maxsize
-        is_cacheable = self._is_cacheable_or_count_change(api)
-        creations_before = self._creation_and_error_count()
+        is_cacheable = self._is_cacheable_else_count_change(api)
+        count_before = self._topic_change_and_error_count()
         response = self._handle_with_interceptors(exchange)
         cluster.counters.requests += 1
         if context.access.records:
@@ -243,8 +243,8 @@ class Dispatcher:
             return response
         framed = self.encode_with_interceptors(exchange, response)
         if cache is not None and is_cacheable:
-            self._cache_unless_created_or_failed(
-                cache, creations_before, request, context, exchange.response, framed
+            self._cache_unless_topics_changed_or_failed(
+                cache, count_before, request, context, exchange.response, framed
             )
         return framed
 
@@ -287,7 +287,7 @@ class Dispatcher:
                 raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return api
 
-    def _raise_if_takes_long(self, api: ServedApi, request: Any) -> None:
+    def _raise_if_needs_time_slices(self, api: ServedApi, request: Any) -> None:
         if (
             api.takes_long is not None
             and api.takes_long(request, self.cluster)
@@ -303,7 +303,7 @@ class Dispatcher:
             header, session, cluster, header.api_version, node_id, access, cluster.facts
         )
 
-    def _is_cacheable_or_count_change(self, api: ServedApi) -> bool:
+    def _is_cacheable_else_count_change(self, api: ServedApi) -> bool:
         """Return whether responses of an API may be cached; if not, the request may change
         anything, and counts as a change of the state.
         """
@@ -312,21 +312,21 @@ class Dispatcher:
         self.cluster.state_version.count_possible_change()
         return False
 
-    def _creation_and_error_count(self) -> int:
+    def _topic_change_and_error_count(self) -> int:
         """Return a count that grows with each new or deleted topic and each internal error."""
         return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
-    def _cache_unless_created_or_failed(
+    def _cache_unless_topics_changed_or_failed(
         self,
         cache: ResponseCache,
-        creations_before: int,
+        count_before: int,
         request: Any,
         context: RequestContext,
         response: Any,
         framed: bytes,
     ) -> None:
-        """Cache a response, unless it created a topic or failed."""
-        if creations_before != self._creation_and_error_count():
+        """Cache a response, unless topics were created or deleted, or the handler failed."""
+        if count_before != self._topic_change_and_error_count():
             self.cluster.state_version.count_possible_change()
         elif cache.pending_key:
             cache.add_if_repeated_and_unchanged(request, context, response, framed)
@@ -366,7 +366,7 @@ class Dispatcher:
                     self.interceptors.are_present or self.cluster.throttles is not None
                 )
                 chunks = None if needs_whole_frame else context.session.following_chunks
-                return encode_fetch_response_start(api, context.header, response, chunks)
+                return encode_fetch_start_and_append_rest(api, context.header, response, chunks)
             return encode_response_frame(api, context.header, response, context.session.slices)
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
@@ -418,8 +418,8 @@ class PendingExchange:
         """Cancel the response, whose client is gone."""
         self.wait.cancel()
 
-    def encode_frame(self, response: Any) -> bytes:
-        """Return the frame of the complete response."""
+    def encode_frame_and_end_exchange(self, response: Any) -> bytes:
+        """Return the frame of the complete response, and show both to the interceptors."""
         framed = self._dispatcher.encode_with_interceptors(self._exchange, response)
         for hook in self._dispatcher.interceptors.on_end:
             hook(self._exchange)

@@ -75,9 +75,9 @@ class Interceptor:
     """Observes requests, or changes their responses. Hooks are called in the order below."""
 
     needs_all_decisions = False
-    """Return whether all decisions of a request are kept, however many."""
+    """Whether all decisions of a request are kept, however many."""
     needs_handlers = False
-    """Return whether responses must come from their handlers, never from the cache."""
+    """Whether responses must come from their handlers, never from the cache."""
     observes_cached_responses = True
 
     def on_arrival(self, session: Session) -> None:
@@ -229,7 +229,7 @@ class FaultInterceptor(Interceptor):
 
 
 class HistoryInterceptor(Interceptor):
-    """Notes requests in the history that the control API shows."""
+    """Adds requests to the history that the control API shows."""
 
     needs_all_decisions = True
 

@@ -63,7 +63,7 @@ def encode_response_frame(
     )
 
 
-def encode_fetch_response_start(
+def encode_fetch_start_and_append_rest(
     api: ServedApi,
     header: RequestHeader,
     response: Any,

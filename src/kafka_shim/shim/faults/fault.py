@@ -1,6 +1,6 @@
 """An injected fault: conditions, trigger, and counts.
 
-`shim/faults/spec.py` has its definition, `striking.py` its effects on requests.
+`shim/faults/spec.py` has its definition, `fault_effects.py` its effects on requests.
 """
 
 import random
@@ -79,7 +79,9 @@ class Fault:
             (match.topic is None or match.topic in names.topics)
             and (match.partition is None or self._matches_any_partition(names.partitions))
             and (match.group is None or match.group in names.groups)
-            and (match.transactional_id is None or match.transactional_id in names.transactions)
+            and (
+                match.transactional_id is None or match.transactional_id in names.transactional_ids
+            )
         )
 
     def _matches_any_partition(self, partitions: set[tuple[str, int]]) -> bool:
@@ -104,12 +106,12 @@ class Fault:
         self.fired += fires
         return fires
 
-    def hold_response(self, response: Callable[[], None]) -> None:
-        self._held_responses.append(response)
+    def hold_response(self, send_response: Callable[[], None]) -> None:
+        self._held_responses.append(send_response)
 
-    def release_held_responses(self) -> int:
+    def send_held_responses(self) -> int:
         """Send the responses that a pause holds back; return their number."""
-        responses, self._held_responses = self._held_responses, []
-        for response in responses:
-            response()
-        return len(responses)
+        held, self._held_responses = self._held_responses, []
+        for send_response in held:
+            send_response()
+        return len(held)

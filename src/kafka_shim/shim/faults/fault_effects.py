@@ -31,7 +31,7 @@ def response_with_faults(
     """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
         _apply_effects_before_handling(fault, context)
-    response = _handle_or_return_error(faults, api, request, context, handle_request)
+    response = _handle_unless_fault_returns_error(faults, api, request, context, handle_request)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
     context.damage_frame = build_frame_damage([fault.spec.action for fault in faults], api)
@@ -60,7 +60,7 @@ def _denied_by_either(
     return second if first is None else lambda action: first(action) or second(action)
 
 
-def _handle_or_return_error(
+def _handle_unless_fault_returns_error(
     faults: list[Fault],
     api: ServedApi,
     request: Any,

@@ -35,18 +35,18 @@ class Faults:
     def get(self, fault_id: int) -> "Fault | None":
         return self.by_id.get(fault_id)
 
-    def remove(self, fault_id: int) -> None:
+    def remove_sending_held(self, fault_id: int) -> None:
         """Remove a fault, and send the responses that it holds back.
 
         Raise KeyError if it does not exist.
         """
         fault = self.by_id.pop(fault_id)
         self._on_change()
-        fault.release_held_responses()
+        fault.send_held_responses()
 
-    def clear(self) -> None:
+    def remove_all_sending_held(self) -> None:
         for fault_id in list(self.by_id):
-            self.remove(fault_id)
+            self.remove_sending_held(fault_id)
 
     def fire_matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int

@@ -30,7 +30,7 @@ class RequestedNames:
         return self._resource_names.groups
 
     @property
-    def transactions(self) -> list[str]:
+    def transactional_ids(self) -> list[str]:
         return self._resource_names.transactional_ids
 
     @cached_property

@@ -329,7 +329,7 @@ class Connection(asyncio.BufferedProtocol):
             self.close(response.reason)
             return
         try:
-            self._queue_response(pending.encode_frame(response))
+            self._queue_response(pending.encode_frame_and_end_exchange(response))
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
             return

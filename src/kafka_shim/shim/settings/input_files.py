@@ -12,7 +12,9 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
 
 
-def read_acl_file(path: str, option: str = "--acls", acl_format: str | None = None) -> list[Acl]:
+def read_distinct_acls_of_file(
+    path: str, option: str = "--acls", acl_format: str | None = None
+) -> list[Acl]:
     """Return the distinct ACLs of a file; ConfigError begins with `option`."""
     acls_with_lines = read_acl_file_with_lines(path, option, acl_format)
     return list(dict.fromkeys(acl for acl, _ in acls_with_lines))

@@ -120,7 +120,7 @@ def translate_settings(
     rest = {key: value for key, value in settings.items() if key not in _TRANSLATED}
     try:
         if LISTENERS in settings:
-            fields["listeners"] = _client_listeners(all_settings)
+            fields["listeners"] = _listeners_without_controllers(all_settings)
         if SUPER_USERS in settings:
             fields["super_users"] = tuple(sorted(parse_super_users(settings[SUPER_USERS])))
         if ALLOW_EVERYONE in settings:
@@ -152,7 +152,7 @@ def _id_and_rack_fields(settings: Mapping[str, str], where: str) -> dict[str, An
     return fields
 
 
-def _client_listeners(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
+def _listeners_without_controllers(properties: Mapping[str, str]) -> tuple[ListenerConfig, ...]:
     """Return the listeners for clients, without those of controllers."""
     protocols = protocols_by_listener(properties)
     controllers = {
@@ -218,7 +218,7 @@ def listeners_from_advertised_or_none(
         return None
     listener_texts = ",".join(f"{name}://:{port}" for name, (_, port) in advertised.items())
     try:
-        return _client_listeners({**environment, LISTENERS: listener_texts})
+        return _listeners_without_controllers({**environment, LISTENERS: listener_texts})
     except ConfigError as error:
         raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
 
@@ -299,7 +299,7 @@ def _escape_for_jaas(text: str) -> str:
     return text.replace("\\", "\\\\").replace('"', '\\"')
 
 
-def misspelt_environment_variables(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield misspelt variables such as KAFKA_NUM_PARTITONS, with the nearest known name."""
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     known = known_setting_names() if names else frozenset()

@@ -54,7 +54,7 @@ class StateFileContent(msgspec.Struct, frozen=True):
 
     @property
     def acls(self) -> tuple[Acl, ...]:
-        """The distinct ACLs."""
+        """Return the distinct ACLs."""
         return tuple(dict.fromkeys(acl for acl, _ in self.acls_with_lines))
 
 
@@ -96,7 +96,7 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
 
 
 def parse_state(content: Any) -> StateFileContent:
-    """Return the state that a parsed file describes; raise StateFileError if it is invalid."""
+    """Return the state that a parsed file describes. Raise StateFileError if it is invalid."""
     fields = _parse_mapping(content, (), StateFileContent.__struct_encode_fields__)
     return StateFileContent(
         users=_parse_users(fields.get("users"), ("users",)),
@@ -105,7 +105,7 @@ def parse_state(content: Any) -> StateFileContent:
         acls_with_lines=_parse_acls(fields.get("acls")),
         groups=_parse_groups(fields.get("groups"), ("groups",)),
         client_metrics=_parse_client_metrics(fields.get("client_metrics"), ("client_metrics",)),
-        faults=_parse_faults(fields.get("faults"), ("faults",)),
+        faults=_checked_fault_fields(fields.get("faults"), ("faults",)),
     )
 
 
@@ -182,8 +182,11 @@ def _parse_client_metrics(value: Any, keys: KeyPath) -> dict[str, dict[str, str]
     }
 
 
-def _parse_faults(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
-    """Parse faults in the form of the control API."""
+def _checked_fault_fields(value: Any, keys: KeyPath) -> tuple[Mapping[str, Any], ...]:
+    """Return the faults unchanged, in the form of the control API.
+
+    Raise StateFileError if one is invalid.
+    """
     if value is None:
         return ()
     if not isinstance(value, list):

@@ -109,7 +109,7 @@ def _inject_operation_bits(
     row: ResourceWithAuthorizedOperations, context: CaseContext, bits: int
 ) -> None:
     """Put these bits into every response."""
-    context.shim_broker.faults.clear()
+    context.shim_broker.faults.remove_all_sending_held()
     for api, (field, _) in row.apis.items():
         context.inject_fault(api.wire_name, set={field: bits}, times=0)
 

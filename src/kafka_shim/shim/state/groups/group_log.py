@@ -109,7 +109,7 @@ class GroupLog:
         partition = self._partition_if_exists(index)
         assert partition is not None
         log, kept = partition.log_without_flush, unwritten.kept.items()
-        with log.notifying_once():
+        with log.notifying_once_at_end():
             for _, rows in groupby(kept, lambda item: item[1][0] // OFFSETS_PER_BATCH):
                 self._append_batch_and_compact_if_many(partition, rows)
             for base_offset, note in unwritten.changes:
