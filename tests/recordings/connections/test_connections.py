@@ -43,7 +43,7 @@ class _Client:
         self.is_served = False
         self.state = WAITS
 
-    def start(self) -> None:
+    def on_admitted(self) -> None:
         self.is_served = True
         if self.state == WAITS:
             self.state = ANSWERED
@@ -103,7 +103,7 @@ class _Stage:
         for client in self._clients:
             if client.is_served and client.state in (LEFT, CLOSED):
                 client.is_served = False
-                self._quotas.remove_connection(client)
+                self._quotas.remove_and_accept_waiting(client)
 
 
 @pytest.mark.parametrize(("release", "name"), PAIRS)

@@ -111,15 +111,15 @@ class Connection(asyncio.BufferedProtocol):
         except CloseConnection as closing:
             self.close(closing.reason)
         if self._end_listener is not None:
-            self.start()
+            self.on_admitted()
         elif self._host.add_connection(self):
             self._host.quotas.admit_or_queue(self)
             self._update_reading()
         else:
             self.close("too many connections, or a broker that is stopped")
 
-    def start(self) -> None:
-        """Read from a connection for which its quotas have a place."""
+    def on_admitted(self) -> None:
+        """Begin to read, since quotas have room for the connection."""
         self._transition(ConnectionEvent.ADMITTED)
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
         self._update_reading()
@@ -134,7 +134,7 @@ class Connection(asyncio.BufferedProtocol):
         if self._end_listener is not None:
             self._end_listener.on_connection_ended()
         elif self._session is not None:
-            self._host.quotas.remove_connection(self)
+            self._host.quotas.remove_and_accept_waiting(self)
             self._host.remove_connection(self)
 
     def _cancel_pending_work(self) -> None:
@@ -218,7 +218,7 @@ class Connection(asyncio.BufferedProtocol):
             ):
                 self._flush_responses()
             if self._large.is_begun or self._splitter.failure is not None:
-                self._on_requests_drained()
+                self._release_memory_or_close_if_drained()
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.convert_events_and_flush_full_block()
 
@@ -235,8 +235,8 @@ class Connection(asyncio.BufferedProtocol):
         self._handle_queued_frames()
         self._update_reading()
 
-    def _on_requests_drained(self) -> None:
-        """Free the memory of requests, and close the connection after too large a frame."""
+    def _release_memory_or_close_if_drained(self) -> None:
+        """If no request is left, release their memory, and close after too large a frame."""
         if self._frames or self._pending is not None:
             return
         self._large.on_responses_sent(self.last_used_ms)
@@ -359,7 +359,7 @@ class Connection(asyncio.BufferedProtocol):
             return
         self._flush_responses()
         if not self._frames:
-            self._on_requests_drained()
+            self._release_memory_or_close_if_drained()
         elif self._state is _READY:  # not within the time slice of the request that completed it
             self._schedule_handling()
         self._update_reading()
@@ -405,7 +405,8 @@ class Connection(asyncio.BufferedProtocol):
             or self._state is _NOT_ADMITTED
             or self._splitter.failure is not None
             or (
-                size > SMALL_BYTES and not self._large.may_continue_reading(size, self.last_used_ms)
+                size > SMALL_BYTES
+                and not self._large.reserve_and_may_continue_reading(size, self.last_used_ms)
             )
         ):
             transport.pause_reading()

@@ -43,7 +43,7 @@ class ConnectionLimits:
         """Return the maximum rate per second for an address; None without a limit."""
         return self._cluster.quotas.connection_rate_for_address(host)
 
-    def new_connection_rate(self) -> SampledRate:
+    def new_rate_sampler(self) -> SampledRate:
         configs = self._cluster.configs
         seconds = configs.effective_broker_int("quota.window.size.seconds")
         return SampledRate(seconds * 1000, configs.effective_broker_int("quota.window.num"))

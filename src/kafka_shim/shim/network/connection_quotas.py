@@ -55,8 +55,8 @@ class ConnectionQuotas:
         if len(queue.waiting) == 1:
             self._accept_while_allowed(queue)
 
-    def remove_connection(self, connection: CountedConnection) -> None:
-        """Remove an ended connection; others may take its place."""
+    def remove_and_accept_waiting(self, connection: CountedConnection) -> None:
+        """Remove an ended connection, and accept waiting ones in its place."""
         served = self._started.get(connection.node_id, {})
         if connection not in served:
             self._remove_waiting(connection)
@@ -147,7 +147,7 @@ class ConnectionQuotas:
             return
         self._started.setdefault(connection.node_id, {})[connection] = None
         self._change_counts(connection, 1)
-        connection.start()
+        connection.on_admitted()
         if self._limits.is_inter_broker_listener(connection.listener_name):
             self._close_excess_connections(connection.node_id)
 
@@ -179,7 +179,7 @@ class ConnectionQuotas:
             if not self._limits.is_inter_broker_listener(connection.listener_name)
         ]
         for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
-            self.remove_connection(connection)
+            self.remove_and_accept_waiting(connection)
             connection.close("another connection took its place (max.connections)")
 
     def _record_and_get_listener_delay_ms(self, connection: CountedConnection) -> int:
@@ -190,7 +190,7 @@ class ConnectionQuotas:
         for name in names:
             per_second = self._limits.max_connection_rate(node_id, name)
             if per_second is not None:
-                rate = self._rates.setdefault((node_id, name), self._limits.new_connection_rate())
+                rate = self._rates.setdefault((node_id, name), self._limits.new_rate_sampler())
                 now_ms = self._cluster.clock.now_ms()
                 rate.record_amount(now_ms)
                 delay_ms = max(delay_ms, rate.capped_excess_ms(now_ms, per_second))
@@ -208,7 +208,7 @@ class ConnectionQuotas:
                 if not rate.are_samples_expired(now_ms)
             }
         key = connection.node_id, connection.host
-        rate = self._host_rates.setdefault(key, self._limits.new_connection_rate())
+        rate = self._host_rates.setdefault(key, self._limits.new_rate_sampler())
         rate.record_amount(now_ms)
         delay_ms = rate.capped_excess_ms(now_ms, per_second)
         if delay_ms:

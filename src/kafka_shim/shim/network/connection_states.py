@@ -35,7 +35,7 @@ from typing import Final
 
 
 class ConnectionState(Enum):
-    """Return whether a connection handles its next frame, and why not."""
+    """Whether a connection handles its next frame, and why not."""
 
     NOT_ADMITTED = "not admitted"
     READY = "ready"

@@ -63,7 +63,7 @@ class Server:
 
     @property
     def connection_count(self) -> int:
-        """The number of connected clients."""
+        """Return the number of connected clients."""
         return len(self._connections)
 
     async def start(self) -> None:
@@ -231,7 +231,7 @@ class Server:
             connection.abort()
 
     def add_connection(self, connection: ManagedConnection) -> bool:
-        """Take a connection in, unless there are too many, or its node was closed meanwhile."""
+        """Add a connection; return False if there are too many, or its node is closed."""
         self._connections.add(connection)
         is_late = self._is_stopped or self.is_node_closed(connection.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late

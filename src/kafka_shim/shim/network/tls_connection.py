@@ -26,7 +26,7 @@ class TlsConnection(asyncio.Protocol):
         self.node_id = node_id
         self._context = context
         self._transport: asyncio.Transport | None = None
-        self._handshake: asyncio.Task[None] | None = None  # the handshake
+        self._handshake: asyncio.Task[None] | None = None
         self._early_data: list[bytes] = []  # came with the end of the handshake
         self._connection: Connection | None = None
         self._has_ended = False
@@ -57,8 +57,8 @@ class TlsConnection(asyncio.Protocol):
         else:
             self.close("too many connections, or a broker that is stopped")
 
-    def start(self) -> None:
-        """Begin the handshake, since the quotas have a place."""
+    def on_admitted(self) -> None:
+        """Begin the handshake, since quotas have room for the connection."""
         self.began_ms = self._cluster.clock.now_ms()
         self._host.handshakes.add_and_close_oldest_above_limit(self)
         self._handshake = asyncio.get_running_loop().create_task(self._perform_handshake())
@@ -73,7 +73,7 @@ class TlsConnection(asyncio.Protocol):
         """Record the end of the connection."""
         if not self._has_ended:
             self._has_ended = True
-            self._host.quotas.remove_connection(self)
+            self._host.quotas.remove_and_accept_waiting(self)
             self._host.remove_connection(self)
 
     def cancel_requests_and_close(self) -> None:

@@ -1,7 +1,8 @@
 """The permission checks of a handler, and their record.
 
-The methods follow Kafka's AuthHelper: `require` (or refuse the whole request), `split` and
-`visible` (per item), `operations` (KIP-430 bits); `error` and `allows` check one name.
+The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
+`split_allowed_and_denied` and `filter_visible` (per item), `authorized_operations` (KIP-430 bits);
+`error` and `allows` check one name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -89,7 +90,7 @@ class Access(msgspec.Struct, eq=False):
         return self.allows_bound(self._policy.bind_requirement_to_release(requirement), name, count)
 
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
-        """Do the same for a requirement that was looked up."""
+        """Return whether one need is met of a requirement that was bound to the release."""
         self.was_consulted = True
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
@@ -114,7 +115,7 @@ class Access(msgspec.Struct, eq=False):
         return False
 
     def allows_either(self, requirement: Requirement, name_of_each_need: Sequence[str]) -> bool:
-        """Check a row whose needs concern different resources: one name for each need, in order."""
+        """Return whether one need is met, where each need has its own name, in order."""
         self.was_consulted = True
         bound = self._policy.bind_requirement_to_release(requirement)
         authorizer = self._policy.deciding_authorizer(self._node_id, requirement)

@@ -21,10 +21,10 @@ ALLOWED_APIS_BY_PHASE = {
 def close_unless_allowed_in_phase(
     header: RequestHeader, session: Session, cluster: Cluster, frame_bytes: int
 ) -> None:
-    """Before authentication allow only what leads to it; after its lifetime only another one
-    (KIP-368).
+    """Raise CloseConnection for a request that is not allowed before authentication, or after the
+    session has expired (KIP-368).
 
-    Bytes that are no request may be a raw token with a password: only their length is reported.
+    Bytes that are not a request may be a raw token with a password: only their length is reported.
     """
     if session.phase is not _READY:
         if header.api_key in ALLOWED_APIS_BY_PHASE[session.phase]:

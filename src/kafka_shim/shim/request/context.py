@@ -27,7 +27,7 @@ class BrokerEndpoint(NamedTuple):
 
 
 class RegisteredBrokerEndpoint(NamedTuple):
-    """The same of a broker that may be stopped, and then is fenced."""
+    """The address of a broker that may be stopped, and then is fenced."""
 
     node_id: int
     host: str
@@ -61,7 +61,7 @@ class RequestContext(msgspec.Struct, eq=False):
 
     @property
     def quota_client(self) -> QuotaClient:
-        """The client of quotas."""
+        """Return the user and the client id, by which quotas are found."""
         name = self.session.principal.partition(":")[2]
         return QuotaClient(name, self.header.client_id or "")
 

@@ -31,7 +31,7 @@ class TimeSlicedList(list[Any]):
 
 
 def slice_long_arrays(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> None:
-    """Replace the long arrays of a request by such lists."""
+    """Replace the long arrays of a request by TimeSlicedLists, except in a Fetch of a session."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:
         _replace_long_arrays(request, _fields_containing_arrays(type(request).__name__), slices)
