@@ -75,9 +75,14 @@ def canonical_address(host: str) -> str | None:
     meaning = None if "/" in host or "%" in host else _address_range_of(host)
     if meaning is None:
         return None
-    if meaning.ip_version == 4:
-        return str(ipaddress.IPv4Address(meaning.first_address))
-    exploded = ipaddress.IPv6Address(meaning.first_address).exploded
+    return address_text(meaning.ip_version, meaning.first_address)
+
+
+def address_text(ip_version: int, address: int) -> str:
+    """Return an address in the broker's notation, as Java writes it."""
+    if ip_version == 4:
+        return str(ipaddress.IPv4Address(address))
+    exploded = ipaddress.IPv6Address(address).exploded
     return ":".join(f"{int(part, 16):x}" for part in exploded.split(":"))
 
 

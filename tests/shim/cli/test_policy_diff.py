@@ -21,10 +21,15 @@ NEW = """
 """
 CHANGES = """\
 + everyone (User:*): Describe on every group (but not names that begin with an asterisk)
++ everyone (User:*): Describe on group `*`
 - User:alice: Read on topic `orders` from 10.0.0.1
 + User:alice: Write on topic `orders` from 10.0.0.1
 - User:alice: Read, Describe on topic `orders` from everywhere but 10.0.0.1
 - User:bob: Write on topics `team-secret-*`
+"""
+EXAMPLE = """\
+    e.g. User:bob from 192.0.2.1: Write on topic `team-secret-x` (before: ALLOW User:bob Write on \
+topic `team-*`; after: DENY User:bob Write on topic `team-secret-*`)
 """
 
 ADMIN = "- {principal: User:ANONYMOUS, allow: Describe, cluster: }"
@@ -45,7 +50,10 @@ def diff(tmp_path: Path) -> Diff:
 
 def test_changes_are_printed_in_words(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff() == 0
-    assert sorted(capsys.readouterr().out.splitlines()) == sorted(CHANGES.splitlines())
+    lines = capsys.readouterr().out.splitlines()
+    assert sorted(lines[::2]) == sorted(CHANGES.splitlines())
+    assert all(line.startswith("    e.g. ") for line in lines[1::2])
+    assert EXAMPLE.rstrip("\n") in lines
 
 
 def test_equal_acls_have_no_difference(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
@@ -67,7 +75,13 @@ def test_other_changes_do_not_fail(tmp_path: Path, diff: Diff) -> None:
 def test_json_output(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
     assert diff("--json") == 0
     response = json.loads(capsys.readouterr().out)
-    assert {
+    [change] = [each for each in response["changes"] if each["principal"] == "User:bob"]
+    assert change["witness"]["resource_name"] == "team-secret-x"
+    assert (change["witness"]["before"]["allowed"], change["witness"]["after"]["allowed"]) == (
+        True,
+        False,
+    )
+    assert change == change | {
         "change": "loss",
         "principal": "User:bob",
         "except_principals": [],
@@ -77,7 +91,9 @@ def test_json_output(diff: Diff, capsys: pytest.CaptureFixture[str]) -> None:
         "operations": ["WRITE"],
         "hosts": ["*"],
         "except_hosts": [],
-    } in response["changes"]
+        "follows_from_others": False,
+        "text": "- User:bob: Write on topics `team-secret-*`",
+    }
 
 
 def test_all_files_of_a_folder_are_read(
@@ -177,8 +193,7 @@ def test_a_trace_shows_which_access_is_used(
     (tmp_path / "old.yaml").write_text(ADMIN)
     capsys.readouterr()
     assert diff("--used-by", str(tmp_path / "trace")) == 0
-    lines = capsys.readouterr().out.splitlines()
-    [described] = [line for line in lines if "ANONYMOUS" in line]
+    described = capsys.readouterr().out.splitlines()[0]  # what was used comes first
     assert described.startswith("- User:ANONYMOUS: Describe on the cluster  (used ")
     assert diff("--used-by", str(tmp_path / "trace"), "--json") == 0
     used = {change["used"] for change in json.loads(capsys.readouterr().out)["changes"]}
@@ -192,3 +207,94 @@ def test_a_trace_without_decisions_is_an_error(
     (tmp_path / "trace").mkdir()
     assert diff("--used-by", str(tmp_path / "trace")) == 2
     assert "has no trace" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "text"),
+    [
+        (
+            [("allow", "10.0.0.0/24")],
+            [("allow", "10.0.0.0/24"), ("allow", "10.0.0.0/16")],
+            "+ User:a: Read, Describe on topic `t` from 10.0.0.0/16 but not 10.0.0.0/24",
+        ),
+        (
+            [("allow", "10.0.0.0/24"), ("deny", "10.0.0.7")],
+            [("allow", "*")],
+            (
+                "+ User:a: Read, Describe on topic `t` from everywhere but 10.0.0.0/24\n"
+                "+ User:a: Read on topic `t` from 10.0.0.7"
+            ),
+        ),
+        (
+            [("allow", "10.0.0.0/24"), ("deny", "10.0.0.7")],
+            [("deny", "10.0.0.7")],
+            (
+                "- User:a: Read, Describe on topic `t` from 10.0.0.0/24 but not 10.0.0.7\n"
+                "- User:a: Describe on topic `t` from 10.0.0.7"
+            ),
+        ),
+    ],
+)
+def test_exceptions_of_networks_are_named(
+    tmp_path: Path,
+    old: list[tuple[str, str]],
+    new: list[tuple[str, str]],
+    text: str,
+    diff: Diff,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, entries in (("old.yaml", old), ("new.yaml", new)):
+        rules = [
+            f"- {{principal: User:a, {verb}: Read, topic: t, host: {json.dumps(host)}}}\n"
+            for verb, host in entries
+        ]
+        (tmp_path / name).write_text("".join(rules))
+    assert diff() == 0
+    assert sorted(capsys.readouterr().out.splitlines()[::2]) == sorted(text.splitlines())
+
+
+def test_a_setting_that_closes_resources_shows_who_is_locked_out(
+    diff: Diff, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = str(tmp_path / "old.yaml")
+    setting = "allow.everyone.if.no.acl.found"
+    words = ["policy", "diff", file, "--old-set", f"{setting}=true", "--set", f"{setting}=false"]
+    assert main([*words, "--fail-on", "loss"]) == 3
+    lines = capsys.readouterr().out.splitlines()
+    assert any(
+        line.startswith("- everyone else") and "on every topic (but not `orders`" in line
+        for line in lines
+    )
+    assert main(["policy", "diff", file, "--old-set", "authorizer.class.name=none"]) == 0
+    assert all(line.startswith(("- ", "  ")) for line in capsys.readouterr().out.splitlines())
+    assert main(["policy", "diff", file, "--set", "super.users=User:eve"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert all(line.startswith("+ User:eve: ") for line in lines[::2])
+
+
+@pytest.mark.parametrize(
+    "setting", ["allow.everyone=true", "super.users=eve", "authorizer.class.name=mine", "x"]
+)
+def test_invalid_settings_are_usage_errors(diff: Diff, setting: str) -> None:
+    with pytest.raises(SystemExit) as stopped:
+        diff("--set", setting)
+    assert stopped.value.code == 2
+
+
+def test_markdown_is_cut_below_the_size_of_a_comment(
+    tmp_path: Path, diff: Diff, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert diff("--format", "markdown") == 0
+    short = capsys.readouterr().out
+    assert "**2 gain, 2 lose access: 6 changes**" in short
+    assert "\n```diff\n" in short
+    rules = [f"- {{principal: User:u{n}, allow: Read, topic: t{n}}}\n" for n in range(900)]
+    (tmp_path / "new.yaml").write_text("".join(rules))
+    assert diff("--format", "markdown", "--link", "https://example.com/all") == 0
+    long = capsys.readouterr().out
+    assert len(long) < 65_536
+    shown = sum(line.startswith(("+ ", "- ")) for line in long.splitlines())
+    [note] = [line for line in long.splitlines() if "not shown" in line]
+    assert note == (
+        f"{903 - shown} of 903 changes are not shown: [the complete list](https://example.com/all)"
+    )

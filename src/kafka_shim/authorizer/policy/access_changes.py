@@ -8,18 +8,17 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import msgspec
 
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
 from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
-    checked_operations_by_resource_type,
     hosts_in_acls_of_principal_and_wildcard,
-    operations_checked_for_any_resource,
     raise_if_prefixes_are_overlooked,
     sample_host,
     sample_principal,
 )
+from kafka_shim.authorizer.policy.decision_comparison import ComparedDecisions
+from kafka_shim.authorizer.policy.decision_function import DecisionFunction
 from kafka_shim.authorizer.policy.name_sets import (
     ALL_NAMES,
     NameRegion,
@@ -86,51 +85,42 @@ class AccessChange(msgspec.Struct, frozen=True):
 
 
 def access_changes(
-    old: StandardAuthorizer, new: StandardAuthorizer, release: str
+    old: DecisionFunction, new: DecisionFunction, release: str, new_release: str | None = None
 ) -> tuple[AccessChange, ...]:
     """Return all decisions that differ in `new`, as few changes as possible.
 
-    Both authorizers have the same super users, settings and rules, those of `release`. Raise
-    InexactReleaseError for a release whose decisions cannot be computed for all names.
+    Super users, settings and releases may differ, too. Raise InexactReleaseError for a release
+    whose decisions cannot be computed for all names.
     """
-    raise_if_prefixes_are_overlooked(new)
-    changed = set(old.store).symmetric_difference(new.store)
-    by_type: dict[ResourceType, list[Acl]] = {}
-    for acl in changed:
-        by_type.setdefault(acl.resource_type, []).append(acl)
-    comparison = _DecisionComparison(old, new, release)
+    for side in (old, new):
+        raise_if_prefixes_are_overlooked(side)
+    compared = ComparedDecisions(old, new, release, new_release or release)
+    comparison = _DecisionComparison(compared)
     changes = [
         change
-        for resource_type in sorted(by_type)
-        for change in comparison.changes_on_resource_type(resource_type, by_type[resource_type])
+        for resource_type in compared.resource_types_with_possible_changes()
+        for change in comparison.changes_on_resource_type(resource_type)
     ]
     return tuple(sorted(changes, key=_change_sort_key))
 
 
 class _DecisionComparison:
-    def __init__(self, old: StandardAuthorizer, new: StandardAuthorizer, release: str) -> None:
-        self._old, self._new = old, new
-        self._operations = checked_operations_by_resource_type(release)
-        self._by_type = operations_checked_for_any_resource(release)
+    def __init__(self, compared: ComparedDecisions) -> None:
+        self._compared = compared
+        self._old, self._new = compared.old, compared.new
 
-    def changes_on_resource_type(
-        self, resource_type: ResourceType, changed_acls: list[Acl]
-    ) -> Iterator[AccessChange]:
+    def changes_on_resource_type(self, resource_type: ResourceType) -> Iterator[AccessChange]:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
-        changed: _ChangedAclsByPrincipal = {"": changed_acls}
-        for acl in changed_acls:
+        compared = self._compared
+        changed: _ChangedAclsByPrincipal = {"": compared.changed_acls_of_type(resource_type)}
+        for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
-        touched = set(changed) - {""}
+        touched = {*changed, *compared.super_users_of_one_side} - {""}
         everyone: list[AccessChange] = []
-        if ANY_USER in touched or self._old.allow_everyone:
+        if ANY_USER in touched or compared.any_acl_may_affect_everyone:
             everyone = self._changes_for_principal(ANY_USER, resource_type, changed)
-            touched |= {
-                subject.principal
-                for side in (self._old, self._new)
-                for pattern in side.store.patterns_of_type(resource_type)
-                for subject, _ in pattern.subject_grants()
-            }
-        supers = self._new.super_users
+            touched |= compared.principals_in_acls_of_type(resource_type)
+        supers = compared.super_users_of_both_sides
         changes_by_principal: dict[str, list[AccessChange]] = {}
         for principal in sorted(touched - {ANY_USER} - supers):
             changes = self._changes_for_principal(principal, resource_type, changed)
@@ -145,20 +135,27 @@ class _DecisionComparison:
     def _changes_for_principal(
         self, principal: str, resource_type: ResourceType, changed: _ChangedAclsByPrincipal
     ) -> list[AccessChange]:
+        compared = self._compared
         acls = {
             acl
             for side in (self._old, self._new)
             for acl in acls_affecting_principal(side, resource_type, principal)
         }
-        hosts = hosts_in_acls_of_principal_and_wildcard(acls, principal, self._new.rules)
+        hosts = hosts_in_acls_of_principal_and_wildcard(acls, principal, compared.finest_rules)
         meant = (principal, ANY_USER)
-        anybody = self._old.allow_everyone
-        touched = set(map(names_covered_by_acl, changed[""])) if anybody else set()
+        touched = set[NameSet]()
+        if compared.any_acl_may_affect_everyone:
+            touched |= set(map(names_covered_by_acl, changed[""]))
         touched |= {names_covered_by_acl(acl) for who in meant for acl in changed.get(who, ())}
         divided = divide_into_regions(
-            resource_type, set(map(names_covered_by_acl, acls)), self._new.rules, ALL_NAMES
+            resource_type, set(map(names_covered_by_acl, acls)), compared.finest_rules, ALL_NAMES
         )
-        scope = _NamesInChangedAcls(touched, covers_all_names=resource_type is ResourceType.CLUSTER)
+        scope = _NamesInChangedAcls(
+            touched,
+            covers_all_names=resource_type is ResourceType.CLUSTER
+            or compared.settings_differ
+            or principal in compared.super_users_of_one_side,
+        )
         deltas = [
             self._operation_changes_by_host(principal, hosts, resource_type, region.sample_name)
             if scope.include_region(region.names)
@@ -172,7 +169,7 @@ class _DecisionComparison:
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
     ) -> ChangedBitsByHost:
         delta: dict[str, GainedAndLostBits] = {}
-        operations = self._operations.get(resource_type, ())
+        operations = self._compared.operations_of_type(resource_type)
         for host in hosts:
             actor = Actor(sample_principal(principal), sample_host(host))
             gained = lost = 0
@@ -187,7 +184,7 @@ class _DecisionComparison:
     def _changes_on_any_resource(
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType
     ) -> Iterator[AccessChange]:
-        for operation, kind in self._by_type:
+        for operation, kind in self._compared.operations_on_any_resource:
             if kind is not resource_type:
                 continue
             delta: dict[str, GainedAndLostBits] = {}

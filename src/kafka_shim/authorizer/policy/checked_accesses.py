@@ -7,9 +7,9 @@ from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.acl_rules import AclRules
-from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter
 from kafka_shim.authorizer.operations import acl_resource_types_of_release, supported_operations
+from kafka_shim.authorizer.policy.decision_function import DecisionFunction
 from kafka_shim.authorizer.requirements import requirements_of_served_versions
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -27,7 +27,7 @@ class InexactReleaseError(ValueError):
     """
 
 
-def raise_if_prefixes_are_overlooked(authorizer: StandardAuthorizer) -> None:
+def raise_if_prefixes_are_overlooked(authorizer: DecisionFunction) -> None:
     """Raise InexactReleaseError if the release ends its search for prefixes too early."""
     if authorizer.rules.prefix_search_stops_early:
         raise InexactReleaseError(
@@ -86,7 +86,7 @@ def operations_checked_for_any_resource(release: str) -> tuple[tuple[Operation, 
 
 
 def acls_affecting_principal(
-    authorizer: StandardAuthorizer, resource_type: ResourceType, principal: str
+    authorizer: DecisionFunction, resource_type: ResourceType, principal: str
 ) -> list[Acl]:
     """Return the ACLs that can affect decisions about the principal (`User:*`: about any other)."""
     store = authorizer.store

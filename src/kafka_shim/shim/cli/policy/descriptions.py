@@ -5,6 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
+from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -51,11 +52,23 @@ def operations_text(operations: Iterable[Operation]) -> str:
 
 
 def hosts_text(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
-    """Return the hosts as text; empty for all hosts."""
-    if WILDCARD not in hosts:
-        return f" from {', '.join(hosts)}"
-    excepted = ", ".join(except_hosts)
-    return f" from everywhere but {excepted}" if excepted else ""
+    """Return the hosts as text; empty for all hosts. Exceptions and what they contain is named."""
+    places, excepted = tuple(hosts), tuple(except_hosts)
+    named = ", ".join(host for host in places if host != WILDCARD)
+    but = ", ".join(excepted)
+    if WILDCARD in places:
+        if not excepted:
+            return ""
+        return f" from everywhere but {but}" + (f", and from {named}" if named else "")
+    if not excepted:
+        return f" from {named}"
+    within = [
+        host
+        for host in places
+        if smallest_enclosing_network_or_wildcard(host, (*places, *excepted)) in excepted
+    ]
+    outside = ", ".join(host for host in places if host not in within)
+    return f" from {outside} but not {but}" + (f", and from {', '.join(within)}" if within else "")
 
 
 def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str:
@@ -84,7 +97,7 @@ def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChang
     """Leave out changes that follow from the others.
 
     A literal `*` does not cover the name `*` itself, which no topic has; and every gain of Write on
-    a topic is also a gain of Write on any topic.
+    a topic is also a gain of Write on at least one topic, from the same hosts.
     """
     all_changes = list(changes)
     everywhere = {
@@ -92,21 +105,28 @@ def without_implied_changes(changes: Iterable[AccessChange]) -> list[AccessChang
         for change in all_changes
         if change.names in (ALL_NAMES, STARRED_NAMES)
     }
-    named = {
-        (change.gained, change.principal, operation)
+    named_gains = {
+        (change.principal, change.resource_type, change.hosts, change.except_hosts, operation)
         for change in all_changes
-        if change.names is not None
+        if change.names is not None and change.gained
         for operation in change.operations
     }
     return [
         change
         for change in all_changes
         if not (
-            change.names == NameSet(WILDCARD) and _change_key_without_names(change) in everywhere
+            change.names == NameSet(WILDCARD)
+            and change.resource_type is ResourceType.TOPIC
+            and _change_key_without_names(change) in everywhere
         )
         and not (
             change.names is None
-            and all((change.gained, change.principal, op) in named for op in change.operations)
+            and change.gained
+            and all(
+                (change.principal, change.resource_type, change.hosts, change.except_hosts, op)
+                in named_gains
+                for op in change.operations
+            )
         )
     ]
 

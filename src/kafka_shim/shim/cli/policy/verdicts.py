@@ -10,7 +10,7 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import camel_case
-from kafka_shim.authorizer.model import ANY_USER, Decision, DecisionReason
+from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdict
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.descriptions import (
@@ -22,6 +22,7 @@ from kafka_shim.shim.cli.policy.descriptions import (
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation as github
 from kafka_shim.shim.cli.policy.input_error import file_and_line
+from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 
 SHOWN_MAX = 5
 """Answers shown for an expectation that does not hold; JSON has all."""
@@ -96,7 +97,7 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
 def _reason_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
-            _deciding_rule_text(access.decision)
+            decision_rule_text(access.decision)
             for access in verdict.violating_or_confirming_accesses
         )
         shown = list(rules)[:RULES_MAX]
@@ -132,14 +133,8 @@ def _checked_access_text(access: CheckedAccess) -> str:
     row = f" ({access.clause.requirement_id})" if access.clause.requirement_id else ""
     return (
         f"{principal} {may} {camel_case(access.need.operation)} on {resource}"
-        f"{hosts_text([access.host])}{row}: {_deciding_rule_text(access.decision)}"
+        f"{hosts_text([access.host])}{row}: {decision_rule_text(access.decision)}"
     )
-
-
-def _deciding_rule_text(decision: Decision) -> str:
-    if decision.reason is DecisionReason.ACL and decision.acl is not None:
-        return acl_sentence(decision.acl)
-    return decision.reason.value
 
 
 def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:

@@ -1,0 +1,126 @@
+"""The difference of two sets of ACLs as text, JSON and Markdown; all formats state the same."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from kafka_shim.authorizer.policy.access_changes import AccessChange
+from kafka_shim.authorizer.policy.witness import Witness
+from kafka_shim.shim.cli.policy.descriptions import (
+    access_change_object,
+    access_change_text,
+    count_with_noun,
+    without_implied_changes,
+)
+from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
+
+COMMENT_CHARACTERS_MAX = 65_536
+"""What GitHub and GitLab accept as one comment."""
+_MARKER = "<!-- kafka-shim policy diff -->"
+"""The first line of the Markdown, by which CI finds the comment to edit."""
+
+
+class DescribedChange(msgspec.Struct, frozen=True):
+    """A change with one concrete access, and how often the trace of `--used-by` used it."""
+
+    change: AccessChange
+    witness: Witness | None
+    use_count: int | None = None
+
+    @property
+    def text(self) -> str:
+        used = f"  (used {self.use_count} times in the trace)" if self.use_count else ""
+        return f"{access_change_text(self.change)}{used}"
+
+    @property
+    def example(self) -> str:
+        """Return the concrete access as text, or that there is none."""
+        if self.witness is None:
+            return "no client can notice it: no host or resource can have such a name"
+        return f"e.g. {witness_line(self.witness)}"
+
+
+def listed_changes(described: Sequence[DescribedChange]) -> list[DescribedChange]:
+    """Return the changes without those that follow from others; used ones come first."""
+    listed = set(without_implied_changes(each.change for each in described))
+    return sorted(
+        (each for each in described if each.change in listed),
+        key=lambda each: -(each.use_count or 0),
+    )
+
+
+def diff_lines(described: Sequence[DescribedChange]) -> Iterator[str]:
+    for each in listed_changes(described):
+        yield each.text
+        yield f"    {each.example}"
+    if not described:
+        yield "no difference: both sets decide every access alike"
+
+
+def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str, Any]:
+    listed = set(without_implied_changes(each.change for each in described))
+    return {
+        "release": release,
+        "changes": [
+            {
+                **access_change_object(each.change),
+                "text": access_change_text(each.change),
+                "follows_from_others": each.change not in listed,
+                "witness": witness_object_with_decisions(each.witness),
+                **({} if each.use_count is None else {"used": each.use_count}),
+            }
+            for each in described
+        ],
+    }
+
+
+def diff_markdown(described: Sequence[DescribedChange], release: str, link: str | None) -> str:
+    """Return a comment for a pull request, cut below the size that GitHub and GitLab accept."""
+    listed = listed_changes(described)
+    summary = f"**{change_summary(listed)}** (Kafka {release})"
+    if not listed:
+        return f"{_MARKER}\n{summary}\n"
+    whole = _fenced_comment(summary, listed, ())
+    if len(whole) < COMMENT_CHARACTERS_MAX:
+        return whole
+    where = f"[the complete list]({link})" if link else "`kafka-shim policy diff` prints all"
+    kept: list[DescribedChange] = []
+    size = len(_fenced_comment(summary, (), ("",))) + len(where) + 100
+    for each in listed:
+        size += len(each.text) + len(each.example) + 8
+        if size >= COMMENT_CHARACTERS_MAX:
+            break
+        kept.append(each)
+    note = f"{len(listed) - len(kept)} of {len(listed)} changes are not shown: {where}"
+    return _fenced_comment(summary, kept, (note,))
+
+
+def change_summary(listed: Sequence[DescribedChange]) -> str:
+    """Return a summary such as `3 gain, 1 loses`, counted in principals."""
+    if not listed:
+        return "no difference in access"
+    gaining, losing = (
+        len({each.change.principal for each in listed if each.change.gained is gained})
+        for gained in (True, False)
+    )
+    words = [
+        f"{gaining} {'gains' if gaining == 1 else 'gain'}" if gaining else "",
+        f"{losing} {'loses' if losing == 1 else 'lose'}" if losing else "",
+    ]
+    text = ", ".join(filter(None, words))
+    return f"{text} access: {count_with_noun(len(listed), 'change')}"
+
+
+def _fenced_comment(summary: str, changes: Iterable[DescribedChange], notes: Iterable[str]) -> str:
+    lines = [line for each in changes for line in (each.text, f"    {each.example}")]
+    fence = "`" * max(3, *(_longest_run_of_backticks(line) + 1 for line in lines), 0)
+    return "\n".join((_MARKER, summary, "", f"{fence}diff", *lines, fence, *notes, ""))
+
+
+def _longest_run_of_backticks(line: str) -> int:
+    longest = length = 0
+    for character in line:
+        length = length + 1 if character == "`" else 0
+        longest = max(longest, length)
+    return longest

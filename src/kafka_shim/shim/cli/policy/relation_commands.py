@@ -1,0 +1,166 @@
+"""`kafka-shim policy equivalent`, `implies` and `disjoint`: statements over all accesses."""
+
+import argparse
+import json
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.authorizer.policy.certificate import certificate_object
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.relations import Relation, RelationResult, check_relation
+from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli.policy.authorizer_options import add_authorizer_arguments
+from kafka_shim.shim.cli.policy.descriptions import count_with_noun
+from kafka_shim.shim.cli.policy.policy_side import (
+    SETTINGS_HELP,
+    PolicySide,
+    side_named_by_options,
+)
+from kafka_shim.shim.cli.policy.witness_text import decision_object, witness_lines
+from kafka_shim.shim.cli.usage import UsageError
+
+_STATEMENTS = {
+    Relation.EQUIVALENT: "A and B decide every access alike",
+    Relation.IMPLIES: "everything that A allows, B allows too",
+    Relation.DISJOINT: "no access is allowed by both A and B",
+}
+_DESCRIPTION = """\
+Prove that {statement}: for all principals, hosts, operations and
+names. If this does not hold, print the smallest access that contradicts it. A and B are files or
+folders, or the clusters of --a and --b.
+
+  kafka-shim policy {verb} old.yaml new.yaml
+  kafka-shim policy {verb} --a old:9092 --b new:9092 --certificate proof.json
+
+Exit codes: 0 it holds, 3 it does not, 2 usage error, 1 a broker failed.
+"""
+
+
+class RelationCommand:
+    """The subcommand for one relation."""
+
+    def __init__(self, relation: Relation) -> None:
+        self._relation = relation
+        self.HELP = f"prove that {_STATEMENTS[relation]}"
+        self.DESCRIPTION = _DESCRIPTION.format(statement=_STATEMENTS[relation], verb=relation.value)
+
+    def add_arguments(self, parser: argparse.ArgumentParser) -> None:
+        add = parser.add_argument
+        add("files", nargs="*", metavar="FILE", help="A and B, unless --a or --b names a cluster")
+        add("--json", action="store_true", help="print JSON instead of text")
+        add(
+            "--certificate",
+            type=Path,
+            metavar="FILE",
+            help="write the ACLs and the result to this file, for `policy verify`",
+        )
+        for name in ("a", "b"):
+            group = parser.add_argument_group(f"set {name.upper()}")
+            group.add_argument(
+                f"--{name}", metavar="HOST:PORT,...", help="take the ACLs of this cluster"
+            )
+            group.add_argument(
+                f"--{name}-command-config",
+                metavar="FILE",
+                help="client properties (default: those of --command-config)",
+            )
+            group.add_argument(
+                f"--{name}-version",
+                metavar="RELEASE",
+                help="Kafka release whose rules decide (default: --kafka-version)",
+            )
+            group.add_argument(
+                f"--{name}-set",
+                action="append",
+                default=[],
+                metavar="NAME=VALUE",
+                help=f"set a broker's setting (repeatable); {SETTINGS_HELP}",
+            )
+        parser.add_argument(
+            "--command-config", metavar="FILE", help="client properties of both clusters"
+        )
+        add_authorizer_arguments(parser)
+
+    def run(self, args: argparse.Namespace) -> int:
+        first, second = _sides(args)
+        try:
+            result = check_relation(
+                self._relation,
+                first.authorizer(),
+                second.authorizer(),
+                first.release,
+                second.release,
+            )
+        except InexactReleaseError as error:
+            raise UsageError(str(error)) from error
+        if args.certificate:
+            _write_certificate(args.certificate, result, first, second)
+        if args.json:
+            print(json.dumps(_result_object(result, first, second), indent=2, ensure_ascii=False))
+        else:
+            self._print_result(result, first, second)
+        return 0 if result.holds else EXIT_MISMATCH
+
+    def _print_result(self, result: RelationResult, first: PolicySide, second: PolicySide) -> None:
+        print(("holds: " if result.holds else "does not hold: ") + _STATEMENTS[self._relation])
+        print(f"A: {_side_text(first)}\nB: {_side_text(second)}")
+        if result.counterexample is not None:
+            print("counterexample:")
+            print("\n".join(f"  {line}" for line in witness_lines(result.counterexample, "A", "B")))
+        if result.impossible_differences:
+            count = count_with_noun(result.impossible_differences, "difference")
+            print(f"not counted: {count} about hosts or names that no client can have")
+
+
+def _sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+    from_cluster = [name for name in ("a", "b") if vars(args)[name] is not None]
+    if len(args.files) + len(from_cluster) != 2:
+        raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
+    paths = iter(args.files)
+    first, second = (
+        side_named_by_options(args, name, None if name in from_cluster else next(paths))
+        for name in ("a", "b")
+    )
+    return first, second
+
+
+def _write_certificate(
+    path: Path, result: RelationResult, first: PolicySide, second: PolicySide
+) -> None:
+    certificate = certificate_object(
+        result, (first.plain_policy(), second.plain_policy()), (first.source, second.source)
+    )
+    path.write_text(json.dumps(certificate, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+
+
+def _side_text(side: PolicySide) -> str:
+    parts = [
+        f"{side.source}: {count_with_noun(len(set(side.acls)), 'ACL')}",
+        f"Kafka {side.release}",
+    ]
+    if side.super_users:
+        parts.append(f"super users {', '.join(sorted(side.super_users))}")
+    if side.allow_everyone:
+        parts.append("resources without ACLs are open to everyone")
+    return "; ".join(parts)
+
+
+def _result_object(result: RelationResult, first: PolicySide, second: PolicySide) -> dict[str, Any]:
+    access = result.counterexample
+    return {
+        "relation": result.relation.value,
+        "holds": result.holds,
+        "a": _side_text(first),
+        "b": _side_text(second),
+        "counterexample": access
+        and {
+            "principal": access.actor.principal,
+            "host": access.actor.host,
+            "operation": access.operation.name,
+            "resource_type": access.resource_type.name,
+            "resource_name": access.resource_name,
+            "a": decision_object(access.before),
+            "b": decision_object(access.after),
+        },
+        "impossible_differences": result.impossible_differences,
+    }
