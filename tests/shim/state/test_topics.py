@@ -96,6 +96,20 @@ def test_a_new_leader_has_a_higher_epoch() -> None:
     assert all_topics.epoch > epoch
 
 
+def test_a_new_leader_changes_its_topic_only() -> None:
+    all_topics = topics()
+    partition = all_topics.create_topic("orders", [[1, 2]], {}).partitions[0]
+    all_topics.create_topic("other", [[1, 2]], {})
+    epoch, changed = all_topics.epoch, list[str]()
+    all_topics.when_changed = changed.append
+    all_topics.elect_leader(partition, 2)
+    all_topics.set_in_sync_replicas(partition, [2])
+    all_topics.replace_replicas(partition, [1])
+    assert set(changed) == {"orders"}
+    assert all_topics.any_changed_since(epoch, ["orders"])
+    assert not all_topics.any_changed_since(epoch, ["other"])
+
+
 def test_a_moved_partition_keeps_its_leader_if_it_can() -> None:
     all_topics = topics()
     partition = all_topics.create_topic("orders", [[1, 2]], {}).partitions[0]

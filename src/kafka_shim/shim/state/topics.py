@@ -35,7 +35,7 @@ class Partition:
 
     __slots__ = (
         *("eligible", "index", "is_open", "isr", "last_known", "leader_epoch", "leader_id"),
-        *("log", "replicas", "was_led"),
+        *("log", "replicas", "topic_name", "was_led"),
     )
 
     def __init__(self, index: int, replicas: Sequence[int], log: PartitionLog) -> None:
@@ -45,6 +45,7 @@ class Partition:
         self.leader_id = replicas[0] if replicas else NOBODY
         self.leader_epoch = 0
         self.log = log
+        self.topic_name = ""  # set by the topic
         self.is_open = True  # False: no broker could open its log
         self.was_led = True  # False: it exists only for the controller
 
@@ -112,7 +113,6 @@ class Topics:
         self._deleted: dict[str, int] = {}  # the same of deleted topics, the latest last
         self._deleted_ids: dict[bytes, str] = {}
         self._forgotten = 0  # the epoch of the last deletion whose name is no longer kept
-        self._changed_somewhere = 0
         self.deletions = 0
         self.partition_count = 0
         """Number of partitions of all topics together."""
@@ -127,8 +127,8 @@ class Topics:
         """Return whether a broker exists; used where it was not validated before."""
         self.when_filled: Callable[[], None] = lambda: None
         """Called when a batch is appended to an empty log."""
-        self.when_changed: Callable[[str | None], None] = lambda _: None
-        """Called with the name of a changed topic; None if any topic may have changed."""
+        self.when_changed: Callable[[str], None] = lambda _: None
+        """Called with the name of a changed topic."""
         self.when_deleted: Callable[[bytes], None] = lambda _: None
         """Called with the id of a deleted topic."""
         self.make_partition: MakePartition = lambda _, *rest: Partition(*rest)
@@ -216,21 +216,20 @@ class Topics:
         self.add_partitions(topic, assignments)
         return topic
 
-    def _record_change(self, name: str | None) -> None:
-        """Record that a topic changed; None: partitions of any topic."""
+    def _record_change(self, name: str) -> None:
         self.epoch += 1
-        if name is None:
-            self._changed_somewhere = self.epoch
-        else:
-            self._changed[name] = self.epoch
+        self._changed[name] = self.epoch
         self.when_changed(name)
+
+    def _record_change_of_existing_topic(self, partition: Partition) -> None:
+        if partition.topic_name in self._by_name:
+            self._record_change(partition.topic_name)
 
     def any_changed_since(self, epoch: int, names: Iterable[str]) -> bool:
         """Return whether any of these topics may have changed after `epoch`; unknown ones count
         too.
         """
-        last = max((self._last_change_epoch(name) for name in names), default=0)
-        return max(last, self._changed_somewhere) > epoch
+        return any(self._last_change_epoch(name) > epoch for name in names)
 
     def _last_change_epoch(self, name: str) -> int:
         """Return the latest epoch at which a topic, which may be deleted, can have changed."""
@@ -245,6 +244,7 @@ class Topics:
             # DEVIATION: other topics of the same request may be in a real broker's way.
             index = len(topic.partitions)
             partition = self.make_partition(topic.name, index, replicas, log)
+            partition.topic_name = topic.name
             partition.is_open = not topic.unreadable
             partition.was_led = any(map(self.can_lead, replicas))
             topic.partitions.append(partition)
@@ -283,7 +283,7 @@ class Topics:
         if leader_id != NOBODY and leader_id not in partition.isr:
             partition.isr = [leader_id]
             partition.eligible = partition.last_known = _shared_replica_list(())
-        self._record_change(None)
+        self._record_change_of_existing_topic(partition)
         log.notify()
 
     def set_in_sync_replicas(self, partition: Partition, isr: Sequence[int]) -> None:
@@ -291,7 +291,7 @@ class Topics:
         assert set(isr) <= set(partition.replicas)
         if partition.isr != list(isr):
             partition.isr = _shared_replica_list(tuple(isr))
-            self._record_change(None)
+            self._record_change_of_existing_topic(partition)
 
     def replace_replicas(self, partition: Partition, replicas: Sequence[int]) -> None:
         """Replace the replicas, all in sync; the leader stays if it is one of them."""
@@ -299,13 +299,14 @@ class Topics:
         partition.replicas = partition.isr = _shared_replica_list(tuple(replicas))
         partition.eligible = partition.last_known = _shared_replica_list(())
         self._note_partition_led(partition)
-        self._record_change(None)
+        self._record_change_of_existing_topic(partition)
         if partition.leader_id not in replicas:
             self.elect_leader(partition, replicas[0])
 
     def _note_partition_led(self, partition: Partition) -> None:
         partition.was_led = True
-        self._note_topics_led(*(self._by_name[name] for name in self._unled))
+        if partition.topic_name in self._unled:
+            self._note_topics_led(self._by_name[partition.topic_name])
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic and wake requests waiting for its records; raise KeyError if unknown."""

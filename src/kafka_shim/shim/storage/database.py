@@ -248,6 +248,7 @@ class Database:
         deletions: Iterable[tuple[int, int, int]],
         batches: Iterable[Batch],
         rows: Iterable[Row],
+        deleted_prefixes: Iterable[tuple[str, str]] = (),
         *,
         clears_first: bool = False,
         is_last: bool = False,
@@ -255,6 +256,7 @@ class Database:
         """Commit in one transaction: the journal's batches, new batches, rows, and deletions.
 
         `deletions` are batches: number of the log, first offset, offset after the last.
+        `deleted_prefixes` are rows that are deleted before: part and beginning of the key.
         `clears_first`: everything that was written before, also in the journal, is deleted first.
         Raise sqlite3.Error or OSError if that fails; then nothing is written.
         """
@@ -275,6 +277,8 @@ class Database:
                 row = _journal_row(*batch)
                 sums.delete_batches_in_id_range(row[0], row[0] + 1)
                 sums.insert_new_batches([row])
+            for part, prefix in deleted_prefixes:
+                sums.delete_rows_with_prefix(part, prefix)
             for part, key, value in rows:
                 sums.put_row(part, key, value)
             commit = CommitSums(self._commit.number + 1, sums.rows, sums.batches, is_last)
@@ -331,6 +335,15 @@ class _ChecksumTransaction:
         if found[0] is not None:
             self.batches -= found[0]
             self._run("DELETE FROM batches WHERE id >= ? AND id < ?", (first_id, end_id))
+
+    def delete_rows_with_prefix(self, part: str, prefix: str) -> None:
+        """Delete the rows of a part whose keys begin so."""
+        where = "FROM kept WHERE part = ? AND key >= ? AND key < ?"
+        keys = part, prefix, prefix[:-1] + chr(ord(prefix[-1]) + 1)
+        deleted = self._run(f"SELECT sum(checksum) {where}", keys).fetchone()
+        if deleted[0] is not None:
+            self.rows -= deleted[0]
+            self._run(f"DELETE {where}", keys)
 
     def put_row(self, part: str, key: str, value: str | None) -> None:
         """Insert, replace or (None) delete a row."""

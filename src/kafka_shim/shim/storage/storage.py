@@ -22,7 +22,7 @@ from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
 from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
 from kafka_shim.shim.storage.group_changes import WrittenGroups
-from kafka_shim.shim.storage.persisted_log import PersistedLog
+from kafka_shim.shim.storage.persisted_log import ABORTED, PRODUCER, PersistedLog
 from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, as_json_text
 from kafka_shim.shim.storage.uncommitted_changes import FiringReportingClock, UncommittedChanges
 
@@ -195,6 +195,10 @@ class Storage:
             self._schedule_journal_commit()
             return
         rows = list(self._changed_rows(marks, cluster))
+        rewritten = [log for log, changes in marks.producers.items() if changes.is_whole]
+        prefixes = {log.row_key_prefix for log in rewritten} | {
+            f"{number}/" for number in marks.gone_logs
+        }
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
         gone += [
             (kept.number, 0, kept.first_stored_offset) for kept in marks.logs if not kept.is_closed
@@ -205,9 +209,15 @@ class Storage:
             if not kept.is_closed and (kept not in marks.logs or kept.still_has_batch(batch))
         ]
         if (
-            rows or gone or batches or self._is_cleared
+            rows or gone or batches or prefixes or self._is_cleared
         ):  # there may be no change, such as after a heartbeat
-            self._database.commit_changes(gone, batches, rows, clears_first=self._is_cleared)
+            self._database.commit_changes(
+                gone,
+                batches,
+                rows,
+                [(part, prefix) for prefix in prefixes for part in (PRODUCER, ABORTED)],
+                clears_first=self._is_cleared,
+            )
         self._is_cleared = False
         marks.clear_all()
 
@@ -228,11 +238,13 @@ class Storage:
             yield from self._diff_and_remember_section_rows(name, SECTIONS[name](cluster))
 
     def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
-        names = {topic.name for topic in cluster.topics} if marks.all_topics else set()
-        for name in names | marks.topics:
+        for name in marks.topics:
             yield "topic", name, topic_rows.topic_row_json(cluster.topics.get(name))
         for number in marks.gone_logs:
             yield "log", str(number), None
+        for log_with_producers, changes in marks.producers.items():
+            if not log_with_producers.is_closed:
+                yield from log_with_producers.changed_producer_rows(changes)
         for kept in marks.logs:
             if not kept.is_closed:
                 yield "log", str(kept.number), as_json_text(kept.log_row())

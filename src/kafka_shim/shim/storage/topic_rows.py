@@ -1,13 +1,22 @@
 """Topics with their records, and transactions."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from operator import attrgetter
 
 import msgspec
 
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.logs.partition_producers import AbortedTransaction
 from kafka_shim.shim.state.topics import NOBODY, Topic, Topics
 from kafka_shim.shim.state.transactions.transaction import Transaction, TransactionalIdState
-from kafka_shim.shim.storage.persisted_log import LogRow, PersistedLog
+from kafka_shim.shim.storage.persisted_log import (
+    ABORTED,
+    PRODUCER,
+    LogRow,
+    PersistedLog,
+    ProducerRow,
+    StoredLogRows,
+)
 from kafka_shim.shim.storage.settings_rows import (
     PRODUCER_ID_BLOCK,
     PRODUCER_IDS,
@@ -85,15 +94,15 @@ def restore_topics(
     logs: dict[int, PersistedLog] = {}
     for name, row in sorted(found.items(), key=lambda item: item[1].partitions[0].log):
         _restore_topic(cluster, name, row, logs)
-    kept = rows.get("log", {})
+    log_rows = _decode_log_rows(rows)
     held = _group_batches_by_log(batches)
     filled = set[int]()
     for number, of_log in held:
         if number in logs:
-            logs[number].restore_batches(_decode_log_row(kept, number), of_log)
+            logs[number].restore_batches(log_rows.get(number, StoredLogRows()), of_log)
             filled.add(number)
     for number in logs.keys() - filled:
-        logs[number].restore_batches(_decode_log_row(kept, number), [])
+        logs[number].restore_batches(log_rows.get(number, StoredLogRows()), [])
 
 
 def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
@@ -123,9 +132,21 @@ def _restore_topic(
         logs[kept.log] = partition.log
 
 
-def _decode_log_row(log_rows: Kept, number: int) -> LogRow | None:
-    value = log_rows.get(str(number))
-    return None if value is None else msgspec.json.decode(value, type=LogRow)
+def _decode_log_rows(rows: Mapping[str, Kept]) -> dict[int, StoredLogRows]:
+    log_rows: dict[int, StoredLogRows] = {}
+    for key, value in rows.get("log", {}).items():
+        row = msgspec.json.decode(value, type=LogRow)
+        log_rows.setdefault(int(key), StoredLogRows()).log = row
+    for key, value in rows.get(PRODUCER, {}).items():
+        number, producer_id = map(int, key.split("/"))
+        producer = msgspec.json.decode(value, type=ProducerRow)
+        log_rows.setdefault(number, StoredLogRows()).producers[producer_id] = producer
+    for key, value in rows.get(ABORTED, {}).items():
+        transaction = msgspec.json.decode(value, type=AbortedTransaction)
+        log_rows.setdefault(int(key.split("/")[0]), StoredLogRows()).aborted.append(transaction)
+    for log in log_rows.values():
+        log.aborted.sort(key=attrgetter("last_offset"))
+    return log_rows
 
 
 def _group_batches_by_log(

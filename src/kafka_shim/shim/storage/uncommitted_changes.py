@@ -6,7 +6,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.logs.log import StoredBatch
 from kafka_shim.shim.state.share_partitions.share_state_values import SharePartitionKey as ShareKey
-from kafka_shim.shim.storage.persisted_log import PersistedLog
+from kafka_shim.shim.storage.persisted_log import PersistedLog, ProducerChanges
 
 
 class ChangeReportingAcls(set[Acl]):
@@ -45,9 +45,9 @@ class UncommittedChanges:
 
     def _clear_rows(self) -> None:
         self.logs: dict[PersistedLog, None] = {}
+        self.producers: dict[PersistedLog, ProducerChanges] = {}
         self.gone_logs: list[int] = []
         self.topics: set[str] = set()
-        self.all_topics = False
         self.offsets: set[tuple[str, bytes, int]] = set()
         self.zookeeper: set[tuple[str, bytes, int]] = set()
         self.held: set[tuple[str, int]] = set()
@@ -71,8 +71,14 @@ class UncommittedChanges:
             self._when_first()
 
     def on_log_changed(self, log: PersistedLog) -> None:
-        """Mark a log that lost batches or whose producers changed."""
+        """Mark a log that lost batches."""
         self.logs[log] = None
+        self.note_change_of_rows()
+
+    def on_producers_changed(self, log: PersistedLog, changes: ProducerChanges, /) -> None:
+        self.producers.setdefault(log, ProducerChanges()).add(changes)
+        if changes.is_whole:
+            self.logs[log] = None
         self.note_change_of_rows()
 
     def on_log_closed(self, log: PersistedLog) -> None:
@@ -80,11 +86,8 @@ class UncommittedChanges:
         self.gone_logs.append(log.number)
         self.note_change_of_rows()
 
-    def note_topic(self, name: str | None) -> None:
-        if name is None:
-            self.all_topics = True
-        else:
-            self.topics.add(name)
+    def note_topic(self, name: str) -> None:
+        self.topics.add(name)
         self.note_change_of_rows()
 
     def note_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:

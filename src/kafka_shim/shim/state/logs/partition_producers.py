@@ -259,9 +259,12 @@ class PartitionProducers(msgspec.Struct, gc=False):
 
     def drop_aborted_below(self, offset: int) -> None:
         """Drop aborted transactions below `offset`, whose records are deleted."""
-        self._aborted = [
-            transaction for transaction in self._aborted if transaction.last_offset >= offset
-        ]
+        count = self._count_aborted_below(offset)
+        if count:
+            self._aborted = self._aborted[count:]
+
+    def _count_aborted_below(self, offset: int) -> int:
+        return bisect_left(self._aborted, offset, key=_LAST_OFFSET)
 
     def drop_batches_and_producers_below(self, offset: int) -> None:
         """Drop batches below `offset`, and producers without others, also in a transaction."""
