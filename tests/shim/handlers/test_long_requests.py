@@ -18,7 +18,10 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
 from kafka_shim.protocol.messages.describe_groups_request import DescribeGroupsRequest
-from kafka_shim.protocol.messages.describe_log_dirs_request import DescribeLogDirsRequest
+from kafka_shim.protocol.messages.describe_log_dirs_request import (
+    DescribableLogDirTopic,
+    DescribeLogDirsRequest,
+)
 from kafka_shim.protocol.messages.describe_share_group_offsets_request import (
     DescribeShareGroupOffsetsRequest,
     DescribeShareGroupOffsetsRequestGroup,
@@ -165,6 +168,24 @@ def test_metadata_is_handled_in_time_slices_if_the_topics_have_many_partitions(
     ]
     for request, is_long in named:
         assert takes_long(ApiKey.METADATA, request, stage.cluster) == is_long, request
+
+
+@pytest.mark.parametrize(("release", "visits_all"), [("2.5", False), ("2.8", True), ("4.3", False)])
+def test_log_directories_are_described_in_time_slices_if_the_topics_have_many_partitions(
+    release: str, visits_all: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(long_requests, "MANY_ROWS", 10)
+    stage = Stage(release)
+    stage.topic("small", 1)
+    stage.topic("large", 11)
+    named = [
+        (DescribeLogDirsRequest(topics=None), True),
+        (DescribeLogDirsRequest(topics=[DescribableLogDirTopic("large", [0])]), True),
+        (DescribeLogDirsRequest(topics=[DescribableLogDirTopic("small", [0])] * 12), visits_all),
+        (DescribeLogDirsRequest(topics=[DescribableLogDirTopic("missing", [0])]), visits_all),
+    ]
+    for request, is_long in named:
+        assert takes_long(ApiKey.DESCRIBE_LOG_DIRS, request, stage.cluster) == is_long, request
 
 
 def test_acl_filters_are_handled_in_time_slices_if_many_acls_may_match(

@@ -23,36 +23,38 @@ from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.topics import Partition, Topic
 
+RequestedPartitions = dict[str, set[int]] | None
+"""The requested partitions of each topic; None: all partitions of all topics."""
 
-def takes_long(_request: DescribeLogDirsRequest, cluster: Cluster) -> bool:
-    """Return whether there are many partitions: all are visited, whichever are requested."""
-    return long_requests.has_many_partitions(cluster)
+
+def takes_long(request: DescribeLogDirsRequest, cluster: Cluster) -> bool:
+    """Return whether the topics of the response have many partitions."""
+    if request.topics is None or cluster.facts.topics.describe_log_dirs_lists_unrequested_topics:
+        return long_requests.has_many_partitions(cluster)
+    names = dict.fromkeys(topic.topic for topic in request.topics)
+    return long_requests.topics_have_many_partitions(cluster, names)
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
     error = context.access.error(DESCRIBE_LOG_DIRS)
     if error is not ErrorCode.NONE:
         return DescribeLogDirsResponse(error_code=error if context.version >= 3 else 0)
-    requested_partitions: dict[str, set[int]] | None = None
-    if request.topics is not None:
-        requested_partitions = {}
-        for topic in request.topics:
-            requested_partitions.setdefault(topic.topic, set()).update(topic.partitions)
+    requested = _requested_partitions(request)
     lists_all = context.facts.topics.describe_log_dirs_lists_unrequested_topics
-    here = (
-        (topic, _open_partitions_of_node(topic, context))
-        for topic in context.time_sliced(context.cluster.topics)
-    )
     open_partitions = (
-        _topic_row(topic, context.time_sliced(partitions), requested_partitions)
-        for topic, partitions in here
+        (topic, _open_partitions_of_node(topic, context))
+        for topic in context.time_sliced(_topics_to_list(requested, context))
+    )
+    rows = (
+        _topic_row(topic, context.time_sliced(partitions), requested)
+        for topic, partitions in open_partitions
         if partitions
     )
     return DescribeLogDirsResponse(
         results=[
             DescribeLogDirsResult(
                 log_dir=context.cluster.configs.first_log_dir(context.node_id),
-                topics=[topic for topic in open_partitions if topic.partitions or lists_all],
+                topics=[topic for topic in rows if topic.partitions or lists_all],
             )
         ]
     )
@@ -60,6 +62,23 @@ def handle(request: DescribeLogDirsRequest, context: RequestContext) -> Describe
 
 error_response = mirroring_error_builder(DescribeLogDirsResponse)
 """Without a field for the code of a denial, `handle` deals with it."""
+
+
+def _requested_partitions(request: DescribeLogDirsRequest) -> RequestedPartitions:
+    if request.topics is None:
+        return None
+    requested: dict[str, set[int]] = {}
+    for topic in request.topics:
+        requested.setdefault(topic.topic, set()).update(topic.partitions)
+    return requested
+
+
+def _topics_to_list(requested: RequestedPartitions, context: RequestContext) -> Iterable[Topic]:
+    """Return the existing requested topics; all topics in releases that list them, too."""
+    topics = context.cluster.topics
+    if requested is None or context.facts.topics.describe_log_dirs_lists_unrequested_topics:
+        return topics
+    return (topic for name in requested if (topic := topics.get(name)) is not None)
 
 
 def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Partition]:
@@ -72,7 +91,7 @@ def _open_partitions_of_node(topic: Topic, context: RequestContext) -> list[Part
 
 
 def _topic_row(
-    topic: Topic, partitions: Iterable[Partition], requested_partitions: dict[str, set[int]] | None
+    topic: Topic, partitions: Iterable[Partition], requested: RequestedPartitions
 ) -> DescribeLogDirsTopic:
     return DescribeLogDirsTopic(
         name=topic.name,
@@ -82,7 +101,6 @@ def _topic_row(
                 partition_size=partition.log.disk_bytes,
             )
             for partition in partitions
-            if requested_partitions is None
-            or partition.index in requested_partitions.get(topic.name, ())
+            if requested is None or partition.index in requested.get(topic.name, ())
         ],
     )

@@ -36,6 +36,7 @@ from kafka_shim.shim.handlers.common.fetching import (
     readable_bytes_up_to_limit,
     response_bytes_limit,
 )
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, RequestedPartition, SessionFetch
@@ -95,32 +96,18 @@ def _unknown_or_own_replica_error(replica_id: int, context: RequestContext) -> E
     return facts.unknown_replica_error if is_unknown else ErrorCode.NONE
 
 
-def error_response(
-    request: FetchRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> FetchResponse:
+def error_response(request: FetchRequest, error: ErrorCode, message: str | None) -> FetchResponse:
     """Return the error on all partitions; on none where topics have ids (since version 13)."""
-    return FetchResponse(
-        error_code=error,
-        responses=[
-            FetchableTopicResponse(
-                topic=topic.topic,
-                topic_id=topic.topic_id,
-                partitions=[
-                    PartitionData(
-                        partition_index=partition.partition,
-                        error_code=error,
-                        high_watermark=-1,
-                        records=b"",
-                    )
-                    for partition in topic.partitions
-                ],
-            )
-            for topic in request.topics
-            if topic.topic_id == NO_ID
-        ],
-    )
+    response = _error_on_all_partitions(request, error, message)
+    response.responses = [topic for topic in response.responses if topic.topic_id == NO_ID]
+    return response
+
+
+_error_on_all_partitions = mirroring_error_builder(
+    FetchResponse,
+    request_field_names={"responses": "topics", "partition_index": "partition"},
+    constant_fields={"high_watermark": -1, "log_start_offset": -1, "records": b""},
+)
 
 
 _FetchRow = tuple[RequestedPartition, PartitionData]

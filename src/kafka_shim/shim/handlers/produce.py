@@ -29,6 +29,7 @@ from kafka_shim.protocol.messages.produce_response import (
 )
 from kafka_shim.protocol.records.batches import NO_PRODUCER, Batch
 from kafka_shim.protocol.releases.records import RecordFacts
+from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.producing import checks_before_append
 from kafka_shim.shim.handlers.producing.append_checked import (
@@ -70,24 +71,11 @@ def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse 
     return response
 
 
-def error_response(
-    request: ProduceRequest,
-    error: ErrorCode,
-    message: str | None,
-) -> ProduceResponse:
-    return ProduceResponse(
-        responses=[
-            TopicProduceResponse(
-                name=topic.name,
-                topic_id=topic.topic_id,
-                partition_responses=[
-                    _failed_partition_row(partition.index, RecordsRejected(error, message))
-                    for partition in topic.partition_data
-                ],
-            )
-            for topic in request.topic_data
-        ]
-    )
+error_response = mirroring_error_builder(
+    ProduceResponse,
+    request_field_names={"responses": "topic_data", "partition_responses": "partition_data"},
+    constant_fields={"base_offset": -1},
+)
 
 
 def _failed_response_deduplicated(
