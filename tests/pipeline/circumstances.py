@@ -14,7 +14,7 @@ from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.responses import error_codes_by_name
 from kafka_shim.protocol.trace.entries import Request, Response
 from kafka_shim.protocol.trace.segments import Block, read_trace
-from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
+from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
 from tests.pipeline.agreement import Decision
 from tests.pipeline.real_pairs import COUNTED, Decided, Half, Pair, recorded
 

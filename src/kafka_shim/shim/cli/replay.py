@@ -13,7 +13,7 @@ from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_p
 from kafka_shim.shim.cli.usage import parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.replay.events import Recording, ReplayPrerequisites, TraceEvents
+from kafka_shim.shim.traffic.replay.events import Recording, RecordingFacts, TraceEvents
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import (
     OnUnreplayableRequest,
@@ -122,7 +122,7 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
     check_trace_exists(args.trace)
     with ProgressBar("reading", trace_size_in_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
-        recording_facts = ReplayPrerequisites(first)
+        recording_facts = RecordingFacts(first)
     print_damaged_parts(first.damage)
     if not recording_facts.count:
         print_command_error(args, f"the trace `{args.trace}` is empty")

@@ -31,8 +31,8 @@ from kafka_shim.protocol.messages.produce_request import (
     TopicProduceData,
 )
 from kafka_shim.protocol.records.batches import BatchOptions, Record, encode_batch, iterate_batches
+from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.replay.compare import message_differences
-from kafka_shim.shim.traffic.replay.id_mapping import IdMapping
 
 OLD_TOPIC, NEW_TOPIC = b"o" * 16, b"n" * 16
 

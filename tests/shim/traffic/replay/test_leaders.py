@@ -7,7 +7,7 @@ import pytest
 from kafka_shim.protocol.messages.heartbeat_request import HeartbeatRequest
 from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
 from kafka_shim.protocol.messages.join_group_response import JoinGroupResponse
-from kafka_shim.shim.traffic.replay.id_mapping import GroupLeaderExchanges, IdMapping
+from kafka_shim.shim.traffic.identities.id_mapping import GroupLeaderExchanges, IdMapping
 
 GROUP = "g"
 

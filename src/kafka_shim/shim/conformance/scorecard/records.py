@@ -10,7 +10,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, iterate_batches
 from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
-from kafka_shim.shim.traffic.replay.fields import NOT_READY_ERRORS
+from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
 
 _MEMBER_ID_REQUIRED = 79
 _COVERED_FROM = 21

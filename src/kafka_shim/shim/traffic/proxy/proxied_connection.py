@@ -21,7 +21,7 @@ from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnectio
 log = Log("shim.proxy")
 
 CHUNK_BYTES = 256 * 1024
-LAST_ANSWERS_S = 5.0
+LAST_RESPONSES_S = 5.0
 """How long the broker may take to respond to requests of a client that has left."""
 
 
@@ -71,7 +71,7 @@ class ProxiedConnection:
             )
             if self._observed.has_outstanding_responses:
                 self._client_has_left = True
-                await asyncio.wait({broker_to_client}, timeout=LAST_ANSWERS_S)
+                await asyncio.wait({broker_to_client}, timeout=LAST_RESPONSES_S)
         finally:
             client_to_broker.cancel()
             broker_to_client.cancel()

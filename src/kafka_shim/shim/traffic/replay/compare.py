@@ -10,15 +10,15 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.replay.fields import (
+from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.traffic.identities.message_fields import (
     IGNORED_FIELDS,
     LONG_IDS,
     NO_CORRESPONDING_IDS,
     CorrespondingIds,
     paired_rows,
 )
-from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import (
     RecordedToTargetMapping,
     RequestWithBothResponses,

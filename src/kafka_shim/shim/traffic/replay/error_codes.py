@@ -9,7 +9,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import read_request_header
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS, NOT_READY_ERRORS
+from kafka_shim.shim.traffic.identities.message_fields import COORDINATOR_APIS, NOT_READY_ERRORS
 
 _NOT_YET_BYTES = tuple(code.to_bytes(2, "big") for code in NOT_READY_ERRORS)
 

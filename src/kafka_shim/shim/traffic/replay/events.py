@@ -4,6 +4,7 @@ import heapq
 from collections.abc import Callable, Iterable, Iterator
 from operator import attrgetter
 from pathlib import Path
+from typing import NamedTuple
 
 import msgspec
 
@@ -32,6 +33,15 @@ class Event(msgspec.Struct, frozen=True):
     entry: Request | Response | ConnectionClosed
     host: str = ""
     port: int = 0
+    position: "EntryPosition | None" = None
+
+
+class EntryPosition(NamedTuple):
+    """Where an entry is in a trace: its segment, its block's position there, and its number."""
+
+    segment: str
+    block: int
+    number: int
 
 
 class Recording(msgspec.Struct, frozen=True):
@@ -99,7 +109,7 @@ def load_recording(
 def _events_in_block(block: Block) -> Iterator[Event]:
     writer = _writer_of_segment(Path(block.path))
     connections = {connection.number: connection for connection in block.body.connections}
-    for entry in block.body.entries:
+    for index, entry in enumerate(block.body.entries):
         if isinstance(entry, Access):
             continue
         connection = connections[entry.connection]
@@ -112,6 +122,7 @@ def _events_in_block(block: Block) -> Iterator[Event]:
             entry,
             connection.host,
             connection.port,
+            EntryPosition(block.path, block.position, index),
         )
 
 
@@ -124,7 +135,7 @@ AUTHENTICATION_APIS = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE
 _RequestKey = tuple[ConnectionId, int]
 
 
-class ReplayPrerequisites:
+class RecordingFacts:
     """Facts that a replay needs beforehand, from one pass over the events.
 
     Their number, the first time, the principal of each connection, responses to log-ins, and

@@ -9,13 +9,13 @@ from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header, write_request_header
+from kafka_shim.shim.traffic.identities.id_mapping import GroupLeaderExchanges, IdMapping
+from kafka_shim.shim.traffic.identities.message_fields import paired_rows
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     advertised_brokers,
     response_contains_broker_addresses,
 )
 from kafka_shim.shim.traffic.replay.events import ConnectionId, Event
-from kafka_shim.shim.traffic.replay.fields import paired_rows
-from kafka_shim.shim.traffic.replay.id_mapping import GroupLeaderExchanges, IdMapping
 
 RESPONSES_WITH_OFFSETS = frozenset({ApiKey.PRODUCE, ApiKey.LIST_OFFSETS, ApiKey.OFFSET_FETCH})
 """Responses that offsets are learned from."""

@@ -13,6 +13,11 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import ConnectionClosed, Request, Response
 from kafka_shim.protocol.trace.redaction import BLANK
+from kafka_shim.shim.traffic.identities.id_mapping import (
+    kinds_of_ids_in_message,
+    request_contains_ids,
+)
+from kafka_shim.shim.traffic.identities.message_fields import COORDINATOR_APIS
 from kafka_shim.shim.traffic.replay.acl_changes import (
     ACL_CHANGES,
     ReplayedAclChange,
@@ -29,10 +34,8 @@ from kafka_shim.shim.traffic.replay.events import (
     ConnectionId,
     Event,
     Recording,
-    ReplayPrerequisites,
+    RecordingFacts,
 )
-from kafka_shim.shim.traffic.replay.fields import COORDINATOR_APIS
-from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message, request_contains_ids
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import (
     REQUESTS_WITH_OFFSETS,
     RecordedToTargetMapping,
@@ -116,11 +119,11 @@ class Replayer:
         self,
         recording: Recording,
         target: Target,
-        recording_facts: ReplayPrerequisites | None = None,
+        recording_facts: RecordingFacts | None = None,
     ) -> None:
         self._recording = recording
         self._target = target
-        self._recording_facts = recording_facts or ReplayPrerequisites(recording.events)
+        self._recording_facts = recording_facts or RecordingFacts(recording.events)
         self._connections: dict[ConnectionId, ReplayConnection] = {}
         self._current_connection: ReplayConnection | None = None
         self._mapping = RecordedToTargetMapping()

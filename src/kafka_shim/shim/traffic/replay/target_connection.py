@@ -12,8 +12,8 @@ from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.client.config import Login
 from kafka_shim.shim.client.login import LoginError
 from kafka_shim.shim.client.login_frames import login_frames
+from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_in_message
 from kafka_shim.shim.traffic.replay.events import Event
-from kafka_shim.shim.traffic.replay.id_mapping import kinds_of_ids_in_message
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RESPONSES_WITH_OFFSETS
 from kafka_shim.shim.traffic.traces.connection_observer import request_expects_response
 

@@ -15,7 +15,7 @@ from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
-from kafka_shim.shim.traffic.replay.fields import (
+from kafka_shim.shim.traffic.identities.message_fields import (
     IDS,
     NO_ID,
     NO_ID_EITHER,

@@ -1,0 +1,1 @@
+"""Ids that differ between two runs, and which elements of two messages correspond."""
