@@ -4,6 +4,8 @@ import argparse
 import asyncio
 import os
 import sys
+from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
@@ -16,6 +18,7 @@ from kafka_shim.shim.cli.control_options import (
 )
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
+from kafka_shim.shim.cli.playback import add_playback_arguments, run_command_with_playback
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -36,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_broker_arguments(parser)
     add_control_arguments(parser)
     add_record_arguments(parser)
+    add_playback_arguments(parser)
     parser.usage = "%(prog)s [OPTION ...] -- COMMAND [ARG ...]"
     parser.add_argument(
         "words",
@@ -52,6 +56,8 @@ def run(args: argparse.Namespace) -> int:
             "no command given; expected one after --, as in: run -- npm test"
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
+    if args.playback is not None:
+        return run_command_with_playback(args, partial(_run_command, words))
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -81,15 +87,24 @@ async def _run_command_with_broker(
             await control.start()
             environment[CONTROL] = url = f"http://{control.address}"
             print_note(f"the inspector is at {url}/inspector")
-        try:
-            child = await asyncio.create_subprocess_exec(*command, env=environment)
-        except OSError as error:
-            print(f"kafka-shim run: cannot start `{command[0]}`: {error.strerror}", file=sys.stderr)
-            return 127
-        relay.forward_to(child)
-        code = await child.wait()
+        code = await _run_command(command, environment, relay)
     finally:
         if control is not None:
             await control.stop()
         await broker.stop()
-    return exit_code_after_recording(broker.recorder, code if code >= 0 else 128 - code)
+    return exit_code_after_recording(broker.recorder, code)
+
+
+async def _run_command(
+    command: list[str], environment: Mapping[str, str], relay: SignalForwarder | None = None
+) -> int:
+    """Run a command and forward signals to it; return its exit code, 127 if it cannot start."""
+    relay = relay or SignalForwarder()
+    try:
+        child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
+    except OSError as error:
+        print(f"kafka-shim run: cannot start `{command[0]}`: {error.strerror}", file=sys.stderr)
+        return 127
+    relay.forward_to(child)
+    code = await child.wait()
+    return code if code >= 0 else 128 - code

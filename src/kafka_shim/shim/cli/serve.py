@@ -7,6 +7,7 @@ import os
 import stat
 import sys
 import tempfile
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
@@ -20,6 +21,7 @@ from kafka_shim.shim.cli.control_options import (
     create_control_server,
 )
 from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
+from kafka_shim.shim.cli.playback import add_playback_arguments, serve_playback
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -33,7 +35,9 @@ from kafka_shim.shim.request.garbage_collection import freeze_gc
 from kafka_shim.shim.signals import call_on_stop_signal
 
 if TYPE_CHECKING:
+    from kafka_shim.shim.config import Config
     from kafka_shim.shim.control.http_server import ControlServer
+    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
 
 READY_FILE_VARIABLE = "KAFKA_SHIM_READY_FILE"
 
@@ -52,6 +56,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         f" when the broker stops (default: ${READY_FILE_VARIABLE})",
     )
     add_record_arguments(parser)
+    add_playback_arguments(parser)
     parser.add_argument(
         "--conformance",
         nargs="?",
@@ -70,6 +75,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    if args.playback is not None:
+        return serve_playback(args, partial(_announce_playback_until_stopped, args))
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -80,6 +87,26 @@ def run(args: argparse.Namespace) -> int:
         record_if_requested(broker, args)
         return asyncio.run(_serve_until_stopped(broker, control, args))
     return _serve_and_score(broker, control, args)
+
+
+async def _announce_playback_until_stopped(
+    args: argparse.Namespace, server: "PlaybackServer", config: "Config"
+) -> None:
+    stopped = asyncio.Event()
+    call_on_stop_signal(lambda _: stopped.set())
+    names = [listener.name for listener in config.listeners]
+    addresses = {name: server.bootstrap_servers(name) for name in names}
+    for name, address in addresses.items():
+        print(f"listening on {name}://{address}", flush=True)
+    if args.ready_file is not None:
+        lines = "".join(f"{name}={address}\n" for name, address in addresses.items())
+        await asyncio.to_thread(Path(args.ready_file).write_text, lines, encoding="utf-8")
+    print(f"[KafkaServer] started, playing {args.playback}", flush=True)
+    if args.stop_with_stdin:
+        await _stop_when_stdin_closes(stopped)
+    await stopped.wait()
+    if args.ready_file is not None:
+        _remove_ready_file(args.ready_file)
 
 
 def _serve_and_score(

@@ -1,0 +1,1 @@
+"""Play a trace back as a broker, without a cluster behind it."""

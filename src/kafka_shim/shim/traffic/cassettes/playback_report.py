@@ -1,0 +1,106 @@
+"""What happened during a playback: requests without a recorded response, and what changed."""
+
+from collections import Counter
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+MISMATCHES_KEPT_MAX = 1_000
+CHANGES_KEPT_MAX = 200
+UNSENT_KEPT_MAX = 20
+
+
+class Mismatch(msgspec.Struct, frozen=True):
+    """A request that the recording does not answer, and the nearest one that it does.
+
+    `kind` is what differs: `content`, `order`, `count`, `authentication`, `waiting` or `bytes`.
+    """
+
+    kind: str
+    request: str
+    principal: str
+    client_id: str
+    reason: str
+    nearest: str = ""
+    field: str = ""
+    recorded: str = ""
+    sent: str = ""
+
+    def __str__(self) -> str:
+        text = f"{self.request} of {self.principal} (client id `{self.client_id}`): {self.reason}"
+        if self.field:
+            text += f"; {self.field}: recorded {self.recorded}, sent {self.sent}"
+        return f"{text}; nearest: {self.nearest}" if self.nearest else text
+
+
+class PlaybackReport:
+    """Counts and mismatches of a playback; `changes` are differences that were tolerated."""
+
+    def __init__(self, *, requires_all: bool = False) -> None:
+        """`requires_all`: a recorded change that no client sent is a mismatch, too."""
+        self._requires_all = requires_all
+        self.requests = 0
+        self.repeated = 0
+        """Responses that were sent more often than recorded, such as those to heartbeats."""
+        self.early: Counter[str] = Counter()
+        """Requests whose response was sent before a change that precedes it in the recording."""
+        self.recorded_anew = 0
+        self.mismatches: Counter[Mismatch] = Counter()
+        self.mismatch_count = 0
+        self.changes: Counter[str] = Counter()
+        self.unsent: list[str] = []
+        """Recorded changes, such as records, that no client sent."""
+        self.unsent_count = 0
+        self.undecodable = 0
+
+    @property
+    def has_mismatches(self) -> bool:
+        return self.mismatch_count > 0 or (self._requires_all and self.unsent_count > 0)
+
+    def add_mismatch(self, mismatch: Mismatch) -> None:
+        self.mismatch_count += 1
+        if mismatch in self.mismatches or len(self.mismatches) < MISMATCHES_KEPT_MAX:
+            self.mismatches[mismatch] += 1
+
+    def add_change(self, change: str) -> None:
+        """Count a tolerated difference, such as another version of an API."""
+        if change in self.changes or len(self.changes) < CHANGES_KEPT_MAX:
+            self.changes[change] += 1
+
+    def json_fields(self) -> dict[str, Any]:
+        """Return everything, for JSON."""
+        return {
+            "requests": self.requests,
+            "repeated": self.repeated,
+            "early": dict(self.early),
+            "recorded_anew": self.recorded_anew,
+            "undecodable": self.undecodable,
+            "mismatch_count": self.mismatch_count,
+            "mismatches": [
+                msgspec.to_builtins(each) | {"count": count}
+                for each, count in self.mismatches.items()
+            ],
+            "changes": dict(self.changes),
+            "unsent_count": self.unsent_count,
+            "unsent": self.unsent,
+        }
+
+    def summary_lines(self) -> Iterator[str]:
+        """Yield the report as text, mismatches first."""
+        counts = {
+            "repeated more often than recorded": self.repeated,
+            "recorded anew": self.recorded_anew,
+            "recorded requests that cannot be read": self.undecodable,
+        }
+        details = "".join(f", {count} {name}" for name, count in counts.items() if count)
+        yield f"{self.requests} requests played, {self.mismatch_count} mismatches{details}"
+        for each, count in self.mismatches.items():
+            yield f"mismatch ({each.kind}): {each}" + (f" ({count} times)" if count > 1 else "")
+        for change, count in self.changes.items():
+            yield f"changed: {change} ({count} requests)"
+        for name, count in self.early.items():
+            yield f"early: {name} ({count} requests)"
+        if self.unsent_count:
+            yield f"not sent: {self.unsent_count} recorded changes"
+            yield from (f"  {text}" for text in self.unsent)

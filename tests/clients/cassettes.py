@@ -1,0 +1,140 @@
+"""Record runs of the kit, play them back without a broker, and compare what the clients said.
+
+    python -m tests.clients.cassettes [--workload NAME] [--release 4.3.1 | --shim] [--keep DIR]
+
+The workloads are those of `both_ways`. A client ends in a playback as it did when it was recorded:
+the answers of its driver are equal, and no request is without a recorded response. Exit code 3: an
+answer differs. Needs Java 17 and Maven, and Go and Node for their clients.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.schemas.pins import read_pins
+from tests.clients.both_ways import (
+    _ADDRESS,
+    NAMES,
+    SETTINGS,
+    WORKLOADS,
+    Workload,
+    _make_topic,
+    _proxies,
+    _running,
+    _shim,
+)
+from tests.clients.kit import PLAY_SECONDS
+from tests.commands import SHIM
+from tests.oracle.real_kafka import RealKafka
+
+DIFFERENT = 3
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--workload", action="append", choices=WORKLOADS, help="only this one")
+    parser.add_argument("--release", default=read_pins().newest)
+    parser.add_argument("--shim", action="store_true", help="record on the shim")
+    parser.add_argument("--match", default="order")
+    parser.add_argument("--keep", type=Path, metavar="DIR", help="keep the traces there")
+    args = parser.parse_args()
+    differences = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name in args.workload or WORKLOADS:
+            trace = (args.keep or Path(folder)) / name
+            said = trace.with_suffix(".answers")
+            if not (args.keep and said.exists()):
+                said.write_text("\n".join(_record(WORKLOADS[name], args, trace)))
+            recorded = said.read_text().splitlines()
+            played, report = _play(WORKLOADS[name], args, trace)
+            sys.stdout.write(
+                f"{name}: {report['requests']} requests, {report['mismatch_count']} mismatches\n"
+            )
+            differences += _tell(recorded, played, report)
+    return DIFFERENT if differences else 0
+
+
+def _record(workload: Workload, args: argparse.Namespace, trace: Path) -> list[str]:
+    with contextlib.ExitStack() as stack:
+        if args.shim:
+            addresses = stack.enter_context(_shim(args.release, "--record", str(trace)))
+        else:
+            kafka = stack.enter_context(RealKafka(args.release, settings=SETTINGS))
+            addresses = stack.enter_context(_proxies((kafka.plain, kafka.sasl), trace))
+        if workload.replay == "member":
+            _make_topic(addresses[0])
+        return _answers(workload, addresses)
+
+
+def _play(
+    workload: Workload, args: argparse.Namespace, trace: Path
+) -> tuple[list[str], dict[str, Any]]:
+    report = trace.with_suffix(".json")
+    command = [*SHIM, "serve", "--playback", str(trace), "--match", args.match]
+    command += ["--playback-report", str(report), "--user", "alice:alice-secret"]
+    for name in NAMES:
+        command += ["--listener", f"{name}://127.0.0.1:0"]
+    with _running(command, "[KafkaServer") as said:
+        addresses = _ADDRESS.findall(said)
+        if workload.replay == "member":
+            _make_topic(addresses[0])
+        answers = _answers(workload, addresses)
+    time.sleep(1)
+    return answers, json.loads(report.read_bytes())
+
+
+def _answers(workload: Workload, addresses: Sequence[str]) -> list[str]:
+    """Return what the drivers answered, one line per call, clients one after another."""
+    variables = {f"KAFKA_BOOTSTRAP_SERVERS_{n}": a for n, a in zip(NAMES, addresses, strict=True)}
+    children = []
+    for client in workload.clients:
+        children.append(
+            subprocess.Popen(
+                [sys.executable, "-m", "tests.clients.kit", workload.replay, client],
+                env=os.environ | variables,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+            )
+        )
+        time.sleep(workload.apart_s)
+    return [
+        _without_order(_ADDRESS.sub("ADDRESS", line))
+        for child in children
+        for line in child.communicate(timeout=PLAY_SECONDS)[0].splitlines()
+    ]
+
+
+def _without_order(line: str) -> str:
+    """Return an answer with sorted names: some clients return sets."""
+    answer = json.loads(line)
+    if isinstance(result := answer.get("result"), list) and all(isinstance(n, str) for n in result):
+        answer["result"] = sorted(result)
+    return json.dumps(answer)
+
+
+def _tell(recorded: list[str], played: list[str], report: dict[str, Any]) -> int:
+    differences = 0
+    for number in range(max(len(recorded), len(played))):
+        both = [lines[number] if number < len(lines) else "nothing" for lines in (recorded, played)]
+        if both[0] != both[1]:
+            differences += 1
+            sys.stdout.write(f"  call {number}: {both[0][:300]}\n    -> {both[1][:300]}\n")
+    for mismatch in report["mismatches"][:12]:
+        sys.stdout.write(f"  {mismatch}"[:700] + "\n")
+    for name in ("changes", "unsent", "early", "repeated"):
+        sys.stdout.write(f"  {name}: {report[name]}"[:1200] + "\n")
+    sys.stdout.flush()
+    return differences + int(report["mismatch_count"])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,115 @@
+"""Records a story on a broker, and plays it back without sockets."""
+
+import time
+from collections.abc import Awaitable, Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
+from kafka_shim.protocol.headers import RequestHeader, write_request_header
+from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
+from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreateTopicsRequest
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest, FetchTopic
+from kafka_shim.protocol.messages.metadata_request import MetadataRequest, MetadataRequestTopic
+from kafka_shim.protocol.messages.produce_request import (
+    PartitionProduceData,
+    ProduceRequest,
+    TopicProduceData,
+)
+from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthenticateRequest
+from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
+from kafka_shim.protocol.records.batches import Record, encode_batch
+from kafka_shim.protocol.response_frames import read_response_and_its_version
+from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
+from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
+from kafka_shim.shim.traffic.cassettes.player import MismatchError, PlayedConnection
+from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+from tests.shim.wire import Wire, connected, serving
+
+Story = Callable[[Wire, Wire], Awaitable[None]]
+"""Sends requests on two connections: of an anonymous client, and on the SASL listener."""
+
+
+async def record(folder: Path, story: Story, **settings: Any) -> Path:
+    """Return the trace of a story that a broker was told."""
+    async with serving(**settings) as broker:
+        broker.start_recording(folder)
+        async with connected(broker) as wire, connected(broker, "SASL_PLAINTEXT") as sasl:
+            await story(wire, sasl)
+    return folder
+
+
+class Playback:
+    """A played trace, with one connection for each name."""
+
+    def __init__(self, trace: Path, **options: Any) -> None:
+        self.state = PlaybackState(TraceIndex(trace), PlaybackOptions(**options))
+        self._connections: dict[str, PlayedConnection] = {}
+
+    @property
+    def report(self) -> dict[str, Any]:
+        return self.state.finished_report().json_fields()
+
+    def frame(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> bytes | None:
+        """Return the frame of the response; a response that waits is waited for."""
+        if connection not in self._connections:
+            played = PlayedConnection(self.state, 1, lambda _, host, port: (host, port))
+            self._connections[connection] = played
+        header = RequestHeader(api, version, 7, "wire")
+        frame = write_request_header(header) + codecs.write_request(message, version)
+        pending = self._connections[connection].respond(frame)
+        while (answer := pending.attempt()) is None:
+            time.sleep(0.01)
+        return answer.frame
+
+    def ask(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Any:
+        """Return the response."""
+        frame = self.frame(api, version, message, connection)
+        assert frame is not None
+        assert frame[:4] == (7).to_bytes(4, "big")
+        return read_response_and_its_version(api, version, frame)[0]
+
+    def mismatch(self, api: ApiKey, version: int, message: Any, connection: str = "a") -> Mismatch:
+        """Return why a request has no response."""
+        try:
+            response = self.ask(api, version, message, connection)
+        except MismatchError as error:
+            return error.mismatch
+        raise AssertionError(f"played: {response}")
+
+
+def new_topic(name: str, partitions: int = 1) -> CreateTopicsRequest:
+    topic = CreatableTopic(name, num_partitions=partitions, replication_factor=1)
+    return CreateTopicsRequest([topic], timeout_ms=1000)
+
+
+def acl(name: str, operation: Operation = Operation.READ) -> CreateAclsRequest:
+    place = (ResourceType.TOPIC, name, PatternType.LITERAL, "User:alice", "*")
+    return CreateAclsRequest([AclCreation(*place, operation, Permission.ALLOW)])
+
+
+def metadata(name: str) -> MetadataRequest:
+    topics = [MetadataRequestTopic(name=name)]
+    return MetadataRequest(topics=topics, allow_auto_topic_creation=False)
+
+
+def records(topic: str, *pairs: tuple[bytes | None, bytes], partition: int = 0) -> ProduceRequest:
+    """Return a request with one batch of keys and values."""
+    batch = encode_batch([Record(n, 1_000 + n, *pair) for n, pair in enumerate(pairs)])
+    row = PartitionProduceData(partition, batch)
+    return ProduceRequest(
+        acks=-1, timeout_ms=1000, topic_data=[TopicProduceData(topic, partition_data=[row])]
+    )
+
+
+def fetch(topic: str, offset: int, partitions: Sequence[int] = (0,)) -> FetchRequest:
+    rows = [FetchPartition(n, fetch_offset=offset, partition_max_bytes=1 << 20) for n in partitions]
+    return FetchRequest(max_wait_ms=20, topics=[FetchTopic(topic, partitions=rows)])
+
+
+HANDSHAKE = SaslHandshakeRequest(mechanism="PLAIN")
+
+
+def plain(user: str, password: str) -> SaslAuthenticateRequest:
+    return SaslAuthenticateRequest(auth_bytes=f"\0{user}\0{password}".encode())

@@ -1,0 +1,190 @@
+"""Recorded requests get their recorded responses; others are reported as what they are."""
+
+import asyncio
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shim.protocol.enums import ApiKey, Operation
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.records.batches import iterate_batches
+from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode
+from tests.shim.traffic.cassettes.kit import (
+    HANDSHAKE,
+    Playback,
+    acl,
+    fetch,
+    metadata,
+    new_topic,
+    plain,
+    record,
+    records,
+)
+from tests.shim.wire import Wire
+
+A, B, C = (b"k1", b"a"), (b"k2", b"b"), (b"k3", b"c")
+
+
+async def story(wire: Wire, sasl: Wire) -> None:
+    await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+    await wire.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    await wire.ask(ApiKey.METADATA, 12, metadata("orders"))
+    await wire.ask(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    await wire.ask(ApiKey.FETCH, 12, fetch("orders", 0))
+    await wire.ask(ApiKey.PRODUCE, 9, records("orders", A, B))
+    await wire.ask(ApiKey.PRODUCE, 9, records("orders", C))
+    await wire.ask(ApiKey.FETCH, 12, fetch("orders", 0))
+    await sasl.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)
+    await sasl.ask(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "alice-secret"))
+    await sasl.ask(ApiKey.PRODUCE, 9, records("orders", (b"k9", b"denied")))
+    await sasl.ask(ApiKey.FETCH, 12, fetch("orders", 0))
+
+
+@pytest.fixture(scope="module")
+def trace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return asyncio.run(record(tmp_path_factory.mktemp("cassettes") / "trace", story))
+
+
+def start(trace: Path, **options: Any) -> Playback:
+    """Return a playback in which the topic and the ACL were created."""
+    played = Playback(trace, **options)
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    played.ask(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    return played
+
+
+def values(response: Any) -> list[bytes | None]:
+    (row,) = response.responses[0].partitions
+    batches = iterate_batches(row.records or b"")
+    return [record.value for batch in batches for record in batch.records()]
+
+
+def produced(response: Any) -> tuple[int, int]:
+    (row,) = response.responses[0].partition_responses
+    return row.error_code, row.base_offset
+
+
+def test_a_recording_is_played_with_the_same_results(trace: Path) -> None:
+    played = Playback(trace)
+    unknown = played.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    known = played.ask(ApiKey.METADATA, 12, metadata("orders")).topics[0].error_code
+    assert (unknown, known) == (ErrorCode.UNKNOWN_TOPIC_OR_PARTITION, ErrorCode.NONE)
+    played.ask(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", A, B))) == (0, 0)
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", C))) == (0, 2)
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == [b"a", b"b", b"c"]
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 3))) == []
+    played.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE, "alice")
+    login = played.ask(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "alice-secret"), "alice")
+    assert login.error_code == ErrorCode.NONE
+    denied = played.ask(ApiKey.PRODUCE, 9, records("orders", (b"k9", b"denied")), "alice")
+    assert produced(denied)[0] == ErrorCode.TOPIC_AUTHORIZATION_FAILED
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0), "alice")) == [b"a", b"b", b"c"]
+    report = played.report
+    assert (report["mismatch_count"], report["unsent"], report["changes"]) == (0, [], {})
+
+
+def test_records_may_be_batched_in_another_way(trace: Path) -> None:
+    played = start(trace)
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", A))) == (0, 0)
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == []
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", B, C))) == (0, 1)
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == [b"a", b"b", b"c"]
+
+
+def test_records_are_fetched_only_after_they_were_sent(trace: Path) -> None:
+    played = start(trace)
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == []
+    played.ask(ApiKey.PRODUCE, 9, records("orders", A, B))
+    assert values(played.ask(ApiKey.FETCH, 12, fetch("orders", 0))) == [b"a", b"b"]
+
+
+def test_a_changed_value_is_reported_with_both_values(trace: Path) -> None:
+    mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", (b"k1", b"A")))
+    assert (mismatch.kind, mismatch.field) == ("content", "value of the record")
+    assert (mismatch.recorded, mismatch.sent) == ("'a'", "'A'")
+    assert "Produce v9 of User:ANONYMOUS" in mismatch.nearest
+
+
+def test_a_changed_key_is_reported_with_both_keys(trace: Path) -> None:
+    mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", (b"x", b"a")))
+    assert (mismatch.field, mismatch.recorded, mismatch.sent) == (
+        "key of the record", "'k1'", "'x'",
+    )  # fmt: skip
+
+
+def test_a_changed_topic_is_reported_with_both_names(trace: Path) -> None:
+    played = start(trace)
+    mismatch = played.mismatch(ApiKey.PRODUCE, 9, records("order", A))
+    assert (mismatch.field, mismatch.recorded, mismatch.sent) == (
+        "topic_data[].name", "orders", "order",
+    )  # fmt: skip
+    mismatch = played.mismatch(ApiKey.METADATA, 12, metadata("order"))
+    assert (mismatch.field, mismatch.recorded, mismatch.sent) == (
+        "topics[].name", "'orders'", "'order'",
+    )  # fmt: skip
+
+
+def test_a_changed_acl_is_reported_with_the_field(trace: Path) -> None:
+    played = Playback(trace)
+    played.ask(ApiKey.CREATE_TOPICS, 7, new_topic("orders"))
+    mismatch = played.mismatch(ApiKey.CREATE_ACLS, 3, acl("orders", Operation.WRITE))
+    assert (mismatch.kind, mismatch.field) == ("content", "creations[].operation")
+    assert (mismatch.recorded, mismatch.sent) == ("3", "4")
+
+
+def test_a_changed_order_of_records_is_reported_unless_only_content_matters(
+    trace: Path,
+) -> None:
+    mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", B, A))
+    assert mismatch.kind == "order"
+    assert (mismatch.recorded, mismatch.sent) == ("key 'k1', value 'a'", "key 'k2', value 'b'")
+    played = start(trace, match=MatchMode.CONTENT)
+    assert produced(played.ask(ApiKey.PRODUCE, 9, records("orders", B, A))) == (0, 1)
+
+
+def test_a_changed_order_of_changes_is_reported(trace: Path) -> None:
+    mismatch = Playback(trace).mismatch(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    assert mismatch.kind == "order"
+    assert "CreateTopics v7" in mismatch.nearest
+
+
+def test_a_change_that_is_sent_twice_is_reported(trace: Path) -> None:
+    played = start(trace)
+    mismatch = played.mismatch(ApiKey.CREATE_ACLS, 3, acl("orders"))
+    assert mismatch.kind == "count"
+    played.ask(ApiKey.PRODUCE, 9, records("orders", A, B, C))
+    assert played.mismatch(ApiKey.PRODUCE, 9, records("orders", A)).kind == "count"
+
+
+def test_what_was_recorded_for_another_principal_is_reported_as_that(trace: Path) -> None:
+    mismatch = start(trace).mismatch(ApiKey.PRODUCE, 9, records("orders", (b"k9", b"denied")))
+    assert "principal" in mismatch.reason
+    assert mismatch.recorded == "User:alice"
+
+
+def test_changes_that_nobody_sent_are_reported_and_fail_a_strict_playback(
+    trace: Path,
+) -> None:
+    played = start(trace)
+    assert played.report["unsent_count"] == 4
+    assert not played.state.report.has_mismatches
+    strict = start(trace, match=MatchMode.STRICT)
+    assert strict.state.finished_report().has_mismatches
+
+
+def test_another_version_with_the_same_content_is_played_and_reported(trace: Path) -> None:
+    played = Playback(trace)
+    response = played.ask(ApiKey.CREATE_TOPICS, 6, new_topic("orders"))
+    assert response.topics[0].error_code == ErrorCode.NONE
+    assert played.report["changes"] == {"CreateTopics: version 7 -> 6": 1}
+
+
+def test_a_password_is_checked_if_it_is_known(trace: Path) -> None:
+    played = Playback(trace, users={"alice": "alice-secret"})
+    played.ask(ApiKey.SASL_HANDSHAKE, 1, HANDSHAKE)
+    mismatch = played.mismatch(ApiKey.SASL_AUTHENTICATE, 2, plain("alice", "wrong"))
+    assert mismatch.kind == "authentication"
+    assert "no failed authentication" in mismatch.reason
