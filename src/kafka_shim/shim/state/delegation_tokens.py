@@ -3,7 +3,7 @@
 import base64
 import hmac
 import random
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import msgspec
 
@@ -73,6 +73,8 @@ class DelegationTokens:
         self._next_check_ms = clock.now_ms() + self._check_interval_ms
         self._by_id: dict[str, DelegationToken] = {}
         self._by_hmac: dict[bytes, DelegationToken] = {}
+        self.when_changed: Callable[[str], None] = lambda _: None
+        """Called with the id of a token that was stored, changed or removed."""
 
     def __iter__(self) -> Iterator[DelegationToken]:
         self._remove_expired_at_interval()
@@ -110,6 +112,11 @@ class DelegationTokens:
     def store_token(self, token: DelegationToken) -> None:
         """Store a token."""
         self._by_id[token.token_id] = self._by_hmac[token.hmac] = token
+        self.when_changed(token.token_id)
+
+    def find_even_expired(self, token_id: str) -> DelegationToken | None:
+        """Return a token that is not removed yet; None if there is none."""
+        return self._by_id.get(token_id)
 
     def find_unexpired(self, token_id: str) -> DelegationToken | None:
         """Return the token for a log-in; None if it does not exist or has expired."""
@@ -130,6 +137,7 @@ class DelegationTokens:
             period_ms = self._renewal_ms
         # this sum overflows in every release
         token.expires_ms = min(token.max_ms, wrap_to_int64(self._clock.now_ms() + period_ms))
+        self.when_changed(token.token_id)
         return token.expires_ms
 
     def set_token_expiry(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
@@ -152,6 +160,7 @@ class DelegationTokens:
                 else self._clock.now_ms()
             )
         token.expires_ms = min(token.max_ms, self._time_after_period(period_ms))
+        self.when_changed(token.token_id)
         return token.expires_ms
 
     def _time_after_period(self, period_ms: int) -> int:
@@ -174,6 +183,7 @@ class DelegationTokens:
     def _remove_token(self, token: DelegationToken) -> None:
         del self._by_id[token.token_id]
         del self._by_hmac[token.hmac]
+        self.when_changed(token.token_id)
 
     def _require_unexpired(self, token: DelegationToken) -> None:
         if self._is_expired(token):

@@ -1,13 +1,16 @@
 """Credentials: passwords for PLAIN, salted keys for SCRAM (RFC 5802, KIP-84)."""
 
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from kafka_shim.shim.sasl.scram_credential import (
     ScramCredential,
     ScramMechanism,
     credential_of_password,
 )
+
+UserKey = tuple[ScramMechanism | None, str]
+"""The mechanism of a stored credential, None for the password, and the user's name."""
 
 
 class Users:
@@ -23,6 +26,8 @@ class Users:
         self._random = rng
         self._configured: dict[tuple[ScramMechanism, str], ScramCredential] = {}
         self._stored: dict[tuple[ScramMechanism, str], ScramCredential] = {}
+        self.when_changed: Callable[[UserKey], None] = lambda _: None
+        """Called with the key of a changed password or stored credential."""
 
     @property
     def passwords(self) -> Mapping[str, str]:
@@ -33,12 +38,14 @@ class Users:
         """Add a user for every mechanism, or replace the password."""
         self.remove_configured_user(name)
         self._passwords[name] = password
+        self.when_changed((None, name))
 
     def remove_configured_user(self, name: str) -> None:
         """Remove a configured user; an unknown one is no error."""
         self._passwords.pop(name, None)
         for mechanism in ScramMechanism:
             self._configured.pop((mechanism, name), None)
+        self.when_changed((None, name))
 
     def scram_credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
         """Return the credential of a log-in; a stored one takes
@@ -57,6 +64,10 @@ class Users:
         """Users with at least one stored credential, sorted."""
         return sorted({name for _, name in self._stored})
 
+    def stored_credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
+        """Return the stored credential of a user; None if there is none."""
+        return self._stored.get((mechanism, name))
+
     def stored_credentials(self, name: str) -> list[tuple[ScramMechanism, ScramCredential]]:
         """Return the stored credentials of a user, by mechanism."""
         keys = [(mechanism, name) for mechanism in ScramMechanism]
@@ -66,7 +77,9 @@ class Users:
         self, mechanism: ScramMechanism, name: str, credential: ScramCredential
     ) -> None:
         self._stored[mechanism, name] = credential
+        self.when_changed((mechanism, name))
 
     def remove_stored_credential(self, mechanism: ScramMechanism, name: str) -> bool:
         """Remove a stored credential; return whether there was one."""
+        self.when_changed((mechanism, name))
         return self._stored.pop((mechanism, name), None) is not None

@@ -1,9 +1,10 @@
-"""Parts that are compared as a whole: users, tokens, quotas, settings and features.
+"""Users, tokens, quotas, settings and features.
 
 A section is a function that returns all its rows, by part and key, and one that restores them.
+Users and tokens report their changes, and have a function for one row; others are compared.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
@@ -12,6 +13,8 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
+from kafka_shim.shim.state.users import UserKey
+from kafka_shim.shim.storage.database import Row
 
 Rows = dict[tuple[str, str], str]
 Kept = Mapping[str, str]
@@ -27,14 +30,28 @@ def as_json_text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
+def user_row(cluster: Cluster, key: UserKey) -> Row:
+    """Return the row of a password or a credential of AlterUserScramCredentials."""
+    mechanism, name = key
+    if mechanism is None:
+        password = cluster.users.passwords.get(name)
+        return "user", name, None if password is None else as_json_text(password)
+    credential = cluster.users.stored_credential(mechanism, name)
+    value = None if credential is None else as_json_text(credential)
+    return "scram", as_json_text([mechanism.wire_name, name]), value
+
+
 def user_rows(cluster: Cluster) -> Rows:
     """Return passwords, and credentials of AlterUserScramCredentials."""
     known = cluster.users
-    rows = {("user", name): as_json_text(password) for name, password in known.passwords.items()}
+    keys: list[UserKey] = [(None, name) for name in known.passwords]
     for name in known.names_with_stored_credentials():
-        for mechanism, credential in known.stored_credentials(name):
-            rows["scram", as_json_text([mechanism.wire_name, name])] = as_json_text(credential)
-    return rows
+        keys += [(mechanism, name) for mechanism, _ in known.stored_credentials(name)]
+    return _rows_by_part_and_key(user_row(cluster, key) for key in keys)
+
+
+def _rows_by_part_and_key(rows: Iterable[Row]) -> Rows:
+    return {(part, key): value for part, key, value in rows if value is not None}
 
 
 def _restore_users_unless_configured(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -50,9 +67,15 @@ def _restore_users_unless_configured(cluster: Cluster, rows: Mapping[str, Kept])
         )
 
 
+def token_row(cluster: Cluster, token_id: str) -> Row:
+    """Return the row of a delegation token."""
+    token = cluster.tokens.find_even_expired(token_id)
+    return "token", token_id, None if token is None else as_json_text(token)
+
+
 def token_rows(cluster: Cluster) -> Rows:
     """Return delegation tokens."""
-    return {("token", token.token_id): as_json_text(token) for token in cluster.tokens}
+    return _rows_by_part_and_key(token_row(cluster, token.token_id) for token in cluster.tokens)
 
 
 def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -113,6 +136,8 @@ SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
     "configs": config_rows,
     "features": feature_rows,
 }
+ROW_OF: Mapping[str, Callable[[Cluster, Any], Row]] = {"users": user_row, "tokens": token_row}
+"""The sections that report their changes: a function from the key of a changed entry to its row."""
 PUT_BACK = (
     _restore_users_unless_configured,
     _restore_tokens,
@@ -122,10 +147,6 @@ PUT_BACK = (
 )
 
 SECTION_OF: Mapping[int, str] = {
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS: "users",
-    ApiKey.CREATE_DELEGATION_TOKEN: "tokens",
-    ApiKey.RENEW_DELEGATION_TOKEN: "tokens",
-    ApiKey.EXPIRE_DELEGATION_TOKEN: "tokens",
     ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
     ApiKey.ALTER_CONFIGS: "configs",
     ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",

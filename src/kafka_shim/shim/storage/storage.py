@@ -23,7 +23,13 @@ from kafka_shim.shim.storage import group_rows, settings_rows, topic_rows
 from kafka_shim.shim.storage.database import LOGS_MAX, OFFSET_BITS, Batch, Database, Row
 from kafka_shim.shim.storage.group_changes import WrittenGroups
 from kafka_shim.shim.storage.persisted_log import ABORTED, PRODUCER, PersistedLog
-from kafka_shim.shim.storage.settings_rows import PRODUCER_IDS, SECTION_OF, SECTIONS, as_json_text
+from kafka_shim.shim.storage.settings_rows import (
+    PRODUCER_IDS,
+    ROW_OF,
+    SECTION_OF,
+    SECTIONS,
+    as_json_text,
+)
 from kafka_shim.shim.storage.uncommitted_changes import FiringReportingClock, UncommittedChanges
 
 log = Log("shim.storage")
@@ -71,6 +77,8 @@ class Storage:
         groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
         cluster.share_states.set_change_listener(marks.note_share_partition)
         cluster.transactions.when_touched = marks.note_transaction
+        cluster.users.when_changed = partial(marks.note_entry, "users")
+        cluster.tokens.when_changed = partial(marks.note_entry, "tokens")
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.changed_acls = marks.acls
@@ -97,7 +105,7 @@ class Storage:
         self._groups.clear()
         self._is_cleared = True
         self.observe_cluster(cluster)
-        self.note_possible_change_of_all()
+        self._note_all_sections()
 
     def note_handled_request(self, api_key: int) -> None:
         """Record that a request of this API was handled."""
@@ -107,6 +115,11 @@ class Storage:
 
     def note_possible_change_of_all(self) -> None:
         """Record that anything may have changed, except what stores report themselves."""
+        for name in (*SECTIONS.keys() - ROW_OF.keys(), "acls"):
+            self._marks.note_section(name)
+
+    def _note_all_sections(self) -> None:
+        """Record that anything may differ from what is written."""
         for name in (*SECTIONS, "acls"):
             self._marks.note_section(name)
 
@@ -236,6 +249,10 @@ class Storage:
         yield from self._changed_acl_rows(marks, cluster)
         for name in marks.sections & SECTIONS.keys():
             yield from self._diff_and_remember_section_rows(name, SECTIONS[name](cluster))
+            if name in ROW_OF:
+                del self._written[name]
+        for name, key in marks.entries:
+            yield ROW_OF[name](cluster, key)
 
     def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
         for name in marks.topics:
@@ -321,7 +338,7 @@ class Storage:
             [],
             [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
         )
-        self.note_possible_change_of_all()
+        self._note_all_sections()
         return bool(meta)
 
     def _adopt_stored_cluster_id_or_raise(self, cluster: Cluster, kept: str) -> None:

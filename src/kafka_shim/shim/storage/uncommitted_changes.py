@@ -1,6 +1,6 @@
 """The changes since the last commit."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.clock import Clock, Timer
@@ -56,6 +56,7 @@ class UncommittedChanges:
         self.shares: set[ShareKey] = set()
         self.acls.clear()
         self.sections: set[str] = set()
+        self.entries: dict[tuple[str, Hashable], None] = {}
 
     def note_change_of_rows(self) -> None:
         """Record a change other than a new batch."""
@@ -109,6 +110,11 @@ class UncommittedChanges:
 
     def note_share_partition(self, key: ShareKey) -> None:
         self.shares.add(key)
+        self.note_change_of_rows()
+
+    def note_entry(self, section: str, key: Hashable) -> None:
+        """Record that an entry of a section changed which reports its changes."""
+        self.entries[section, key] = None
         self.note_change_of_rows()
 
     def note_section(self, name: str) -> None:
