@@ -27,6 +27,11 @@ RUN_BY_OTHERS = {
     "docs/data.md: sqlite3 data/kafka-shim.db"
     ' "SELECT topic, partition, count(*) FROM records GROUP BY 1, 2"':
         "tests/shim/storage/test_serving.py::test_the_queries_of_the_page_run",
+    "docs/policy.md: kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092"
+    " --out plan.json":
+        "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
+    "docs/policy.md: kafka-shim policy apply plan.json --bootstrap-server 127.0.0.1:9092":
+        "tests/shim/cli/test_policy_apply.py::test_a_saved_plan_is_applied_and_undone",
     "docs/suites.md: kafka-topics --create --topic orders --partitions 3":
         "tests/suites/test_sessions.py::test_the_session_on_the_page_is_valid",
     "docs/suites.md: kafka-topics --command-config $ALICE --describe --topic orders":

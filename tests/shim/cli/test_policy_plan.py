@@ -7,7 +7,7 @@ import pytest
 
 from kafka_shim.authorizer.model import AclFilter
 from kafka_shim.shim.cli import main
-from kafka_shim.shim.cli.policy import plan
+from kafka_shim.shim.cli.policy import apply_requests
 from kafka_shim.shim.client.acls import delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 from tests.shim.cli.conftest import Running
@@ -65,8 +65,12 @@ def test_commands_are_printed_in_a_safe_order(
 
 def test_json_output(files: Files, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["policy", "plan", *files, "--json"]) == 0
-    steps = json.loads(capsys.readouterr().out)
-    assert [step["action"] for step in steps] == ["add", "add", "remove", "remove"]
+    plan = json.loads(capsys.readouterr().out)
+    assert [(request["action"], len(request["acls"])) for request in plan["requests"]] == [
+        ("add", 2),
+        ("remove", 2),
+    ]
+    assert plan["interim"] == []
 
 
 def test_the_printed_commands_lead_to_the_new_acls(
@@ -115,7 +119,7 @@ def test_completed_steps_are_undone_if_one_fails(
             raise ClientError("the connection was lost")
         return delete_acls(client, filters)
 
-    monkeypatch.setattr(plan, "delete_acls", failing)
+    monkeypatch.setattr(apply_requests, "delete_acls", failing)
     assert main(["policy", "plan", files[1], *at, "--apply", "--yes"]) == 1
     said = capsys.readouterr().err
     assert "all were taken back" in said

@@ -8,7 +8,8 @@ from hypothesis import given, settings, strategies as st
 
 from kafka_shim.authorizer.acl_formats import parse_acls
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
+from kafka_shim.authorizer.policy.plan import planned_groups
+from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages
 from tests.authorizer.acl_formats.test_forms import PLAIN
@@ -82,7 +83,9 @@ def test_applying_both_stages_leads_to_the_new_acls(
 ) -> None:
     new |= data.draw(st.sets(st.sampled_from(sorted(old, key=str)))) if old else set()
     first, then = format_two_stages(
-        steps_safe_at_every_point(old, new), dict.fromkeys(old, "old.tf:1"), form
+        [step for group in planned_groups(old, new, RELEASES[-1]) for step in group],
+        dict.fromkeys(old, "old.tf:1"),
+        form,
     )
     between = applied(old, first, form)
     assert between == old | new
@@ -118,7 +121,7 @@ def test_equal_acls_need_no_stages(files: Files, capsys: pytest.CaptureFixture[s
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--format", "strimzi", "--json"), "leave out --apply and --json"),
+        (("--format", "strimzi", "--json"), "leave out --apply, --json, --out"),
         (("--stage", "1"), "--stage requires a --format"),
     ],
 )

@@ -1,55 +1,89 @@
-"""`kafka-shim policy plan`: print or apply the changes that give a cluster the ACLs of files."""
+"""`kafka-shim policy plan`: print, save or apply the changes that give a cluster other ACLs."""
 
 import argparse
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
+from pathlib import Path
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.authorizer.policy.plan import steps_safe_at_every_point
+from kafka_shim.authorizer.policy.interim_access import InterimChange, interim_changes
+from kafka_shim.authorizer.policy.plan import (
+    REQUEST_STEPS_MAX,
+    StepGroup,
+    planned_groups,
+    planned_requests,
+)
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.protocol.enums import Operation
-from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls, read_accepted_located_acls
+from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps
 from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
+    add_authorizer_arguments,
     add_cluster_arguments,
+    authorizer_with_options,
     read_cluster_acls,
     release_of_options_or_cluster,
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.input_error import file_and_line
+from kafka_shim.shim.cli.policy.plan_file import (
+    SavedPlan,
+    interim_text,
+    plan_object,
+    saved_plan,
+    write_plan,
+)
 from kafka_shim.shim.cli.policy.plan_formats import PLAN_FORMATS, format_two_stages, join_stages
 from kafka_shim.shim.cli.usage import UsageError
-from kafka_shim.shim.client.acls import create_acls, delete_acls
 from kafka_shim.shim.client.client import Client, ClientError
 
-HELP = "print the changes that give a cluster the ACLs of files; --apply makes them"
+HELP = "print the changes that give a cluster the ACLs of files; save or apply them"
 DESCRIPTION = """\
 Print kafka-acls commands that turn OLD into NEW. With --bootstrap-server, OLD is what the cluster
 has. The order is safe: after each command, every access that both sets allow is still allowed, and
-every access that both deny is still denied. --apply makes the changes in the cluster after a
-confirmation; if one fails, all are undone.
+every access that both deny is still denied. Where no order of commands is safe, a comment says what
+changes for how long; --out and --apply put ACLs on the same names into one request.
 
   kafka-shim policy plan old.yaml new.yaml
+  kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --out plan.json
   kafka-shim policy plan acls/ --bootstrap-server 127.0.0.1:9092 --apply
   kafka-shim policy plan old.yaml new.yaml --format strimzi --stage 1
+
+--out saves the plan for a review, and `policy apply` carries it out later. --apply makes the
+changes now, after a confirmation; if one fails, all are undone. If the brokers have
+allow.everyone.if.no.acl.found=true, say so: it decides which steps belong together.
 
 With --format, the output is for a declarative tool, in two stages: stage 1 adds the new ACLs, and
 stage 2 removes the old ones. Without --stage, both are printed.
 
-Exit codes: 0 done or nothing to do, 2 usage error, 1 the broker failed or the confirmation was no.
+Exit codes: 0 done or nothing to do, 3 with --detailed-exitcode: there are changes, 2 usage error,
+1 the broker failed or the confirmation was no.
 """
-BATCH_STEPS = 1000
-"""Changes a request; brokers refuse more than 10,000."""
+
+
+class Plan(msgspec.Struct, frozen=True):
+    """The steps in groups that belong together, the requests, and what changes in between."""
+
+    groups: list[StepGroup]
+    saved: SavedPlan
+    old_acl_places: Mapping[Acl, str]
+    interim_between_requests: Sequence[InterimChange]
+    interim_between_commands: Sequence[InterimChange]
+
+    @property
+    def steps(self) -> list[Step]:
+        return [step for group in self.groups for step in group]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -64,8 +98,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="FILE",
         help="OLD and NEW; with --bootstrap-server only NEW, one or more files",
     )
+    add("--out", type=Path, metavar="FILE", help="save the plan for `policy apply`")
     add("--apply", action="store_true", help="make the changes in the cluster")
     add("--yes", "-y", action="store_true", help="with --apply: do not ask for confirmation")
+    add(
+        "--accept-interim-changes",
+        action="store_true",
+        help="with --apply: go on although access is lost or opened between requests",
+    )
+    add("--detailed-exitcode", action="store_true", help="exit with 3 if there are changes, else 0")
     add(
         "--format",
         choices=PLAN_FORMATS,
@@ -75,13 +116,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " tools and have two stages (default: commands, for kafka-acls)",
     )
     add("--stage", type=int, choices=(1, 2), help="print only this stage")
-    add("--json", action="store_true", help="print JSON instead of commands")
-    add(
-        "--kafka-version",
-        metavar="RELEASE",
-        help="Kafka release that the files are for (default: the broker's, else the newest)",
-    )
+    add("--json", action="store_true", help="print the plan as JSON, as --out writes it")
     add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
 
 
 def run(args: argparse.Namespace) -> int:
@@ -94,102 +131,107 @@ def run(args: argparse.Namespace) -> int:
     elif args.apply:
         raise UsageError("--apply requires --bootstrap-server")
     _check_option_combination(args)
+    plan = _make_plan(args, cluster_acls, old_files, new_files)
+    print(_format_plan(args, plan), end="")
+    if args.out:
+        write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
+    if args.apply and plan.steps:
+        return _confirm_and_apply(args, plan)
+    return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
+
+
+def _make_plan(
+    args: argparse.Namespace,
+    cluster_acls: ClusterAcls | None,
+    old_files: Sequence[str],
+    new_files: Sequence[str],
+) -> Plan:
     release = release_of_options_or_cluster(args, cluster_acls)
     if cluster_acls is None:
         written = read_accepted_located_acls(old_files, release)
         old = {each.acl: file_and_line(each.path, each.line) for each in written}
     else:
         old = dict.fromkeys(cluster_acls.acls, "")
-    steps = steps_safe_at_every_point(old, read_accepted_acls(new_files, release))
-    print(_format_plan(args, steps, old), end="")
-    return _confirm_and_apply(args, cluster_acls, steps) if args.apply and steps else 0
+    new = read_accepted_acls(new_files, release)
+    steps_max = acl_rules_of_release(release).batch_limit or REQUEST_STEPS_MAX
+    requests = planned_requests(old, new, release, steps_max)
+    groups = planned_groups(old, new, release)
+    sides = [authorizer_with_options(args, acls, release) for acls in (old, new)]
+    interim = interim_changes(sides[0], sides[1], requests, release)
+    commands = [list(group) for _, group in _steps_by_command(groups)]
+    between_commands = (
+        interim_changes(sides[0], sides[1], commands, release)
+        if args.format == "commands" and not args.json
+        else ()
+    )
+    source = args.bootstrap_server or args.files[0]
+    saved = saved_plan(source, release, (old, new), requests, interim)
+    return Plan(groups, saved, old, interim, between_commands)
 
 
 def _check_option_combination(args: argparse.Namespace) -> None:
     """Raise UsageError for options that cannot be combined."""
     is_staged = args.format != "commands"
-    if is_staged and (args.apply or args.json):
+    if is_staged and (args.apply or args.json or args.out):
         raise UsageError(
-            f"--format {args.format} prints a plan for that tool; leave out --apply and --json"
+            f"--format {args.format} prints a plan for that tool; leave out --apply, --json, --out"
         )
     if args.stage and not is_staged:
         raise UsageError("--stage requires a --format of a declarative tool, such as terraform")
 
 
-def _format_plan(
-    args: argparse.Namespace, steps: Sequence[Step], old_acl_places: Mapping[Acl, str]
-) -> str:
+def _format_plan(args: argparse.Namespace, plan: Plan) -> str:
     if args.json:
-        return json.dumps(_step_objects(steps), indent=2, ensure_ascii=False) + "\n"
-    total = "" if args.stage else f"# {_added_and_removed_text(steps)}\n"
+        content = plan_object(plan.saved, plan.interim_between_requests)
+        return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    total = "" if args.stage else f"# {_added_and_removed_text(plan.steps)}\n"
     if args.format == "commands":
-        lines = _kafka_acls_commands(steps, args.bootstrap_server)
+        lines = _kafka_acls_commands(plan, args.bootstrap_server)
         return "".join(f"{line}\n" for line in lines) + total
     try:
-        return (
-            join_stages(format_two_stages(steps, old_acl_places, args.format), args.stage) + total
-        )
+        stages = format_two_stages(plan.steps, plan.old_acl_places, args.format)
+        return join_stages(stages, args.stage) + total
     except AclTextError as error:
         raise UsageError(f"--format {args.format}: {error}") from error
 
 
-def _confirm_and_apply(
-    args: argparse.Namespace, cluster_acls: ClusterAcls | None, steps: Sequence[Step]
-) -> int:
-    assert cluster_acls is not None, "checked before"
+def _confirm_and_apply(args: argparse.Namespace, plan: Plan) -> int:
+    if plan.interim_between_requests and not args.accept_interim_changes:
+        texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
+        raise UsageError(
+            f"access changes between the requests of this plan ({texts}); to apply it anyway, add"
+            " --accept-interim-changes"
+        )
     if not args.yes and not _confirm_on_terminal(
-        f"{_added_and_removed_text(steps)} in {args.bootstrap_server}?"
+        f"{_added_and_removed_text(plan.steps)} in {args.bootstrap_server}?"
     ):
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
     with connect_with_options(args) as client:
-        attempted: list[Step] = []
+        attempted: list[StepGroup] = []
         try:
-            for batch in _batches_for_one_request(steps):
-                attempted += batch
-                _apply_batch(client, batch)
+            for request in plan.saved.requests:
+                attempted.append(request)
+                send_steps(client, request)
         except ClientError as error:
-            _roll_back_steps(client, attempted, error)
+            _roll_back_requests(client, attempted, error)
             raise
-    print(f"done: {_added_and_removed_text(steps)}", file=sys.stderr)
+    print(f"done: {_added_and_removed_text(plan.steps)}", file=sys.stderr)
     return 0
 
 
-def _roll_back_steps(client: Client, attempted: Sequence[Step], cause: ClientError) -> None:
-    """Undo the steps in reverse order; a failed batch may have been done in part."""
+def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: ClientError) -> None:
+    """Undo the requests in reverse order; a failed one may have been done in part."""
+    undoing = inverse_requests(attempted)
     try:
-        for batch in _batches_for_one_request(
-            [_inverse_step(step) for step in reversed(attempted)]
-        ):
-            _apply_batch(client, batch)
+        for request in undoing:
+            send_steps(client, request)
     except ClientError as error:
-        lines = "\n".join(
-            _kafka_acls_commands([_inverse_step(step) for step in reversed(attempted)], None)
-        )
+        lines = "\n".join(_command_lines(undoing, None))
         raise ClientError(
             f"{cause}; taking the changes back failed too ({error}); to do so:\n{lines}"
         ) from error
     print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
-
-
-def _apply_batch(client: Client, batch: Sequence[Step]) -> None:
-    acls = [step.acl for step in batch]
-    if batch[0].is_addition:
-        create_acls(client, acls)
-    else:
-        delete_acls(client, [acl.to_exact_filter() for acl in acls])
-
-
-def _inverse_step(step: Step) -> Step:
-    return msgspec.structs.replace(step, is_addition=not step.is_addition)
-
-
-def _batches_for_one_request(steps: Iterable[Step]) -> Iterator[list[Step]]:
-    """Group steps, in order, so that one request can do each group."""
-    for _, group in groupby(steps, key=lambda step: step.is_addition):
-        alike = list(group)
-        for at in range(0, len(alike), BATCH_STEPS):
-            yield alike[at : at + BATCH_STEPS]
 
 
 def _confirm_on_terminal(question: str) -> bool:
@@ -202,11 +244,27 @@ def _confirm_on_terminal(question: str) -> bool:
         ) from None
 
 
-def _kafka_acls_commands(steps: Iterable[Step], bootstrap: str | None) -> Iterator[str]:
+def _kafka_acls_commands(plan: Plan, bootstrap: str | None) -> Iterator[str]:
+    """Yield the commands; comments before them say what changes in between for how long."""
+    comments: dict[int, list[str]] = {}
+    for each in plan.interim_between_commands:
+        comments.setdefault(each.first, []).append(interim_text(each, "command"))
+    for number, line in enumerate(_command_lines(plan.groups, bootstrap), start=1):
+        yield from (f"# interim, {text}" for text in comments.get(number, ()))
+        yield line
+
+
+def _command_lines(groups: Iterable[Sequence[Step]], bootstrap: str | None) -> Iterator[str]:
     """Yield one command for each principal and resource, with all operations added or removed."""
-    for (is_addition, _), group in groupby(steps, key=_command_group_key):
+    for is_addition, steps in _steps_by_command(groups):
         verb = "--add" if is_addition else "--remove --force"
-        yield format_command(verb, *(step.acl for step in group), bootstrap=bootstrap)
+        yield format_command(verb, *(step.acl for step in steps), bootstrap=bootstrap)
+
+
+def _steps_by_command(groups: Iterable[Sequence[Step]]) -> Iterator[tuple[bool, list[Step]]]:
+    for steps in groups:
+        for (is_addition, _), command in groupby(steps, key=_command_group_key):
+            yield is_addition, list(command)
 
 
 def _command_group_key(step: Step) -> tuple[bool, object]:
@@ -216,10 +274,3 @@ def _command_group_key(step: Step) -> tuple[bool, object]:
 def _added_and_removed_text(steps: Sequence[Step]) -> str:
     added = sum(step.is_addition for step in steps)
     return f"{count_with_noun(added, 'ACL')} to add, {len(steps) - added} to remove"
-
-
-def _step_objects(steps: Iterable[Step]) -> list[dict[str, object]]:
-    return [
-        {"action": "add" if step.is_addition else "remove", "acl": acls_to_objects([step.acl])[0]}
-        for step in steps
-    ]
