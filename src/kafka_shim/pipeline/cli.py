@@ -6,6 +6,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TextIO
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.pipeline.arguments import add_arguments, args_of_chained_jobs
 from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
 from kafka_shim.pipeline.jobs import import_job
@@ -49,7 +50,7 @@ def run(args: argparse.Namespace) -> int:
             return EXIT_INTERRUPTED
         else:
             return code
-    print(f"kafka-shim pipeline: {problem}", file=sys.stderr)
+    print(f"kafka-shim pipeline: {shortened_and_escaped(problem)}", file=sys.stderr)
     return code
 
 

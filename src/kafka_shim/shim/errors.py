@@ -7,6 +7,17 @@ class ConfigError(Exception):
     """An invalid configuration; the text says what, where and what to do."""
 
 
+class InitialStateError(ConfigError):
+    """An object of the initial state cannot be created.
+
+    `key_path` names the object as in a state file, such as ("topics", "orders").
+    """
+
+    def __init__(self, text: str, *key_path: object) -> None:
+        super().__init__(text)
+        self.key_path = key_path
+
+
 class UnavailableError(ConfigError):
     """A resource of the configuration, such as a port, is in use or unreachable."""
 

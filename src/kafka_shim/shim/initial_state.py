@@ -10,7 +10,7 @@ from kafka_shim.authorizer.authorizer import Authorizer
 from kafka_shim.authorizer.model import Acl, Actor
 from kafka_shim.protocol.messages.create_topics_request import CreatableTopic, CreatableTopicConfig
 from kafka_shim.shim.config import InitialGroup, InitialTopic
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import ConfigError, InitialStateError
 from kafka_shim.shim.handlers.common.config_change import check_metrics_subscription
 from kafka_shim.shim.handlers.common.config_resources import ConfigResourceError
 from kafka_shim.shim.handlers.common.topic_plan import TopicError, plan_topic_creation
@@ -57,8 +57,8 @@ def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
         planned = plan_topic_creation(creatable, cluster)
     except TopicError as failure:
         problem = failure.message or failure.error.name
-        is_named = f"`{topic.name}`" in problem
-        raise ConfigError(problem if is_named else f"topic `{topic.name}`: {problem}") from failure
+        text = problem if f"`{topic.name}`" in problem else f"topic `{topic.name}`: {problem}"
+        raise InitialStateError(text, "topics", topic.name) from failure
     cluster.topics.create_topic(planned.name, planned.assignments, planned.configs)
 
 
@@ -82,9 +82,11 @@ def _create_acl_batch(authorizer: Authorizer, acls: tuple[Acl, ...], release: st
         if result.error is not None:
             from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects  # noqa: PLC0415 - only to refuse
 
-            raise ConfigError(
+            raise InitialStateError(
                 f"Kafka {release} rejects the ACL {acls_to_objects([acl])[0]}:"
-                f" {result.error.name}{f', {result.message}' if result.message else ''}"
+                f" {result.error.name}{f', {result.message}' if result.message else ''}",
+                "acls",
+                acl,
             )
 
 
@@ -96,7 +98,8 @@ def _create_client_metrics_subscription(
         check_metrics_subscription(settings, cluster)
     except ConfigResourceError as failure:
         text = failure.message or f"Kafka {cluster.release} cannot read these settings"
-        raise ConfigError(f"client metrics `{name}`: {text}") from failure
+        text = f"client metrics `{name}`: {text}"
+        raise InitialStateError(text, "client_metrics", name) from failure
     if settings:  # one without settings is none
         cluster.configs.client_metrics[name] = dict(settings)
 
@@ -107,10 +110,12 @@ def create_group_with_offsets(cluster: Cluster, group: InitialGroup) -> None:
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)
         if topic is None:
-            raise ConfigError(f"group `{group.name}`: unknown topic `{name}`")
+            text = f"group `{group.name}`: unknown topic `{name}`"
+            raise InitialStateError(text, "groups", group.name, name)
         for index, offset in offsets.items():
             if topic.partition_once_led(index) is None:
-                raise ConfigError(f"group `{group.name}`: topic `{name}` has no partition {index}")
+                text = f"group `{group.name}`: topic `{name}` has no partition {index}"
+                raise InitialStateError(text, "groups", group.name, name, index)
             committed = CommittedOffset(offset)
             commits.append(OffsetCommit(topic.topic_id, index, committed))
     cluster.groups.commit_offsets(group.name, _NO_MEMBER, commits)

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.cli import EXIT_USAGE, main
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.config import Config, InitialTopic, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import ConfigError
@@ -358,3 +359,25 @@ def test_impossible_clusters_are_rejected(words: str, complaint: str) -> None:
 def test_invalid_settings_are_rejected_at_startup(words: str, complaint: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(complaint)):
         Broker(make(*words.split()))
+
+
+@pytest.mark.parametrize(
+    ("text", "place"),
+    [
+        ("topics:\n  a: 1\n  'b c': 1\n", "line 3: topic name `b c`"),
+        ("topics:\n- a\n- 'b c'\n", "line 3: topic name `b c`"),
+        ("groups:\n  g:\n    t: {0: 1}\n", "line 3: group `g`: unknown topic `t`"),
+        ("client_metrics:\n\n  m: {interval.ms: x}\n", "line 3: client metrics `m`"),
+        ("acls:\n- {principal: User:a, allow: Write, user: b}\n", "line 2: Kafka 2.8 rejects"),
+    ],
+)
+def test_what_the_release_rejects_of_a_state_file_is_named_with_its_line(
+    write: Callable[[str, str], str],
+    capsys: pytest.CaptureFixture[str],
+    text: str,
+    place: str,
+) -> None:
+    file = write("state.yaml", text)
+    words = ["--listener", "PLAINTEXT://127.0.0.1:0", "--kafka-version", "2.8", "--state", file]
+    assert main(["run", *words, "--", "true"]) == EXIT_USAGE
+    assert f"kafka-shim run: --state {file}: {place}" in capsys.readouterr().err

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import (
     COMMANDS,
@@ -20,7 +21,6 @@ from kafka_shim.shim.cli import (
 )
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
 from kafka_shim.shim.cli.command_parser import CommandParser
-from kafka_shim.shim.cli.error_output import shortened_and_escaped
 from kafka_shim.shim.cli.help_examples import EXAMPLES
 from kafka_shim.shim.config import InitialTopic
 from tests.commands import SHIM

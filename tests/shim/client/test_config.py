@@ -67,7 +67,7 @@ def test_pem_files_are_read() -> None:
         (SASL, "PLAIN needs `username` and `password`"),
         (SASL | {"sasl.mechanism": "GSSAPI"}, "`GSSAPI` is not supported here; use one of PLAIN"),
         (SASL | {"sasl.jaas.config": "x"}, "sasl.jaas.config: expected"),
-        ({"security.protocol": "SSL", "ssl.truststore.location": "a.jks"}, "convert the trust"),
+        ({"security.protocol": "SSL", "ssl.truststore.location": "a.jks"}, "convert it to PEM"),
         ({"request.timeout.ms": "soon"}, "expected a number above 0"),
     ],
 )

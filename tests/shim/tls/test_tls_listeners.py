@@ -174,7 +174,7 @@ async def test_a_pkcs12_keystore_and_truststore_are_used_for_mutual_tls(tmp_path
         ({}, "--tls-dir"),
         ({"ssl.keystore.type": "PEM"}, "ssl.keystore.location"),
         ({"ssl.keystore.location": "/nowhere/x.pem"}, "`/nowhere/x.pem`: No such file"),
-        ({"ssl.keystore.location": "/nowhere/x.jks"}, "TLS: `/nowhere/x.jks`: No such file"),
+        ({"ssl.keystore.location": "/nowhere/x.jks"}, "location `/nowhere/x.jks`: No such file"),
         ({"ssl.keystore.location": __file__, "ssl.keystore.type": "PEM"}, "holds no PEM key"),
         ({"ssl.client.auth": "maybe", "shim.tls.directory": "x"}, "maybe"),
     ],

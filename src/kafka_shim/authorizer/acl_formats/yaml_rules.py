@@ -67,16 +67,19 @@ def parse_rules_or_objects(content: Any) -> list[Acl]:
 
 
 def parse_rules_with_lines(content: Any) -> list[AclWithLine]:
+    line = 1
     if isinstance(content, Mapping):
         if "acls" not in content:
             raise AclTextError(_message_about_file_of_other_tool(content) or _NO_KEY)
         if content["acls"] is None:
             raise AclTextError(empty_key_message("acls"), line_of_key(content, "acls"))
-        content = content["acls"]
+        line, content = line_of_key(content, "acls"), content["acls"]
     if content is None:
         return []
     if not isinstance(content, list):
-        raise AclTextError("acls must be a list of rules: `- {principal: User:x, allow: Read, ...`")
+        raise AclTextError(
+            "acls must be a list of rules: `- {principal: User:x, allow: Read, ...`", line
+        )
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
     for number, rule in enumerate(content, start=1):

@@ -33,12 +33,13 @@ from kafka_shim.authorizer.acl_formats.kafka_list import (
 )
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_tool_releases import AclToolOutput, acl_tool_output_of_release
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.authorizer.model import Acl, AclFilter
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.acl_warnings import warn_about_ineffective_acls
 from kafka_shim.shim.cli.connection_options import add_connection_arguments, connect_with_options
-from kafka_shim.shim.cli.error_output import print_command_error, shortened_and_escaped
+from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.usage import UsageError, parse_release_option
 from kafka_shim.shim.client.acls import create_acls, delete_acls, describe_acls
 from kafka_shim.shim.client.client import Client, ClientError

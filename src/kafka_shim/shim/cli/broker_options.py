@@ -27,10 +27,8 @@ from kafka_shim.shim.settings.kafka_properties import (
 from kafka_shim.shim.whole_number import parse_whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
-    from kafka_shim.shim.cli.config_file import ConfigFileContent
     from kafka_shim.shim.settings.state_file import StateFileContent
 
-NO_FILE: "ConfigFileContent" = (None, {})
 CLIENT_TELEMETRY = "shim.client.telemetry"
 PROPAGATION_DELAY = "shim.acl.propagation.delay.ms"
 TLS_DIRECTORY = "shim.tls.directory"
@@ -202,13 +200,13 @@ def config_from_arguments(
 
     Add options that only the file sets to `args`.
     """
-    content = NO_FILE
+    content = None
     if args.config is not None:
         from kafka_shim.shim.cli.config_file import read_config_file
 
         content = read_config_file(args.config, args.parser)
-    if content[0] is not None:
-        set_missing_options_from_file(args, content[0])
+        if content.options is not None:
+            set_missing_options_from_file(args, content.options)
     for variable, right in misspelt_variables_with_corrections(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
     merged = merge_config_sources(args, content, settings_in_environment(environ))

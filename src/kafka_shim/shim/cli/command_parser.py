@@ -4,8 +4,8 @@ import argparse
 from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
-from kafka_shim.shim.cli.error_output import shortened_and_escaped
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8

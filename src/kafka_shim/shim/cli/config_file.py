@@ -6,10 +6,13 @@ it supports the same options with the same checks.
 
 import argparse
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
+import msgspec
+
+from kafka_shim.authorizer.acl_formats.values_with_lines import MappingWithLines
 from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
@@ -18,24 +21,34 @@ from kafka_shim.shim.settings.java_properties import read_properties_file
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
 """Options that can be a mapping in the file, with the separator of their command-line form."""
 
+_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _NOT_IN_FILES = ("config", "help", "h", "c", "l")
 
 
-ConfigFileContent = tuple[argparse.Namespace | None, Mapping[str, str]]
-"""Parsed options (.yaml, .toml), or broker settings (.properties)."""
+class ConfigFileContent(msgspec.Struct, frozen=True):
+    """Parsed options (.yaml, .toml), or broker settings (.properties).
+
+    `line_of_setting` returns the line of a broker setting, 0 if unknown.
+    """
+
+    options: argparse.Namespace | None
+    properties: Mapping[str, str]
+    line_of_setting: Callable[[str], int]
 
 
 def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileContent:
     """Read the file with the options of `parser`; ConfigError names the invalid key or value."""
     suffix = Path(path).suffix.lower()
     if suffix == ".properties":
-        return None, read_properties_file(path, "--config")
+        properties = read_properties_file(path, "--config")
+        return ConfigFileContent(None, properties, lambda name: properties.lines.get(name, 0))
     text = read_text_file(path, "--config")
     locations = _KeyLocations(f"--config {path}", text)
     if suffix == ".toml":
         content = _load_toml(text, locations.file)
     elif suffix in (".yaml", ".yml", ".json"):
         content = parse_yaml_with_lines(text, locations.file)
+        locations = _KeyLocations(locations.file, text, content)
     else:
         raise ConfigError(
             f"{locations.file}: unknown file type; expected the ending .yaml, .json, .toml or"
@@ -45,23 +58,40 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileCo
         raise ConfigError(
             f"{locations.file}: expected option names with values, as in `brokers: 3`"
         )
-    return _parse_options(content or {}, parser, locations), {}
+    options = _parse_options(content or {}, parser, locations)
+    return ConfigFileContent(options, {}, locations.line_of_key)
 
 
 class _KeyLocations:
-    """Places of keys in the file, for errors: `--config FILE: line N`."""
+    """Places of keys in the file, for errors: `--config FILE: line N`.
 
-    def __init__(self, file: str, text: str) -> None:
+    `content` is that of YAML, with lines. Keys of TOML are searched in the text.
+    """
+
+    def __init__(self, file: str, text: str, content: Any = None) -> None:
         self.file = file
         self._text = text
+        self._content = content
 
     def __getitem__(self, key: object) -> str:
+        line = self.line_of_key(key)
+        return f"{self.file}: line {line}" if line else self.file
+
+    def line_of_key(self, key: object) -> int:
+        """Return the line of the first such key, also in mappings below; 0 if there is none."""
+        if self._content is not None:
+            return _line_of_nested_key(self._content, key)
         name = re.escape(str(key))
-        match = re.search(rf"""^[\s{{,]*["']?{name}["']?\s*[:=]""", self._text, re.MULTILINE)
-        if match is None:
-            return self.file
-        start = match.end()
-        return f"{self.file}: line {self._text.count(chr(10), 0, start) + 1}"
+        match = re.search(rf"""^[\s{{,]*["']?{name}["']?\s*=""", self._text, re.MULTILINE)
+        return 0 if match is None else self._text.count("\n", 0, match.end()) + 1
+
+
+def _line_of_nested_key(content: Any, key: object) -> int:
+    if not isinstance(content, MappingWithLines):
+        return 0
+    if key in content.lines:
+        return content.lines[key]
+    return next(filter(None, (_line_of_nested_key(part, key) for part in content.values())), 0)
 
 
 def _parse_options(
@@ -123,6 +153,9 @@ def _load_toml(text: str, where: str) -> Any:
     try:
         return tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{where}: not TOML: {error}") from error
+        place = _TOML_PLACE.search(str(error))
+        line = int(place[1]) if place and place[1] else text.count("\n") + 1
+        reason = _TOML_PLACE.sub("", str(error))
+        raise ConfigError(f"{where}: line {line}: not TOML: {reason}") from error
     except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
         raise ConfigError(f"{where}: unsupported TOML: {error}") from error

@@ -29,6 +29,7 @@ from kafka_shim.shim.settings.kafka_properties import (
     unknown_setting_names,
     with_advertised_addresses,
 )
+from kafka_shim.shim.settings.setting_locations import SettingLocations
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.cli.config_file import ConfigFileContent
@@ -64,15 +65,27 @@ def set_missing_options_from_file(
 
 def merge_config_sources(
     args: argparse.Namespace,
-    file_content: "ConfigFileContent",
+    file_content: "ConfigFileContent | None",
     environment_settings: Mapping[str, str],
 ) -> MergedConfig:
-    """Merge the layers; ConfigError names the invalid setting and its layer."""
-    options_of_file, properties_of_file = file_content
+    """Merge the layers; ConfigError names the invalid setting and its layer.
+
+    Set `args.setting_locations`, with which later errors name the line in the file.
+    """
+    options_of_file = None if file_content is None else file_content.options
+    properties_of_file = {} if file_content is None else file_content.properties
     file_settings = dict(properties_of_file)
     if options_of_file is not None:
         file_settings |= _parse_broker_settings(options_of_file.broker_config)
     command_line_settings = _parse_broker_settings(args.broker_config)
+    if file_content is not None:
+        args.setting_locations = SettingLocations(
+            f"--config {args.config}",
+            file_settings.keys()
+            | (() if options_of_file is None else vars(options_of_file).keys()),
+            file_content.line_of_setting,
+            overridden=environment_settings.keys() | command_line_settings.keys(),
+        )
     layers = (
         (f"--config {args.config}", file_settings, options_of_file),
         ("environment", environment_settings, None),

@@ -3,6 +3,7 @@
 import argparse
 import json
 
+from kafka_shim.authorizer.message_text import escaped
 from kafka_shim.authorizer.model import WILDCARD, Action, Actor
 from kafka_shim.protocol.api_versions import highest_unstable_versions, served_versions
 from kafka_shim.protocol.enums import ApiKey
@@ -132,7 +133,7 @@ def _explain_access(args: argparse.Namespace) -> int:
         _print_json({"allowed": allowed, "release": source.release, "questions": questions})
     else:
         texts = [
-            "\n".join(explanation_lines(explanation, source.bootstrap_server))
+            "\n".join(map(escaped, explanation_lines(explanation, source.bootstrap_server)))
             for explanation in explained
         ]
         print("\n\n".join(texts))
@@ -174,7 +175,7 @@ def _explain_request(args: argparse.Namespace, api: ApiKey, names: ResourceNames
         f" {source.release} asks, by {caller.actor.principal} from {caller.actor.host}"
     )
     for outcome in outcomes:
-        print("\n" + "\n".join(requirement_outcome_lines(outcome)))
+        print("\n" + "\n".join(map(escaped, requirement_outcome_lines(outcome))))
     if not outcomes:
         print("no permission check: the API is open to everybody")
     if steps:

@@ -127,8 +127,11 @@ def _tls_context_for_clients(args: argparse.Namespace, host: str) -> "ssl.SSLCon
         )
     from kafka_shim.shim.tls.context import build_server_context
 
-    if args.tls_config is not None:
-        settings = read_properties_file(args.tls_config, "--tls-config")
-    else:
-        settings = {TLS_DIRECTORY: args.tls_dir}
-    return build_server_context(settings, args.listener, host)
+    if args.tls_config is None:
+        return build_server_context({TLS_DIRECTORY: args.tls_dir}, args.listener, host)
+    settings = read_properties_file(args.tls_config, "--tls-config")
+    file = f"--tls-config {args.tls_config}"
+    try:
+        return build_server_context(settings, args.listener, host)
+    except ConfigError as error:
+        raise ConfigError(settings.locations(file).add_location(str(error))) from error

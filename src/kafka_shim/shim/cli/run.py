@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.shim.broker import BOOTSTRAP, Broker
 from kafka_shim.shim.cli.access_notes import print_access_notes
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
@@ -103,7 +104,8 @@ async def _run_command(
     try:
         child = await asyncio.create_subprocess_exec(*command, env=os.environ | environment)
     except OSError as error:
-        print(f"kafka-shim run: cannot start `{command[0]}`: {error.strerror}", file=sys.stderr)
+        text = shortened_and_escaped(f"cannot start `{command[0]}`: {error.strerror}")
+        print(f"kafka-shim run: {text}", file=sys.stderr)
         return 127
     relay.forward_to(child)
     code = await child.wait()

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.extras import requires
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.error_output import print_command_error
@@ -158,13 +159,14 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
     for line in report.examples:
         print_command_error(args, f"{line.source or name}: line {line.line}: {line.reason}")
         if line.text:
-            print(f"    {line.text}", file=sys.stderr)
+            print(f"    {shortened_and_escaped(line.text)}", file=sys.stderr)
     if report.unread > len(report.examples):
         print(f"... {report.unread - len(report.examples)} more not read", file=sys.stderr)
     for skipped in report.skipped:
-        print(f"{skipped}: skipped, since it is no text", file=sys.stderr)
+        print(f"{shortened_and_escaped(skipped)}: skipped, since it is no text", file=sys.stderr)
     for field, count in report.unknown.items():
-        print(f"unknown field ignored: {field}, {count} times", file=sys.stderr)
+        name_text = shortened_and_escaped(f"`{field}`")
+        print(f"unknown field ignored: {name_text}, {count} times", file=sys.stderr)
     print(
         f"{report.lines} lines, {report.entries} entries, {report.unread} entries not read",
         file=sys.stderr,

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.message_text import result_line
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
@@ -65,7 +66,7 @@ def _print_who_can(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(who_can_json(action, result), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(_who_can_lines(action, result)))
+        print("\n".join(map(result_line, _who_can_lines(action, result))))
         if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
     return 0 if result.allowed_principals else EXIT_MISMATCH

@@ -56,7 +56,11 @@ def read_client_config(path: str | None, option: str = COMMAND_CONFIG) -> Client
     """Read the properties file of an option; without one, return plaintext settings."""
     if path is None:
         return msgspec.structs.replace(PLAINTEXT, option=option)
-    config = client_config_from_properties(read_properties_file(path, option), f"{option} {path}")
+    properties, where = read_properties_file(path, option), f"{option} {path}"
+    try:
+        config = client_config_from_properties(properties, where)
+    except ConfigError as error:
+        raise ConfigError(properties.locations(where).add_location(str(error))) from error
     return msgspec.structs.replace(config, option=option)
 
 
@@ -107,8 +111,8 @@ def _trust_from_properties(properties: Mapping[str, str], where: str) -> Trust:
         kind = properties.get(f"ssl.{store}.type", "JKS")
         if kind.upper() != "PEM" and f"ssl.{store}.location" in properties:
             raise ConfigError(
-                f"{where}: ssl.{store}.type `{kind}` cannot be read here; convert the {store} to"
-                f" PEM and set ssl.{store}.type=PEM (KIP-651)"
+                f"{where}: ssl.{store}.location: a store of type `{kind}` cannot be read here;"
+                f" convert it to PEM and set ssl.{store}.type=PEM (KIP-651)"
             )
     return Trust(
         properties.get("ssl.truststore.location"),

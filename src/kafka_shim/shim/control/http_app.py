@@ -13,6 +13,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route as HttpRoute
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
@@ -143,4 +144,5 @@ def _rejection_of_untrusted_caller(request: Request, token: str | None) -> Respo
 
 
 def _error_response(status: int, text: str) -> Response:
-    return Response(msgspec.json.encode({"error": text}), status, media_type="application/json")
+    content = msgspec.json.encode({"error": shortened_and_escaped(text)})
+    return Response(content, status, media_type="application/json")

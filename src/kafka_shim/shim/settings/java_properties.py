@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.setting_locations import SettingLocations
 from kafka_shim.shim.valid_text import is_utf8
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
@@ -13,7 +14,19 @@ _ESCAPE = re.compile(r"\\(u[0-9a-fA-F]{4}|.)", re.DOTALL)
 _NAMED = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 
 
-def read_properties_file(path: str, option: str) -> dict[str, str]:
+class Properties(dict[str, str]):
+    """Keys and values of a file, with the last line of each key."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.lines: dict[str, int] = {}
+
+    def locations(self, file: str) -> SettingLocations:
+        """Return the lines for errors that begin with `file`."""
+        return SettingLocations(file, self.keys(), self.lines.__getitem__)
+
+
+def read_properties_file(path: str, option: str) -> Properties:
     """Return the keys and values of a file; ConfigError, beginning with `option`, if unreadable."""
     try:
         text = Path(path).read_text(encoding="utf-8")
@@ -27,12 +40,12 @@ def read_properties_file(path: str, option: str) -> dict[str, str]:
         raise ConfigError(f"{option} {path}: {error}") from error
 
 
-def parse_properties(text: str) -> dict[str, str]:
+def parse_properties(text: str) -> Properties:
     """Parse the format of java.util.Properties; the last value of a repeated key counts.
 
     Raise ValueError if an escape is half of a character: a lone surrogate.
     """
-    properties = {}
+    properties = Properties()
     for number, line in _numbered_logical_lines(text):
         key = _KEY.match(line)
         assert key is not None, "the pattern matches the empty text too"
@@ -42,27 +55,29 @@ def parse_properties(text: str) -> dict[str, str]:
         if not is_utf8(name + value):
             raise ValueError(f"line {number}: `{key[0]}` has an escape of half a character")
         properties[name] = value
+        properties.lines[name] = number
     return properties
 
 
 def _numbered_logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Yield lines with their numbers, without comments and blank ones; a final backslash joins
-    the next line.
+    """Yield lines with the number of their first one, without comments and blank ones; a final
+    backslash joins the next line.
     """
     joined = ""
-    number = 0
+    first = 0
     for number, line in enumerate(re.split(r"\r\n|\r|\n", text), start=1):
         bare = line.lstrip(" \t\f")
         if not joined and (not bare or bare[0] in "#!"):
             continue
+        first = first or number
         backslashes = len(bare) - len(bare.rstrip("\\"))
         if backslashes % 2:
             joined += bare[:-1]
             continue
-        yield number, joined + bare
-        joined = ""
+        yield first, joined + bare
+        joined, first = "", 0
     if joined:
-        yield number, joined
+        yield first, joined
 
 
 def _unescape_java(text: str) -> str:

@@ -159,11 +159,15 @@ def _listeners_without_controllers(properties: Mapping[str, str]) -> tuple[Liste
         name.upper()
         for name in _comma_separated_items(properties.get("controller.listener.names", ""))
     }
-    return tuple(
-        parse_listener(text, protocols)
-        for text in _comma_separated_items(properties[LISTENERS])
-        if text.partition("://")[0].upper() not in controllers
-    )
+    texts = _comma_separated_items(properties[LISTENERS])
+    try:
+        return tuple(
+            parse_listener(text, protocols)
+            for text in texts
+            if text.partition("://")[0].upper() not in controllers
+        )
+    except ConfigError as error:
+        raise ConfigError(f"{LISTENERS}: {error}") from error
 
 
 def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
@@ -220,7 +224,8 @@ def listeners_from_advertised_or_none(
     try:
         return _listeners_without_controllers({**environment, LISTENERS: listener_texts})
     except ConfigError as error:
-        raise ConfigError(f"{ADVERTISED_LISTENERS}: {error}") from error
+        reason = str(error).removeprefix(f"{LISTENERS}: ")
+        raise ConfigError(f"{ADVERTISED_LISTENERS}: {reason}") from error
 
 
 def advertised_names_without_listener(

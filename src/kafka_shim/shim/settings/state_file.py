@@ -95,6 +95,18 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
     return line
 
 
+def line_in_state_file(path: str, keys: KeyPath) -> int:
+    """Return the line of an object that a valid state file creates; 0 if it does not."""
+    content = parse_yaml_with_lines(read_text_file(path, "--state"), path) or {}
+    part, *rest = keys
+    objects = content.get(part)
+    if part == "acls":
+        return next((line for acl, line in _parse_acls(objects) if acl == rest[0]), 0)
+    if isinstance(objects, list):
+        return _line_of_list_item(objects, objects.index(rest[0])) if rest[0] in objects else 0
+    return _nearest_line(content, keys) if objects and rest[0] in objects else 0
+
+
 def parse_state(content: Any) -> StateFileContent:
     """Return the state that a parsed file describes. Raise StateFileError if it is invalid."""
     fields = _parse_mapping(content, (), StateFileContent.__struct_encode_fields__)

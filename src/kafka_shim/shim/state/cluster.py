@@ -520,6 +520,7 @@ def _enabled_sasl_mechanisms(config: Config) -> tuple[str, ...]:
     unknown = [name for name in found if name not in MECHANISMS]
     if unknown:
         raise ConfigError(
-            f"sasl mechanism {', '.join(unknown)} is not served; known are {', '.join(MECHANISMS)}"
+            f"unknown sasl.enabled.mechanisms {', '.join(unknown)}; known are"
+            f" {', '.join(MECHANISMS)}"
         )
     return found

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.authorizer.option_parser import OptionParser
 from kafka_shim.shim.apis import APIS_WITH_HANDLER, import_handler
 from kafka_shim.shim.broker import Broker
@@ -45,7 +46,7 @@ class InProcessBroker:
                 raise
         except ConfigError as error:
             self._temporary.cleanup()
-            raise BrokerError(str(error)) from error
+            raise BrokerError(shortened_and_escaped(str(error))) from error
         except BaseException:
             self._temporary.cleanup()
             raise
@@ -73,7 +74,7 @@ class InProcessBroker:
             route, path_parameters = find_route(method, path)
             return await call_route(self._control, route, Call(path_parameters, query, body))
         except ControlError as error:
-            raise BrokerError(str(error)) from error
+            raise BrokerError(shortened_and_escaped(str(error))) from error
 
     def _run_on_broker_loop(self, coroutine: Any) -> Any:
         return asyncio.run_coroutine_threadsafe(coroutine, self._loop).result()

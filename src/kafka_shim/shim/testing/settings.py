@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Unpack
 
+from kafka_shim.authorizer.message_text import shortened_and_escaped
 from kafka_shim.shim.settings.defaults import (
     ADMIN,
     HOST,
@@ -200,7 +201,7 @@ def _read_state(path: Path) -> dict[str, Any]:
         read_state_file(str(path), "state")
         return dict(load_document(read_text_file(str(path), "state")) or {})
     except ConfigError as error:
-        raise BrokerError(str(error)) from error
+        raise BrokerError(shortened_and_escaped(str(error))) from error
 
 
 def _state_as_yaml(content: Mapping[str, Any]) -> str:

@@ -4,10 +4,11 @@ DEVIATION: client certificates with the name of their issuer, and the choice of 
 JKS is not supported: convert with `keytool -importkeystore ... -deststoretype PKCS12`.
 """
 
+import contextlib
 import re
 import ssl
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
@@ -172,28 +173,39 @@ def _load_keystore(context: ssl.SSLContext, listener_settings: Mapping[str, str]
     ):
         _load_certificate_chain(context, location, password, f"ssl.keystore.location `{location}`")
     else:
-        _load_pem_text(
-            context, generated_certificates.pkcs12_to_pem(Path(location), password), None
-        )
+        with _naming_setting_in_errors(f"ssl.keystore.location `{location}`"):
+            pem = generated_certificates.pkcs12_to_pem(Path(location), password)
+        _load_pem_text(context, pem, None)
 
 
 def _load_truststore(context: ssl.SSLContext, listener_settings: Mapping[str, str]) -> None:
     text = listener_settings.get("ssl.truststore.certificates")
     if text is not None:
-        context.load_verify_locations(cadata=text)
+        with _naming_setting_in_errors("ssl.truststore.certificates"):
+            context.load_verify_locations(cadata=text)
         return
     location = listener_settings.get("ssl.truststore.location")
     if location is None:
         return
-    if listener_settings.get("ssl.truststore.type", "JKS").upper() == "PEM" or location.endswith(
-        ".pem"
-    ):
-        context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
-    else:
-        password = listener_settings.get("ssl.truststore.password")
-        context.load_verify_locations(
-            cadata=generated_certificates.pkcs12_to_pem(Path(location), password)
-        )
+    is_pem = listener_settings.get("ssl.truststore.type", "JKS").upper() == "PEM"
+    with _naming_setting_in_errors(f"ssl.truststore.location `{location}`"):
+        if is_pem or location.endswith(".pem"):
+            context.load_verify_locations(cadata=Path(location).read_text(encoding="ascii"))
+        else:
+            password = listener_settings.get("ssl.truststore.password")
+            context.load_verify_locations(
+                cadata=generated_certificates.pkcs12_to_pem(Path(location), password)
+            )
+
+
+@contextlib.contextmanager
+def _naming_setting_in_errors(setting: str) -> Iterator[None]:
+    """Raise ConfigError, which begins with the setting, for files and texts that are invalid."""
+    try:
+        yield
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigError(f"{setting}: {reason}") from error
 
 
 def _load_pem_text(context: ssl.SSLContext, pem: str, password: str | None) -> None:

@@ -14,6 +14,7 @@ import msgspec
 from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.tls.java_patterns import JavaPattern
 
+_SETTING = "ssl.principal.mapping.rules"
 _RULE = re.compile(
     r"\s*(?:(?P<default>DEFAULT)"
     r"|RULE:(?P<pattern>(?:\\(?s:.)|[^\\/])*)/(?P<replacement>(?:\\(?s:.)|[^\\/])*)/(?P<case>[LU]?)"
@@ -70,8 +71,8 @@ def parse_mapping_rules(text: str) -> tuple[MappingRule, ...]:
         match = _RULE.match(text, at)
         if match is None:
             raise ValueError(
-                f"principal mapping rules: `{_shorten_text(text[at:].strip())}` does not begin with"
-                " `DEFAULT` or `RULE:pattern/replacement/[LU]`"
+                f"{_SETTING}: `{_shorten_text(text[at:].strip())}` does not begin with `DEFAULT`"
+                " or `RULE:pattern/replacement/[LU]`"
             )
         is_rule = match["default"] or match["pattern"] is not None
         if is_rule and not match.group().endswith("\n"):
@@ -104,7 +105,7 @@ def _parse_rule(match: re.Match[str]) -> MappingRule:
     try:
         pattern = JavaPattern(match["pattern"])
     except ValueError as error:
-        raise ValueError(f"principal mapping rules: in `{_shorten_text(text)}`: {error}") from error
+        raise ValueError(f"{_SETTING}: in `{_shorten_text(text)}`: {error}") from error
     replacement = _parse_replacement(match["replacement"], pattern)
     return MappingRule(text, pattern, replacement, match["case"])
 

@@ -5,6 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
+from kafka_shim.authorizer.message_text import result_line
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.witness import witness_of_change
@@ -102,7 +103,7 @@ def run(args: argparse.Namespace) -> int:
         case "markdown":
             print(diff_markdown(described, new.release, args.link), end="")
         case _:
-            print("\n".join(diff_lines(described)))
+            print("\n".join(map(result_line, diff_lines(described))))
     is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return EXIT_MISMATCH if any(each.change.gained in is_wanted for each in described) else 0
 

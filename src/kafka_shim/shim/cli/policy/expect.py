@@ -5,6 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
+from kafka_shim.authorizer.message_text import result_line
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
@@ -87,7 +88,7 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_MISMATCH if failed else 0
     for judged_expectation in judged:
         if not (args.quiet and judged_expectation.verdict.holds):
-            print("\n".join(verdict_lines(judged_expectation)))
+            print("\n".join(map(result_line, verdict_lines(judged_expectation))))
         if args.github and not judged_expectation.verdict.holds:
             print(verdict_annotation(judged_expectation))
     releases = dict.fromkeys(found.verdict.expectation.release for found in judged)

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
+from kafka_shim.authorizer.message_text import result_line
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.lint import (
@@ -78,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(list(map(_finding_object, findings)), indent=2, ensure_ascii=False))
     else:
         for line in _report_lines(findings, len(written), release, github=args.github):
-            print(line)
+            print(result_line(line))
     return EXIT_MISMATCH if findings else 0
 
 

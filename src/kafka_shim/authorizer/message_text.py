@@ -1,0 +1,51 @@
+"""Cuts long values in messages to users, and escapes characters that control a terminal."""
+
+import re
+from typing import Final
+
+VALUE_MAX: Final = 80
+"""Characters that a message repeats of a value between backticks, or of a word."""
+PATH_MAX: Final = 300
+"""Characters that a message repeats of a value or word that has a `/` or `\\`, as paths have."""
+
+_VALUE: Final = re.compile(rf"`([^`]{{{VALUE_MAX}}}[^`]+)`")
+_WORD: Final = re.compile(rf"[^\s`]{{{VALUE_MAX}}}[^\s`]+")
+_RESULT_WORD: Final = re.compile(rf"(\S{{{PATH_MAX}}})\S+")
+_PATH: Final = re.compile(r"[/\\](?!/)")
+
+
+def _truncate_quoted_value(match: re.Match[str]) -> str:
+    return f"`{_shortened(match[1])}`"
+
+
+def _truncate_word(match: re.Match[str]) -> str:
+    return _shortened(match[0])
+
+
+def _shortened(text: str) -> str:
+    is_path = "://" not in text and _PATH.search(text[:VALUE_MAX]) is not None
+    length = PATH_MAX if is_path else VALUE_MAX
+    return text if len(text) <= length else f"{text[:length]}…"
+
+
+def shortened_and_escaped(text: str) -> str:
+    """Return a message with long values cut, and with control characters, line breaks and
+    surrogates escaped.
+    """
+    return escaped(_WORD.sub(_truncate_word, _VALUE.sub(_truncate_quoted_value, text)))
+
+
+def result_line(text: str) -> str:
+    """Return a line of a result, which may name what has a long name: only words beyond the
+    longest name of a topic are cut.
+    """
+    return escaped(_RESULT_WORD.sub(r"\1…", text))
+
+
+def escaped(text: str) -> str:
+    """Return the text with control characters, line breaks and surrogates escaped."""
+    if text.isprintable():
+        return text
+    return "".join(
+        char if char.isprintable() else char.encode("unicode_escape").decode() for char in text
+    )

@@ -1,0 +1,65 @@
+"""Finds the line of a configuration file that an error is about, by the setting that it names."""
+
+import re
+from collections.abc import Callable, Collection
+from typing import Final
+
+_SETTING_NAME: Final = re.compile(
+    r"[a-z][a-z0-9_]*(?:[.-][a-zA-Z0-9_]+)+|listeners(?=:)|listener(?= `)|(?<=--)[a-z-]+"
+)
+_QUOTED_VALUE: Final = re.compile("`[^`]*`")
+
+
+class SettingLocations:
+    """The lines of the settings of one file; `file` is what its errors begin with, such as
+    `--config broker.properties`.
+
+    The names of options, as in YAML, count as settings. `line_of_setting` returns 0 if the file
+    has no such line. Errors about `overridden` settings are not about the file.
+    """
+
+    def __init__(
+        self,
+        file: str,
+        names: Collection[str],
+        line_of_setting: Callable[[str], int],
+        overridden: Collection[str] = (),
+    ) -> None:
+        self._file = file
+        self._names = names
+        self._line_of_setting = line_of_setting
+        self._overridden = overridden
+
+    def add_location(self, error_text: str) -> str:
+        """Return the text with file and line before it, if it names a setting of the file."""
+        prefix = f"{self._file}: "
+        problem = error_text.removeprefix(prefix)
+        if problem.startswith("line "):
+            return error_text
+        setting = self._first_setting_in(problem)
+        if setting is not None:
+            line = self._line_of_setting(setting)
+            return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
+        return f"{prefix}{problem}" if self._names_missing_setting(problem) else error_text
+
+    def _first_setting_in(self, text: str) -> str | None:
+        """Return the first setting of the file that the text names, with or without the prefix of
+        a listener.
+        """
+        for match in _SETTING_NAME.finditer(text):
+            for name in self._names:
+                is_named = name == match[0] or (
+                    name.startswith("listener.name.") and name.endswith(f".{match[0]}")
+                )
+                if is_named and name not in self._overridden:
+                    return name
+        return None
+
+    def _names_missing_setting(self, text: str) -> bool:
+        """Return whether the text names, outside of values, a broker setting that is not set."""
+        from kafka_shim.shim.settings.kafka_properties import (  # noqa: PLC0415 - only for errors
+            known_setting_names,
+        )
+
+        names = set(_SETTING_NAME.findall(_QUOTED_VALUE.sub("", text)))
+        return bool(names & known_setting_names() - set(self._overridden))
