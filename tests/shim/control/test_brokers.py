@@ -52,7 +52,7 @@ def test_brokers_share_nothing(api: Http, process: KafkaBroker, create: Create) 
     user = {"name": "alice", "password": "a"}
     works(api.ask("POST", f"{first['path']}/users", user), bodies.Done)
     rule = {"principal": "User:alice", "allow": ["Write"], "topic": "orders"}
-    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), bodies.AclRows)
+    works(api.ask("POST", f"{first['path']}/acls", {"acls": [rule]}), bodies.CreatedAcls)
     number = works(api.ask("POST", f"{first['path']}/snapshots"), bodies.SnapshotRow)["id"]
 
     assert produce(client(second)) is None

@@ -113,10 +113,12 @@ def test_users_are_added_and_removed(api: Http, broker: KafkaBroker) -> None:
 
 def test_acls_are_added_listed_and_removed(api: Http) -> None:
     rule = {"principal": "User:alice", "allow": ["Read", "Write"], "topic": "orders"}
-    added = works(api.ask("POST", "/acls", {"acls": [rule]}), bodies.AclRows)["acls"]
+    created = works(api.ask("POST", "/acls", {"acls": [rule]}), bodies.CreatedAcls)
+    assert created["warnings"] == []
+    added = created["acls"]
     assert [acl["operation"] for acl in added] == ["READ", "WRITE"]
     other = {**added[0], "principal": "User:bob"}
-    works(api.ask("POST", "/acls", {"acls": [other]}), bodies.AclRows)
+    works(api.ask("POST", "/acls", {"acls": [other]}), bodies.CreatedAcls)
     assert works(api.ask("GET", "/acls?principal=User%3Abob"), bodies.AclRows)["acls"] == [other]
     gone = works(api.ask("POST", "/acls/remove", {"acls": [added[0]]}), bodies.AclRows)["acls"]
     assert gone == [added[0]]
@@ -124,6 +126,9 @@ def test_acls_are_added_listed_and_removed(api: Http) -> None:
     assert again == []
     left = works(api.ask("GET", "/acls"), bodies.AclRows)["acls"]
     assert sorted(acl["principal"] for acl in left) == ["User:alice", "User:bob"]
+    ineffective = {"principal": "User:alice", "allow": "Write", "group": "billing"}
+    warned = works(api.ask("POST", "/acls", {"acls": [ineffective]}), bodies.CreatedAcls)
+    assert ["has no effect" in warning for warning in warned["warnings"]] == [True]
     fails(
         api.ask("POST", "/acls", {"acls": [{"principal": "User:x"}]}),
         400,

@@ -57,7 +57,7 @@ def ineffective_operation_message(acl: Acl, release: str) -> str | None:
     checked = checked_operations_by_resource_type(release).get(acl.resource_type, ())
     if acl.operation is Operation.ALL or acl.operation in checked:
         return None
-    names = ", ".join(camel_case(operation) for operation in checked)
+    names = ", ".join(camel_case(operation) for operation in checked) or "none"
     return f"{camel_case(acl.resource_type)} has no such operation; it has {names}"
 
 

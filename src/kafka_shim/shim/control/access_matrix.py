@@ -1,19 +1,21 @@
 """The table of principals, resources and allowed operations."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, AclFilter, Action, Actor
+from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
+from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.control_error import (
     ControlError,
     authorizer_or_409,
     query_number_or_400,
 )
 from kafka_shim.shim.observing.request_history import History
+from kafka_shim.shim.request.time_slices import TimeSlices
 from kafka_shim.shim.state.cluster import Cluster
 
 PRINCIPALS_MAX = 100
@@ -24,7 +26,7 @@ def access_matrix(
     cluster: Cluster,
     history: History,
     query: Mapping[str, str],
-    time_sliced: Callable[[Iterable[str]], Iterable[str]],
+    slices: TimeSlices[dict[str, Any]],
 ) -> dict[str, Any]:
     """Return principals by resources of a type, with the operations that are allowed from a host.
 
@@ -34,11 +36,18 @@ def access_matrix(
     authorizer = authorizer_or_409(cluster)
     resource_type = _resource_type_of_query(query)
     host = query.get("host", "127.0.0.1")
-    principals = _sorted_names_containing(
-        _known_principals(cluster, authorizer, history), query.get("principal_contains", "")
+    acls = matching_acls(authorizer, AclFilter(), slices.time_sliced)
+    principals = slices.offload(
+        _sorted_names_containing,
+        _known_principals_without_acls(cluster, authorizer, history),
+        (acl.principal for acl in acls if acl.principal != ANY_USER),
+        query.get("principal_contains", ""),
     )
-    resources = _sorted_names_containing(
-        _resource_names(cluster, authorizer, resource_type), query.get("resource_contains", "")
+    resources = slices.offload(
+        _sorted_names_containing,
+        set(_existing_resource_names(cluster, resource_type)),
+        _names_in_literal_acls(acls, resource_type),
+        query.get("resource_contains", ""),
     )
     rows, columns = (
         _page_slice(query, "principal", PRINCIPALS_MAX),
@@ -62,14 +71,14 @@ def access_matrix(
                     for name in resources[columns]
                 ],
             }
-            for principal in time_sliced(principals[rows])
+            for principal in slices.time_sliced(principals[rows])
         ],
     }
 
 
-def _sorted_names_containing(names: Iterable[str], text: str) -> list[str]:
+def _sorted_names_containing(names: set[str], further_names: Iterable[str], text: str) -> list[str]:
     """Return the names that contain the text, in any case of letters, sorted."""
-    return sorted(name for name in names if text.lower() in name.lower())
+    return sorted(name for name in names.union(further_names) if text.lower() in name.lower())
 
 
 def _resource_type_of_query(query: Mapping[str, str]) -> ResourceType:
@@ -86,26 +95,32 @@ def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     return slice(first, first + min(count, page_max))
 
 
-def _known_principals(cluster: Cluster, authorizer: Authorizer, history: History) -> set[str]:
+def _known_principals_without_acls(
+    cluster: Cluster, authorizer: Authorizer, history: History
+) -> set[str]:
+    """Return the principals of users, super users and the last requests."""
     users = {*cluster.users.passwords, *cluster.users.names_with_stored_credentials()}
     principals = {f"User:{name}" for name in users}
-    principals |= {acl.principal for acl in authorizer.acls(AclFilter())} - {ANY_USER}
     principals |= {entry.principal for entry in history}
     if isinstance(authorizer, StandardAuthorizer):
         principals |= authorizer.super_users
     return principals
 
 
-def _resource_names(cluster: Cluster, authorizer: Authorizer, kind: ResourceType) -> set[str]:
-    if kind is ResourceType.CLUSTER:
-        return {CLUSTER_NAME}
-    literal = AclFilter(kind, None, PatternType.LITERAL)
-    named = {acl.resource_name for acl in authorizer.acls(literal)} - {WILDCARD}
-    return named | set(_existing_resource_names(cluster, kind))
+def _names_in_literal_acls(acls: list[Acl], kind: ResourceType) -> Iterator[str]:
+    return (
+        acl.resource_name
+        for acl in acls
+        if acl.resource_type is kind
+        and acl.pattern_type is PatternType.LITERAL
+        and acl.resource_name != WILDCARD
+    )
 
 
 def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[str]:
     match kind:
+        case ResourceType.CLUSTER:
+            return (CLUSTER_NAME,)
         case ResourceType.TOPIC:
             return (topic.name for topic in cluster.topics)
         case ResourceType.GROUP:

@@ -179,6 +179,13 @@ class AclRows(msgspec.Struct):
     acls: list[AclRow]
 
 
+class CreatedAcls(msgspec.Struct):
+    """ACLs that exist now, and warnings about those that can neither allow nor deny anything."""
+
+    acls: list[AclRow]
+    warnings: list[str]
+
+
 class AccessMatrixRow(msgspec.Struct):
     """A principal with its allowed operations, one list for each resource."""
 

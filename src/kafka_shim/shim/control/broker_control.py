@@ -1,5 +1,6 @@
 """What the control API can do with a broker, without HTTP."""
 
+import itertools
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
@@ -12,6 +13,7 @@ from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, AclFilter, Actor
+from kafka_shim.authorizer.policy.checked_accesses import ineffective_acl_messages
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.wire_json import uuid_text
@@ -19,6 +21,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix
+from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.bodies import AclRules, ClockAdvance, NewTopic, NewUser
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.control.fault_control import FaultControl
@@ -43,6 +46,9 @@ _CONTROL_ACTOR = Actor("User:ANONYMOUS", "127.0.0.1")
 
 ACLS_PER_STEP = 100
 """ACLs that are created before clients can be served."""
+
+WARNINGS_MAX = 20
+"""Warnings of one call."""
 
 Row = dict[str, Any]
 
@@ -211,7 +217,7 @@ class BrokerControl:
         )
 
     def _acl_objects(self, acl_filter: AclFilter, slices: TimeSlices[Row]) -> list[dict[str, str]]:
-        acls = list(authorizer_or_409(self._cluster).acls(acl_filter))
+        acls = matching_acls(authorizer_or_409(self._cluster), acl_filter, slices.time_sliced)
         objects: list[dict[str, str]] = slices.offload(acls_to_objects, acls)
         return objects
 
@@ -237,21 +243,24 @@ class BrokerControl:
         """Return all ACLs as text; ControlError if the format cannot express one of them."""
         acl_format = query.get("format", "commands")
         _raise_if_unknown_format(acl_format)
-        acls = list(authorizer_or_409(self._cluster).acls(AclFilter()))
+        authorizer = authorizer_or_409(self._cluster)
+
+        def export(slices: TimeSlices[Row]) -> Row:
+            acls = matching_acls(authorizer, AclFilter(), slices.time_sliced)
+            text = slices.offload(format_acls_losslessly, acls, acl_format)
+            return {"format": acl_format, "text": text}
+
         try:
-            return await run_in_time_slices(
-                lambda slices: {
-                    "format": acl_format,
-                    "text": slices.offload(format_acls_losslessly, acls, acl_format),
-                }
-            )
+            return await run_in_time_slices(export)
         except AclTextError as error:
             raise ControlError(
                 400, f"the ACLs cannot be written as {acl_format}: {error}"
             ) from error
 
     def _create_acls(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
-        """Create the ACLs; raise ControlError about the first one that Kafka rejects."""
+        """Create the ACLs; raise ControlError about the first one that Kafka rejects. Warn about
+        those that have no effect.
+        """
         authorizer = authorizer_or_409(self._cluster)
         rejections: list[str] = []
         for start in slices.time_sliced(range(0, len(acls), ACLS_PER_STEP)):
@@ -263,16 +272,23 @@ class BrokerControl:
                     rejections.append(f"{acls_to_objects([acl])[0]}: {reason}")
         if rejections:
             raise ControlError(400, f"Kafka rejects the ACL {rejections[0]}")
-        return {"acls": slices.offload(acls_to_objects, acls)}
+        warnings = slices.offload(_warnings_about_ineffective_acls, acls, self._cluster.release)
+        return {"acls": slices.offload(acls_to_objects, acls), "warnings": warnings}
 
-    def remove_acls(self, rules: AclRules) -> dict[str, Any]:
-        acls = _parse_acl_rules(rules)
+    async def remove_acls(self, rules: AclRules) -> Row:
         authorizer_or_409(self._cluster)
-        return {"acls": acls_to_objects(remove_exact_acls(self._cluster, acls))}
+        return await run_in_time_slices(lambda slices: self._remove_acls(rules, slices))
+
+    def _remove_acls(self, rules: AclRules, slices: TimeSlices[Row]) -> Row:
+        acls = slices.offload(_parse_acl_rules, rules)
+        removed: list[Acl] = []
+        for start in slices.time_sliced(range(0, len(acls), ACLS_PER_STEP)):
+            removed += remove_exact_acls(self._cluster, acls[start : start + ACLS_PER_STEP])
+        return {"acls": slices.offload(acls_to_objects, removed)}
 
     async def access_matrix(self, query: Mapping[str, str]) -> Row:
         return await run_in_time_slices(
-            lambda slices: access_matrix(self._cluster, self.history, query, slices.time_sliced)
+            lambda slices: access_matrix(self._cluster, self.history, query, slices)
         )
 
     async def who_can(self, query: Mapping[str, str]) -> Row:
@@ -334,6 +350,12 @@ def _parse_acl_rules(rules: AclRules) -> list[Acl]:
         return parse_rules_or_objects(rules.acls)
     except AclTextError as error:
         raise ControlError(400, str(error)) from error
+
+
+def _warnings_about_ineffective_acls(acls: list[Acl], release: str) -> list[str]:
+    """Return warnings about ACLs that can neither allow nor deny anything."""
+    messages = ineffective_acl_messages(((acl, 0) for acl in acls), release)
+    return [message for _, message in itertools.islice(messages, WARNINGS_MAX)]
 
 
 def _raise_if_unknown_format(acl_format: str) -> None:
