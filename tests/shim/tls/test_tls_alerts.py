@@ -199,10 +199,31 @@ async def test_settings_without_effect_are_named(
 async def test_a_client_certificate_whose_subject_equals_its_issuers_is_rejected(
     tmp_path: Path,
 ) -> None:
-    """OpenSSL takes it for self-signed."""
+    """OpenSSL takes it for self-signed. It is accepted if it is in the truststore itself."""
     settings = {"shim.tls.directory": str(tmp_path), "ssl.client.auth": "required"}
     async with serving(listeners=(TLS,), properties=settings) as broker:
         identity = certificate_named_as_its_issuer(tmp_path)
         context = client_context(tmp_path, V1_2)
         context.load_cert_chain(identity)
         assert await outcome(broker, context) == CERTIFICATE_UNKNOWN
+    pem = identity.read_text()
+    settings["ssl.truststore.certificates"] = pem[pem.index("-----BEGIN CERTIFICATE") :]
+    async with serving(listeners=(TLS,), properties=settings) as broker:
+        assert await outcome(broker, context) == "TLSv1.2"
+
+
+async def test_truststores_add_to_generated_certificates(tmp_path: Path) -> None:
+    other = trustme.CA(organization_name="other")
+    settings = {
+        "shim.tls.directory": str(tmp_path),
+        "ssl.client.auth": "required",
+        "ssl.truststore.certificates": other.cert_pem.bytes().decode(),
+    }
+    async with serving(listeners=(TLS,), properties=settings) as broker:
+        for identity in (None, other.issue_cert(common_name="eve")):
+            context = client_context(tmp_path, V1_2)
+            if identity is None:
+                context.load_cert_chain(tmp_path / "client.pem")
+            else:
+                identity.configure_cert(context)
+            assert await outcome(broker, context) == "TLSv1.2"

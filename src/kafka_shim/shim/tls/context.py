@@ -59,7 +59,7 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
             )
         else:
             _load_keystore(context, own)
-            _load_truststore(context, own)
+        _load_truststore(context, own)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"listener {listener}: cannot set up TLS: {_load_error_text(error)}"
