@@ -188,8 +188,8 @@ def _heartbeat_of_request(
         owned=owned,
         client_id=context.header.client_id or "",
         client_host=f"/{context.session.host}",
-        visible_topic_names=lambda names: context.access.filter_visible(
-            CONSUMER_GROUP_HEARTBEAT_REGEX, names, str
+        visible_topic_names=lambda names: list(
+            context.access.filter_visible(CONSUMER_GROUP_HEARTBEAT_REGEX, names, str)
         ),
     )
 

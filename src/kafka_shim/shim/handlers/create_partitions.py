@@ -77,11 +77,9 @@ def _add_partitions_to_topics(
     error = context.cluster.policy.bind_requirement_to_release(CREATE_PARTITIONS_TOPIC).error
     has_message = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if has_message else None
-    results.extend(
-        _failed_topic(topic.name, error, message) for topic in context.time_sliced(denied)
-    )
+    results.extend(_failed_topic(topic.name, error, message) for topic in denied)
     budget = PartitionBudget()
-    for request_topic in context.time_sliced(allowed):
+    for request_topic in allowed:
         if unlikely_fail and not is_valid_zookeeper_subpath(request_topic.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:

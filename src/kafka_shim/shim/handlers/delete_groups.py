@@ -20,11 +20,8 @@ def handle(request: DeleteGroupsRequest, context: RequestContext) -> DeleteGroup
     allowed, denied = context.access.split_allowed_and_denied(DELETE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DeleteGroupsResponse(
-        results=[
-            _group_result(group_id, _delete_group(group_id, context))
-            for group_id in context.time_sliced(allowed)
-        ]
-        + [_group_result(group_id, refused) for group_id in context.time_sliced(denied)]
+        results=[_group_result(group_id, _delete_group(group_id, context)) for group_id in allowed]
+        + [_group_result(group_id, refused) for group_id in denied]
     )
 
 

@@ -41,12 +41,10 @@ def handle(request: DescribeGroupsRequest, context: RequestContext) -> DescribeG
     allowed, denied = context.access.split_allowed_and_denied(DESCRIBE_GROUPS, names, str)
     refused = ErrorCode.GROUP_AUTHORIZATION_FAILED
     return DescribeGroupsResponse(
-        groups=[
-            _failed_group(group_id, refused, context) for group_id in context.time_sliced(denied)
-        ]
+        groups=[_failed_group(group_id, refused, context) for group_id in denied]
         + [
             _describe_group(group_id, request.include_authorized_operations, context)
-            for group_id in context.time_sliced(allowed)
+            for group_id in allowed
         ]
     )
 

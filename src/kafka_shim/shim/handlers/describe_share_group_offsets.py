@@ -104,7 +104,7 @@ def _describe_group_offsets(
             # Kafka asks for the state of share partitions, whose keys cannot be made
             text = "an empty group id, or a topic without partitions"
             return _failed_group(group_id, ErrorCode.UNKNOWN_SERVER_ERROR, text)
-    topics += [_denied_topic_row(topic) for topic in context.time_sliced(denied)]
+    topics += [_denied_topic_row(topic) for topic in denied]
     return DescribeShareGroupOffsetsResponseGroup(group_id=group_id, topics=topics)
 
 
@@ -115,7 +115,7 @@ def _describe_requested_topics(
     topics = context.cluster.topics
     topics_in_response = []
     indexes_by_topic: dict[str, dict[int, None]] = {}
-    for row in context.time_sliced(allowed):
+    for row in allowed:
         if row.topic_name in topics:
             indexes = indexes_by_topic.setdefault(row.topic_name, {})
             indexes.update(dict.fromkeys(row.partitions))
@@ -168,7 +168,7 @@ def _describe_all_visible_topics(
                 for at in sorted(begun[topic.topic_id])
             ],
         )
-        for topic in context.time_sliced(visible)
+        for topic in visible
     ]
 
 

@@ -69,7 +69,7 @@ def handle(
     topics, next_cursor = _page_of_topics(allowed, cursor, max(limit, 1), context)
     if next_cursor is not None and not context.facts.topics.every_page_lists_all_denials:
         start = next_cursor.topic_name
-        denied = [name for name in context.time_sliced(denied) if name < start]
+        denied = context.time_sliced_list([name for name in denied if name < start])
     return DescribeTopicPartitionsResponse(
         topics=[
             *topics,
@@ -77,7 +77,7 @@ def handle(
                 DescribeTopicPartitionsResponseTopic(
                     error_code=ErrorCode.TOPIC_AUTHORIZATION_FAILED, name=name
                 )
-                for name in context.time_sliced(denied)
+                for name in denied
             ),
         ],
         next_cursor=next_cursor,
@@ -113,7 +113,7 @@ def _page_of_topics(
 ) -> _Page:
     """Return at most `partitions_max` partitions, beginning at the cursor."""
     page = []
-    for place, name in enumerate(context.time_sliced(names)):
+    for place, name in enumerate(names):
         topic = context.cluster.topics.get(name)
         if topic is None:
             page.append(_missing_topic_row(name, context))

@@ -59,8 +59,8 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     denial = context.cluster.policy.bind_requirement_to_release(LIST_OFFSETS_TOPIC).error
     facts = context.facts.records
     listing = _OffsetLookup(request, twice, context)
-    listed = [listing.look_up_topic(topic) for topic in context.time_sliced(allowed)]
-    failed = [_failed_topic_row(topic, denial) for topic in context.time_sliced(denied)]
+    listed = [listing.look_up_topic(topic) for topic in allowed]
+    failed = [_failed_topic_row(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[
             *(
@@ -97,7 +97,7 @@ class _OffsetLookup:
 
     def look_up_topic(self, topic: ListOffsetsTopic) -> ListOffsetsTopicResponse:
         rows = []
-        for request_partition in self._context.time_sliced(topic.partitions):
+        for request_partition in topic.partitions:
             index = request_partition.partition_index
             if (topic.name, index) in self._duplicates and self._rejects_duplicate_partitions:
                 rows.append(_failed_partition_row(index, ErrorCode.INVALID_REQUEST))

@@ -106,7 +106,7 @@ def _describe_all_visible_topics(
 ) -> list[MetadataResponseTopic]:
     topics = [topic for topic in context.cluster.topics if topic.has_ever_been_led]
     visible = context.access.filter_visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
-    return [_topic_row(topic, request, context) for topic in context.time_sliced(visible)]
+    return [_topic_row(topic, request, context) for topic in visible]
 
 
 def _describe_or_create_topics_by_name(
@@ -118,7 +118,7 @@ def _describe_or_create_topics_by_name(
     described, missing, create_denied = [], [], []
     topics = context.cluster.topics
     auto_creates = None  # not looked up where all topics are known
-    for name in context.time_sliced(allowed):
+    for name in allowed:
         topic = topics.topic_once_led(name)
         if topic is not None:
             described.append(_topic_row(topic, request, context))
@@ -143,7 +143,7 @@ def _describe_or_create_topics_by_name(
         *create_denied,
         *(
             MetadataResponseTopic(error_code=error, name=name, topic_authorized_operations=unasked)
-            for name in context.time_sliced(denied)
+            for name in denied
         ),
     ]
 
@@ -163,7 +163,7 @@ def _describe_topics_by_id(
     )
     return [
         *unknown,
-        *(_topic_row(topic, request, context) for topic in context.time_sliced(allowed)),
+        *(_topic_row(topic, request, context) for topic in allowed),
         *(
             _topic_row_without_name(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             for topic in denied

@@ -347,9 +347,7 @@ def _fetch_all_visible_topics(
         )
         return _ResponseTopic(name, topic_id, partitions, tuple(rows))
 
-    topics_found = [
-        found(name, topic_id, tuple(rows)) for name, topic_id, rows in context.time_sliced(visible)
-    ]
+    topics_found = [found(name, topic_id, tuple(rows)) for name, topic_id, rows in visible]
     return _merge_rows_of_old_releases(topics_found, context)
 
 

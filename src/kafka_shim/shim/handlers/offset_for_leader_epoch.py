@@ -35,7 +35,7 @@ def handle(
     denial = context.cluster.policy.bind_requirement_to_release(OFFSET_FOR_LEADER_EPOCH).error
     return OffsetForLeaderEpochResponse(
         topics=[
-            *(_end_offsets_of_topic(topic, context) for topic in context.time_sliced(allowed)),
+            *(_end_offsets_of_topic(topic, context) for topic in allowed),
             *context.offload(_failed_topics, denied, denial),
         ]
     )

@@ -137,7 +137,10 @@ class Access(msgspec.Struct, eq=False):
     def split_allowed_and_denied(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]
     ) -> tuple[list[Item], list[Item]]:
-        """Return allowed and denied items, each in order; a name is checked once (AuthHelper)."""
+        """Return allowed and denied items, each in order; a name is checked once (AuthHelper).
+
+        Of a large request, a time slice may end during any iteration over them.
+        """
         self.was_consulted = True
         over = iter if self.slices is None else self.slices.time_sliced
         rows = [(name(item), item) for item in over(items)]
@@ -152,11 +155,19 @@ class Access(msgspec.Struct, eq=False):
             denied: list[Item] = []
             for text, item in over(rows):
                 (allowed if self.allows(requirement, text) else denied).append(item)
-            return allowed, denied
+            return self.time_sliced_list(allowed), self.time_sliced_list(denied)
         granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
         allowed = [item for text, item in over(rows) if granted[text]]
         denied = [item for text, item in over(rows) if not granted[text]]
-        return allowed, denied
+        return self.time_sliced_list(allowed), self.time_sliced_list(denied)
+
+    def time_sliced_list(self, items: list[Item]) -> list[Item]:
+        """Return a list during whose iteration a time slice may end, if the request has slices."""
+        if self.slices is None:
+            return items
+        from kafka_shim.shim.request.long_arrays import TimeSlicedList  # noqa: PLC0415 - for large requests alone
+
+        return TimeSlicedList(items, self.slices)
 
     def filter_visible(
         self, requirement: Requirement, items: Iterable[Item], name: Callable[[Item], str]

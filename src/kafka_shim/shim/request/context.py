@@ -78,12 +78,7 @@ class RequestContext(msgspec.Struct, eq=False):
 
     def time_sliced_list(self, items: list[Item]) -> list[Item]:
         """Return a list that behaves like `time_sliced` whenever it is iterated."""
-        slices = self.access.slices
-        if slices is None:
-            return items
-        from kafka_shim.shim.request.long_arrays import TimeSlicedList  # noqa: PLC0415 - for large requests alone
-
-        return TimeSlicedList(items, slices)
+        return self.access.time_sliced_list(items)
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Return the result of a function that uses only its arguments, never the cluster: for a

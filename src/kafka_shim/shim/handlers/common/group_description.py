@@ -65,11 +65,9 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         error = ErrorCode.GROUP_AUTHORIZATION_FAILED
         wants_operations = request.include_authorized_operations
-        return [
-            self.failed_row(group_id, error, None) for group_id in context.time_sliced(denied)
-        ] + [
+        return [self.failed_row(group_id, error, None) for group_id in denied] + [
             self._describe_group(group_id, context, wants_operations=wants_operations)
-            for group_id in context.time_sliced(allowed)
+            for group_id in allowed
         ]
 
     def _describe_group(
