@@ -56,7 +56,7 @@ def _each(rows: list[dict[str, Any]], shown: Any = lambda _: {}) -> dict[str, An
 
 def _described(found: dict[str, Any], asked: bool, part: str) -> dict[str, Any]:
     """Return the result of a description; the client always requests authorized operations."""
-    operations = found["authorized_operations"]
+    operations = found.get("authorized_operations")  # brokers before 2.3 return none
     shown = sorted(operations) if asked and operations is not None else None
     return {"operations": shown, part: len(found[part])}
 

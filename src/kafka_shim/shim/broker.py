@@ -165,6 +165,11 @@ class Broker:
         """Return the number of connected clients."""
         return self._server.connection_count
 
+    @property
+    def accepted_connection_count(self) -> int:
+        """The number of connections that clients have opened, with or without a request."""
+        return self._server.accepted_count
+
     def start_recording(self, directory: Path, trace_storage: "TraceStorage | None" = None) -> None:
         """Record a trace (docs/trace-format.md). Raise ConfigError if it cannot be written."""
         from kafka_shim.shim.observing.trace_recorder import TraceRecorder  # noqa: PLC0415 - most brokers record nothing

@@ -60,6 +60,7 @@ REPORTS = [
             row("denials.b.reports-error", CaseOutcome.FAILED),
             row("trouble.c", CaseOutcome.FAILED, RequirementLevel.SHOULD),
             row("trouble.d", CaseOutcome.UNSUPPORTED),
+            row("trouble.e", CaseOutcome.NOT_EXERCISED),
         ),
     ),
     Report("other 1.0", (row("denials.a.reports-error", CaseOutcome.PASSED),)),
@@ -83,9 +84,9 @@ def cells(page: Any) -> list[str]:
 @needs_browser
 @pytest.mark.timeout(120, func_only=True)
 def test_the_page_shows_clients_and_cases(page: Any) -> None:
-    assert cells(page) == ["✓", "✓", "✕", "!", "\N{EN DASH}"]
+    assert cells(page) == ["✓", "✓", "✕", "!", "\N{EN DASH}", "○"]
     shares = [each.text for each in page.find_elements("css selector", ".share")]
-    assert shares == ["33.3 %", "100.0 %"]
+    assert shares == ["25.0 %", "100.0 %"]
     page.find_element("css selector", "#failures").click()
     assert cells(page) == ["✕", "!"]
     page.find_element("css selector", "#search").send_keys("denials.b")
@@ -100,7 +101,7 @@ def test_the_card_of_a_client_hides_the_others(page: Any) -> None:
     other.click()
     assert cells(page) == ["✓"]
     other.click()
-    assert len(cells(page)) == 5
+    assert len(cells(page)) == 6
 
 
 @pytest.mark.client
@@ -137,7 +138,7 @@ def test_the_page_loads_no_other_resources() -> None:
 
 
 @pytest.mark.parametrize(
-    ("reports", "text"), [(REPORTS, "2 of 4"), (REPORTS[1:], "1 of 1"), ([], "0 of 0")]
+    ("reports", "text"), [(REPORTS, "2 of 5"), (REPORTS[1:], "1 of 1"), ([], "0 of 0")]
 )
 def test_a_badge_is_svg(reports: list[Report], text: str) -> None:
     assert ET.fromstring(as_svg_badge(reports)).attrib["aria-label"] == f"kafka conformance: {text}"

@@ -32,7 +32,8 @@ client: it reads commands as lines of JSON (docs/conformance.md).
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
 
 Exit codes: 0 no case of level `must` failed, 3 at least one failed, 2 usage error, 1 the driver
-does not work. Cases that need a feature which the client lacks are reported as unsupported.
+does not work. Cases that need a feature which the client lacks are reported as unsupported, and
+those whose point the client did not meet as not exercised.
 """
 ALL = "all"
 JOBS = 4

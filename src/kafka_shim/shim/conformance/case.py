@@ -101,6 +101,8 @@ class CaseOutcome(Enum):
 
     PASSED = "passed"
     FAILED = "failed"
+    NOT_EXERCISED = "not exercised"
+    """The client did not meet what the case is about; neither right nor wrong."""
     UNSUPPORTED = "unsupported"
 
 
@@ -108,8 +110,8 @@ class CaseResult(msgspec.Struct, frozen=True):
     """The result of a case with a release.
 
     For a failed case, `expected` and `observed` say what was expected and what the client did
-    instead. For an unsupported case, `observed` names the missing feature. `last_response` is the
-    driver's, and `frames` are the requests that show the result.
+    instead; for an unsupported case or one that was not exercised, `observed` says what is missing.
+    `last_response` is the driver's, and `frames` are the requests that show the result.
     """
 
     case: Case

@@ -8,11 +8,20 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.code_names import error_name_with_code
+from kafka_shim.protocol.codec.catalogue import is_flexible
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.broker import Broker
+from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.conformance.cluster import ClusterUnderTest, ShimCluster
 from kafka_shim.shim.conformance.cluster_control import ClusterControl
 from kafka_shim.shim.conformance.driver import Driver, DriverResponse, ReportedError
+from kafka_shim.shim.conformance.evidence import (
+    APIS_OF_COMMANDS,
+    CommandRun,
+    ObservedExchange,
+    find_untrue_result,
+    missing_request_of_command,
+)
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
 from kafka_shim.shim.observing.request_history import HistoryEntry
@@ -72,6 +81,10 @@ class UnsupportedByDriverError(Exception):
     """The client does not support what the case needs."""
 
 
+class NotExercisedError(Exception):
+    """The client did not meet what the case is about; the text says what is missing."""
+
+
 class CaseContext:
     """The cluster of a case, which is empty at first, and the driver."""
 
@@ -82,6 +95,9 @@ class CaseContext:
         self._driver = driver
         self._open_clients: list[str] = []
         self._authority = ca_path
+        self._command_runs: list[CommandRun] = []
+        self._injected_faults: list[Fault] = []
+        self._connections_before = cluster.accepted_connection_count()
         self.last_response: DriverResponse | None = None
         """The driver's last answer to a command of the case."""
 
@@ -168,12 +184,18 @@ class CaseContext:
     ) -> "Fault":
         """Inject a fault into the next `times` requests of this API (0: all)."""
         trigger: dict[str, Any] = {"times": times} if times else {"every_time": True}
-        fault = {"match": {"api": api, **match}, "action": action, "trigger": trigger}
-        return self.shim_broker.faults.add(fault)
+        return self._add_fault(
+            {"match": {"api": api, **match}, "action": action, "trigger": trigger}
+        )
 
     def inject_fault_into_every_api(self, **action: Any) -> None:
         """Inject a fault into every request of every API."""
-        self.shim_broker.faults.add({"action": action, "trigger": {"every_time": True}})
+        self._add_fault({"action": action, "trigger": {"every_time": True}})
+
+    def _add_fault(self, fields: Mapping[str, Any]) -> "Fault":
+        fault = self.shim_broker.faults.add(fields)
+        self._injected_faults.append(fault)
+        return fault
 
     async def open_client(
         self, settings: Mapping[str, str] = {}, **client_options: Any
@@ -238,14 +260,63 @@ class CaseContext:
     ) -> DriverResponse:
         """Send a command and return the response.
 
-        Raise UnsupportedByDriverError if the client cannot do it.
+        Raise UnsupportedByDriverError if the client cannot do it, NotExercisedError if it reports
+        success without having sent a request for it.
         """
         command_fields = {"client": client, **fields}
+        first_request = max((each.number for each in self.client_requests()), default=-1) + 1
         response = await self._driver.run_command(command, command_fields, seconds=2 * DEADLINE_S)
         if response.unsupported:
             raise UnsupportedByDriverError(command)
         self.last_response = response
+        run = CommandRun(command, fields, response, first_request)
+        self._command_runs.append(run)
+        self._raise_if_without_request(run)
         return response
+
+    def _raise_if_without_request(self, run: CommandRun) -> None:
+        """Raise NotExercisedError if a command succeeded and the client sent none of its requests.
+
+        Requests that cannot be inspected are not judged.
+        """
+        if self.can_inspect_requests:
+            missing = missing_request_of_command(run, self._observed_exchanges())
+            if missing is not None:
+                raise NotExercisedError(missing)
+
+    def raise_unless_exercised(self) -> None:
+        """Judge a case whose own checks hold.
+
+        Raise NotExercisedError if the client did not connect or no request met an injected fault,
+        UnmetExpectationError if a command reported what is not in the responses of brokers.
+        """
+        if not self.can_inspect_requests:
+            return
+        exchanges = self._observed_exchanges()
+        connections = self._cluster.accepted_connection_count()
+        if not exchanges and connections == self._connections_before:
+            raise NotExercisedError("the client did not connect")
+        if self._injected_faults and not any(fault.fired for fault in self._injected_faults):
+            raise NotExercisedError("the client sent no request that the injected fault is for")
+        untrue = find_untrue_result(self._command_runs, exchanges)
+        if untrue is not None:
+            raise UnmetExpectationError(*untrue)
+
+    def _observed_exchanges(self) -> list[ObservedExchange]:
+        """Return the exchanges of the client, without those of the suite itself."""
+        frames = self._frames
+        assert frames is not None
+        return [
+            ObservedExchange(
+                each.number,
+                each.api,
+                each.errors or (),
+                frames.response_of(each),
+                bool(each.faults),
+            )
+            for each in frames
+            if each.client_id != CLIENT_ID
+        ]
 
     async def run_successfully(
         self, command: str, *, client: str = CLIENT, **fields: Any
@@ -262,6 +333,28 @@ class CaseContext:
         """Return the requests of this case, oldest first; empty if they cannot be inspected."""
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
+
+    def require_version(self, api: ApiKey, lowest: int) -> None:
+        """Raise NotExercisedError unless the client sent the API in this version or a newer one."""
+        if self.can_inspect_requests and not any(
+            each.version >= lowest for each in self.client_requests(api)
+        ):
+            raise NotExercisedError(f"the client sent no {api.wire_name} v{lowest} or later")
+
+    def require_flexible_response(self, command: str, bytes_min: int = 0) -> None:
+        """Raise NotExercisedError unless a response to the command could have tagged fields.
+
+        The response has `bytes_min` bytes or more.
+        """
+        apis = APIS_OF_COMMANDS[command]
+        if not any(
+            each.api in apis
+            and is_flexible(each.api, each.version)
+            and (each.response_bytes or 0) >= bytes_min
+            for each in self.client_requests()
+        ):
+            names = " or ".join(api.wire_name for api in apis)
+            raise NotExercisedError(f"the client sent no {names} of a flexible version")
 
     def requests_with_error(self, code: int) -> list[HistoryEntry]:
         """Return the requests whose responses have this error."""

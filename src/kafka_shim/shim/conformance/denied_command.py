@@ -92,8 +92,8 @@ class DeniedCommand(msgspec.Struct, frozen=True):
     origin: str = "KIP-11"
 
     @property
-    def works_in_background(self) -> bool:
-        """Whether the client works in the background after the command: a member of a group."""
+    def reads_records(self) -> bool:
+        """Return whether the client reads records, and continues in the background."""
         return self.command.startswith("consume")
 
     def error_code_in_release(self, release: str) -> int:

@@ -7,7 +7,9 @@ import msgspec
 
 from kafka_shim.protocol.code_names import error_name_or_code
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader
+from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.wire_json import message_json
 from kafka_shim.shim.client.client import CLIENT_ID
 from kafka_shim.shim.observing.request_history import History, HistoryEntry
@@ -68,15 +70,28 @@ class HistoryWithResponses(History):
 
     def reported_exchange(self, entry: HistoryEntry) -> ReportedExchange:
         """Return a request with its response."""
-        response = self._responses.get(entry.number)
         return ReportedExchange(
             entry.api.wire_name,
             entry.version,
             _shortened_json(entry.request_row()["request"]),
-            None if response is None else _shortened_json(message_json(response, entry.version)),
+            self._received_response(entry),
             tuple(error_name_or_code(code) for code in entry.errors or ()),
             bool(entry.faults),
         )
+
+    def _received_response(self, entry: HistoryEntry) -> str | None:
+        """Return the response that the client got: a fault may have changed or dropped it."""
+        response = self._responses.get(entry.number)
+        if entry.faults:
+            if entry.response is None:
+                size = entry.response_bytes
+                return None if size is None else f"{size} bytes"
+            frame = entry.response[4:]
+            try:
+                response, _ = read_response_and_its_version(entry.api, entry.version, frame)
+            except ProtocolError as error:
+                return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
+        return None if response is None else _shortened_json(message_json(response, entry.version))
 
     def response_of(self, entry: HistoryEntry) -> Any:
         """Return the response to a request; None if it had none."""

@@ -35,16 +35,17 @@ def as_svg_badge(reports: Sequence[Report]) -> str:
     """Return an SVG badge for a README: passed cases of those that the clients can play.
 
     It is green if no MUST failed, red if more than a tenth of them failed, and otherwise amber.
+    Cases that were not exercised count as not passed; without a passed one it is never green.
     """
     rows = [
         row
         for report in reports
         for row in report.results
-        if row.outcome != CaseOutcome.UNSUPPORTED
+        if row.outcome is not CaseOutcome.UNSUPPORTED
     ]
     passed = sum(row.outcome is CaseOutcome.PASSED for row in rows)
     failures = sum(report.failing_result_count for report in reports)
-    color = _GOOD
+    color = _GOOD if passed else _FAIR
     if failures:
         color = _FAIR if 1 - failures / len(rows) >= FAIR_SHARE else _POOR
     return _svg_badge(_LABEL, f"{passed} of {len(rows)}", color)

@@ -8,7 +8,16 @@ import msgspec
 from kafka_shim.shim.conformance.case import CaseOutcome
 from kafka_shim.shim.conformance.report import Report, ResultRow
 
-_MARKS = {CaseOutcome.PASSED: "✅", CaseOutcome.FAILED: "❌", CaseOutcome.UNSUPPORTED: "⬜"}
+_MARKS = {
+    CaseOutcome.PASSED: "✅",
+    CaseOutcome.FAILED: "❌",
+    CaseOutcome.NOT_EXERCISED: "⚪",
+    CaseOutcome.UNSUPPORTED: "⬜",
+}
+_HEADINGS_OF_MISSING = {
+    CaseOutcome.NOT_EXERCISED: "not exercised, by what the client did not do:",
+    CaseOutcome.UNSUPPORTED: "unsupported, by what the client or its driver does not have:",
+}
 
 
 def as_text(report: Report) -> str:
@@ -27,14 +36,20 @@ def as_text(report: Report) -> str:
         where = _release_ranges([row.kafka_version for row in rows], report.releases)
         lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
         lines += [f"  {newest.title}", *(f"  {line}" for line in _failure_lines(newest))]
+    for outcome, heading in _HEADINGS_OF_MISSING.items():
+        lines += _missing_lines(report.results_with_outcome(outcome), heading)
+    return "\n".join(lines) + "\n"
+
+
+def _missing_lines(rows: Sequence[ResultRow], heading: str) -> list[str]:
+    """Return a heading and a line for each missing thing with its cases; empty without rows."""
     missing: dict[str, set[str]] = {}
-    for row in report.results_with_outcome(CaseOutcome.UNSUPPORTED):
+    for row in rows:
         missing.setdefault(row.observed, set()).add(row.id)
-    if missing:
-        lines += ["", "unsupported, by what the client or its driver does not have:"]
+    lines = ["", heading] if missing else []
     for missing_feature, ids in sorted(missing.items(), key=lambda each: (-len(each[1]), each[0])):
         lines.append(f"  {missing_feature}: {', '.join(sorted(ids))}")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def _release_ranges(releases: Sequence[str], known: Sequence[str]) -> str:
@@ -59,13 +74,13 @@ def as_json(report: Report) -> str:
 
 
 def as_junit(report: Report) -> str:
-    """Return JUnit XML: failed MUST cases are failures, and unsupported cases are skipped."""
+    """Return JUnit XML: failed MUST cases are failures; cases without a verdict are skipped."""
     suite = ET.Element(
         "testsuite",
         name=report.client,
         tests=str(len(report.results)),
         failures=str(report.failing_result_count),
-        skipped=str(len(report.results_with_outcome(CaseOutcome.UNSUPPORTED))),
+        skipped=str(sum(row.outcome in _HEADINGS_OF_MISSING for row in report.results)),
     )
     for row in report.results:
         family, _, short = row.id.partition(".")
@@ -83,6 +98,8 @@ def as_junit(report: Report) -> str:
             ET.SubElement(case, "system-out").text = f"should: {text}"
         elif row.outcome is CaseOutcome.UNSUPPORTED:
             ET.SubElement(case, "skipped", message=f"not supported: {row.observed}")
+        elif row.outcome is CaseOutcome.NOT_EXERCISED:
+            ET.SubElement(case, "skipped", message=f"not exercised: {row.observed}")
     ET.indent(suite)
     return ET.tostring(suite, encoding="unicode", xml_declaration=True) + "\n"
 

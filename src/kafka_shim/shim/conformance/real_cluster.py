@@ -107,6 +107,9 @@ class RealCluster:
     def now_ms(self) -> int:
         return SystemClock().now_ms()
 
+    def accepted_connection_count(self) -> None:
+        """Return None: only the brokers could tell."""
+
     def bootstrap_servers(self, listener: str) -> str:
         servers = self.unproxied_servers(listener)
         return servers if self._proxies is None else self._proxies.proxy_address(servers)

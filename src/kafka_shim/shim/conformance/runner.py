@@ -10,6 +10,7 @@ from functools import partial
 from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.case_context import (
     CaseContext,
+    NotExercisedError,
     UnmetExpectationError,
     UnsupportedByDriverError,
 )
@@ -98,6 +99,9 @@ class _CaseRunner:
         try:
             await case.body(context)
             await context.close_clients()
+            context.raise_unless_exercised()
+        except NotExercisedError as error:
+            outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
         except UnsupportedByDriverError as error:
             outcome, observed = CaseOutcome.UNSUPPORTED, f"`{error}` with the fields of this case"
         except UnmetExpectationError as unmet:

@@ -44,6 +44,8 @@ class Server:
         self._servers: dict[int, list[asyncio.Server]] = {}  # by node
         self._reserved_ports: dict[int, list[ReservedPort]] = {}  # of nodes that are closed
         self._connections: set[ManagedConnection] = set()
+        self.accepted_count = 0
+        """The number of connections that clients have opened."""
         self._overdue_check_timer: asyncio.TimerHandle | None = None
         self._is_stopped = False
         self._contexts: dict[str, ssl.SSLContext] = {}
@@ -233,6 +235,7 @@ class Server:
     def add_connection(self, connection: ManagedConnection) -> bool:
         """Add a connection; return False if there are too many, or its node is closed."""
         self._connections.add(connection)
+        self.accepted_count += 1
         is_late = self._is_stopped or self.is_node_closed(connection.node_id)
         return len(self._connections) <= self.limits.connections_max and not is_late
 

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from kafka_shim.protocol.codec.catalogue import api_key
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import TIMEOUT_MS, CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.cases.moves import (
@@ -47,9 +49,23 @@ async def expect_success_after_broken_response(
     if not fault.fired:
         raise UnmetExpectationError(f"a {api} request", "the client sent none")
     if response.ok is None or response.ok.get("values") == []:
-        await context.run_successfully(
-            command, **fields
-        )  # the first call may fail, but the client must still be usable
+        # the first call may fail, but the client must still be usable
+        response = await context.run_command(command, **fields)
+    if response.ok is None or response.ok.get("values") == []:
+        raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
+    _expect_intact_response(api, action, context)
+
+
+def _expect_intact_response(api: str, action: Mapping[str, Any], context: CaseContext) -> None:
+    """Raise UnmetExpectationError if the client has accepted a response that cannot be read."""
+    if "delay_ms" in action:
+        return
+    requests = context.client_requests(ApiKey(api_key(api)))
+    if not any(each.errors == () and not each.faults for each in requests):
+        raise UnmetExpectationError(
+            f"{api} again, since its response was not usable",
+            "the client took it for the result",
+        )
 
 
 for _kind, _action, _what in _KINDS:

@@ -20,7 +20,7 @@ from kafka_shim.shim.conformance.case_context import (
     CaseContext,
     UnmetExpectationError,
 )
-from kafka_shim.shim.conformance.denied_command import ALLOWED, DeniedCommand
+from kafka_shim.shim.conformance.denied_command import ALLOWED, DENIED, DeniedCommand
 from kafka_shim.shim.conformance.denied_command_rows import DENIALS
 from kafka_shim.shim.conformance.driver import DriverResponse
 
@@ -39,7 +39,7 @@ async def expect_denial_reported(row: DeniedCommand, context: CaseContext) -> No
         raise UnmetExpectationError(
             "an error that is not retriable", f"the client marked it as retriable: {response}"
         )
-    if row.works_in_background and context.can_inspect_requests:
+    if row.reads_records and context.can_inspect_requests:
         await context.let_client_run(_NOTICED_S)
     context.expect_no_retry_storm(row.code)
 
@@ -61,16 +61,28 @@ async def expect_success_after_permission_granted(row: DeniedCommand, context: C
     await _prepare_denied_client(row, context)
     _expect_denial_error(row, context, await _response_for_denied_name(denied_row, context))
     await context.grant_to_user(row.missing_rule)
-    response = await _response_for_denied_name(denied_row, context)
+    response = await _response_after_grant(denied_row, context)
     for _ in range(_TRIES):
-        if response.ok is None:
+        if response.ok is None or response.ok.get("values") == []:
             await asyncio.sleep(_PAUSE_S)
-            response = await _response_for_denied_name(denied_row, context)
+            response = await _response_after_grant(denied_row, context)
+    if row.reads_records and response.ok is not None and not response.ok["values"]:
+        raise UnmetExpectationError(
+            "the value that was written after the permission was granted",
+            "the client reported none",
+        )
     if response.ok is None:
         raise UnmetExpectationError(
             "success of the same client after the permission is granted",
             f"it still reports {response}",
         )
+
+
+async def _response_after_grant(row: DeniedCommand, context: CaseContext) -> DriverResponse:
+    """Return the response; a consumer has a new record to read, also if it begins at the end."""
+    if row.reads_records:
+        await context.write_record(DENIED, b"after the grant")
+    return await _response_for_denied_name(row, context)
 
 
 def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:

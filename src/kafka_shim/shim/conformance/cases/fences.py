@@ -34,6 +34,8 @@ _FENCE_NAMES = tuple(ErrorCode(code).name.lower().replace("_", "") for code in s
 OWN_WORDS = frozenset({22, 25, 45})
 """Errors that Kafka's own client retries, or reports by exceptions that have no code."""
 _NEXT_GEN = {"group_id": "workers", "group_protocol": "consumer"}
+_HEARTBEAT_S, _ROUNDS = 0.5, 8
+_BEATING = {**READER, "heartbeat_interval_ms": "300"}
 
 
 def _is_error_with_code(response: DriverResponse, *codes: int) -> bool:
@@ -213,11 +215,12 @@ async def expect_consumer_recovers_after_injected_error(
     await write_record_without_driver(context)
     await context.run_successfully("consume", **CONSUME)
     injected_errors = inject_versioned_error(context, api, error, match=_OF_CLIENT)
-    for _ in range(3):
+    for _ in range(_ROUNDS):
         await write_record_without_driver(context)
         await context.run_successfully("consume", **CONSUME)
         if injected_errors.codes():
             break
+        await context.let_client_run(_HEARTBEAT_S)
     await write_record_without_driver(context)
     consumed = await context.run_successfully("consume", **CONSUME)
     if not consumed["values"]:
@@ -233,10 +236,10 @@ for _name, _api, _error, _settings, _capability, _key in (
     ("fetch-storage-error", "Fetch", 56, READER, _CLASSIC, ApiKey.FETCH),
     ("fetch-unknown-topic-id", "Fetch", 100, READER, _CLASSIC, ApiKey.DESCRIBE_CLUSTER),
     ("fetch-unknown-session", "Fetch", 70, READER, _CLASSIC, ApiKey.DELETE_GROUPS),
-    ("heartbeat-rebalance", "Heartbeat", 27, READER, _CLASSIC, ApiKey.HEARTBEAT),
-    ("heartbeat-unknown-member", "Heartbeat", 25, READER, _CLASSIC, ApiKey.HEARTBEAT),
-    ("heartbeat-generation", "Heartbeat", 22, READER, _CLASSIC, ApiKey.HEARTBEAT),
-    ("heartbeat-not-coordinator", "Heartbeat", 16, READER, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-rebalance", "Heartbeat", 27, _BEATING, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-unknown-member", "Heartbeat", 25, _BEATING, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-generation", "Heartbeat", 22, _BEATING, _CLASSIC, ApiKey.HEARTBEAT),
+    ("heartbeat-not-coordinator", "Heartbeat", 16, _BEATING, _CLASSIC, ApiKey.HEARTBEAT),
     (
         "member-fenced",
         "ConsumerGroupHeartbeat",

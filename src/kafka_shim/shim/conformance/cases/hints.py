@@ -63,6 +63,10 @@ async def expect_new_leader_found_by_response(command: str, context: CaseContext
         _make_metadata_return_old_leader(context)
     await context.cluster_control.move_leader(TOPIC)
     await _expect_produce_or_consume_succeeds(command, context)
+    if command == "produce":
+        context.require_version(ApiKey.PRODUCE, 10)
+    else:
+        context.require_version(ApiKey.FETCH, 16)
 
 
 def _make_metadata_return_old_leader(context: CaseContext) -> None:

@@ -175,9 +175,10 @@ async def expect_int32_min_means_no_operations(
     await _prepare_described_resource(row, context)
     _inject_operation_bits(row, context, _NOT_ASKED)
     reported_operations = await _reported_operations(row, context)
-    if reported_operations:
+    if reported_operations is not None:
         raise UnmetExpectationError(
-            "no operations: Int32.MIN means unknown", f"the client reported {reported_operations}"
+            "null, since Int32.MIN means that the operations are unknown",
+            f"the client reported {reported_operations}",
         )
 
 

@@ -217,7 +217,8 @@ async def _repeat_until(
         if row.denied_command is None:
             await _write_record_if_read(row, context)
         response = (await context.run_command(command, **fields)).first_item_response()
-        if (response.error is not None) == is_denied:
+        is_empty = command.startswith("consume") and (response.ok or {}).get("values") == []
+        if (response.error is not None) == is_denied and (is_denied or not is_empty):
             break
         await asyncio.sleep(_PAUSE_S)
     return response
@@ -254,6 +255,10 @@ async def expect_success_after_permission_restored(
         raise UnmetExpectationError(
             "success of the same client after the permission is restored",
             f"it still reports {response}",
+        )
+    if response.ok.get("values") == []:
+        raise UnmetExpectationError(
+            "a value that was written after the permission is restored", "the client reported none"
         )
 
 

@@ -28,6 +28,9 @@ from kafka_shim.shim.conformance.denied_command import supports_api
 
 _VERSIONS = CaseFamily("versions")
 _UNKNOWN_CODE = 9999
+_TEN_MEGABYTES = 10_000_000
+_LARGE_RESPONSES = {"Metadata": "list_topics", "DescribeConfigs": "describe_configs"}
+"""A command whose API has a large response, by that API's name."""
 _FLEXIBLE = supports_api(ApiKey.METADATA, 9)
 _READER = {"group_id": "readers"}
 _BEGIN = {"transactional_id": "tx", "enable_idempotence": "true"}
@@ -75,11 +78,10 @@ for _api, _command, _fields, _settings in (
 async def expect_unknown_tags_skipped(
     length: int, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    context.shim_broker.faults.add(
-        {"action": {"tagged_bytes": length}, "trigger": {"every_time": True}}
-    )
+    context.inject_fault_into_every_api(tagged_bytes=length)
     await prepare_topic_and_group(context, settings)
     await context.run_successfully(command, **fields)
+    context.require_flexible_response(command)
 
 
 for _command, _fields, _reader, _ in BASICS:
@@ -107,15 +109,19 @@ async def expect_unknown_tags_skipped_by_consume(context: CaseContext) -> None:
     context.inject_fault_into_every_api(tagged_bytes=300)
     await prepare_topic_and_group(context, _READER)
     await write_as_other_client(context, "a")
-    await context.run_successfully("consume", **CONSUME)
+    consumed = await context.run_successfully("consume", **CONSUME)
+    if consumed["values"] != ["a"]:
+        raise UnmetExpectationError("the value a", f"the client reported {consumed}")
+    context.require_flexible_response("consume")
 
 
 async def expect_ten_megabyte_response_read(
     command: str, fields: Fields, api: str, context: CaseContext
 ) -> None:
     await prepare_topic_and_group(context)
-    context.inject_fault(api, tagged_bytes=10_000_000)
+    context.inject_fault(api, tagged_bytes=_TEN_MEGABYTES)
     await context.run_successfully(command, **fields)
+    context.require_flexible_response(_LARGE_RESPONSES[api], _TEN_MEGABYTES)
 
 
 for _command, _fields, _api in (

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.protocol.api_versions import served_versions
+from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
 from kafka_shim.shim.conformance.case_context import (
@@ -157,6 +157,7 @@ async def expect_older_api_versions_retried(context: CaseContext) -> None:
 
 
 _BEYOND = [1000, 1001]
+_OF_CLIENT = {"principal": "User:alice"}
 
 
 async def expect_error_without_common_version(
@@ -166,6 +167,8 @@ async def expect_error_without_common_version(
     await context.grant_to_user(*EVERYTHING)
     advertised_versions = {api: _BEYOND}
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
+    # a broker closes the connection of a request in a version that it does not have
+    context.inject_fault(api, disconnect="before", times=0, match=_OF_CLIENT)
     open_response = await context.try_open_client({"group_id": GROUP})
     if open_response.ok is None:
         return
@@ -259,9 +262,13 @@ async def expect_unknown_apis_ignored(context: CaseContext) -> None:
     expected_response="ok",
     expected_requests="versions that both have",
     commands="produce list_topics",
+    supports_release=lambda release: release == RELEASES[-1],
 )
 async def expect_newer_broker_versions_tolerated(context: CaseContext) -> None:
-    advertised_versions = {"ListGroups": [0, 1000], "CreatePartitions": [0, 1000]}
+    served = served_versions(context.release)
+    advertised_versions = {
+        api.wire_name: [served[api][0], 1000] for api in (ApiKey.METADATA, ApiKey.PRODUCE)
+    }
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
     await prepare_topic_and_group(context)
     await context.run_successfully("produce", **PRODUCE)

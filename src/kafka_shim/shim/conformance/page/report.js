@@ -1,8 +1,8 @@
 "use strict";
 const reports = JSON.parse(document.getElementById("data").textContent);
-const SYMBOLS = { passed: "✓", must: "✕", should: "!", unsupported: "–" };
-const LEGEND = { passed: "passed", must: "of level must failed", should: "of level should failed", unsupported: "unsupported" };
-const WORDS = { passed: "passed", must: "failed", should: "failed, though not a must", unsupported: "unsupported" };
+const SYMBOLS = { passed: "✓", must: "✕", should: "!", unexercised: "○", unsupported: "–" };
+const LEGEND = { passed: "passed", must: "of level must failed", should: "of level should failed", unexercised: "not exercised", unsupported: "unsupported" };
+const WORDS = { passed: "passed", must: "failed", should: "failed, though not a must", unexercised: "not exercised: the client did not meet the point", unsupported: "unsupported" };
 const TITLES = { kips: "KIPs", logins: "Log-ins" };
 const find = (id) => document.getElementById(id);
 const state = { family: null, search: "", failures: false, chosen: new Set() };
@@ -16,7 +16,8 @@ function make(name, attributes = {}, ...children) {
   return made;
 }
 
-const kindOf = (row) => row.outcome !== "failed" ? row.outcome : row.breaks ? "must" : "should";
+const KINDS = { passed: "passed", "not exercised": "unexercised", unsupported: "unsupported" };
+const kindOf = (row) => KINDS[row.outcome] ?? (row.breaks ? "must" : "should");
 
 /** Columns: each client at each release that it was played at. */
 const columns = [];
@@ -36,9 +37,9 @@ function nameOf(client) {
 }
 
 function counted(rows) {
-  const count = { passed: 0, must: 0, should: 0, unsupported: 0 };
+  const count = { passed: 0, must: 0, should: 0, unexercised: 0, unsupported: 0 };
   for (const row of rows) count[kindOf(row)] += 1;
-  return { count, played: count.passed + count.must + count.should };
+  return { count, played: count.passed + count.must + count.should + count.unexercised };
 }
 
 /** The columns that are shown: those whose cards were chosen, or all. */
@@ -50,7 +51,7 @@ const releaseOf = (column) => releases.size > 1 ? `Kafka ${column.release}` : ""
 function card(column) {
   const { count, played } = counted(column.rows.values());
   const bar = make("div", { class: "bar", role: "img", "aria-label": `${count.passed} of ${played} passed` });
-  for (const kind of ["passed", "should", "must"]) {
+  for (const kind of ["passed", "should", "must", "unexercised"]) {
     bar.append(make("i", { class: kind, style: `flex: ${count[kind]}` }));
   }
   bar.append(make("i", { style: `flex: ${count.unsupported}` }));
