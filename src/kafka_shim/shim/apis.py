@@ -195,7 +195,7 @@ class ServedApi:
 
 
 def _cache_last_result(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """Return the same function with a cache: a repeated message is not encoded again."""
+    """Return `write` with a cache of one result: a repeated message is not encoded again."""
     last: tuple[Any, bytes] = (None, b"")
 
     def write_once(message: Any) -> bytes:

@@ -80,7 +80,7 @@ class Broker:
             self.storage.write_rest_and_close()
 
     async def abort_connections(self, after_s: float) -> None:
-        """After `stop`: abort connections that are still open after a while."""
+        """Abort connections that are still open a while after `stop`."""
         await self._server.abort_connections(after_s)
 
     async def stop_node(self, node_id: int) -> None:
@@ -179,7 +179,7 @@ class Broker:
         )
 
     def enable_history(self) -> "History":
-        """Keep the last requests for the control API; repeated calls return the same history."""
+        """Keep the last requests for the control API; repeated calls return one history."""
         from kafka_shim.shim.observing.request_history import History  # noqa: PLC0415 - most brokers keep none
 
         history = self.dispatcher.history

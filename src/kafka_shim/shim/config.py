@@ -151,7 +151,7 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
 def with_listener_principals(
     listeners: Iterable[ListenerConfig], principals: Mapping[str, str], option: str
 ) -> tuple[ListenerConfig, ...]:
-    """Give listeners their principals, by name; ConfigError if there is no such listener."""
+    """Set the principals of listeners by name. Raise ConfigError for an unknown name."""
     unmatched = dict(principals)
     updated = tuple(
         msgspec.structs.replace(
@@ -168,7 +168,7 @@ def with_listener_principals(
 
 
 def parse_address(text: str, option: str) -> tuple[str, int]:
-    """Return host and port of `HOST:PORT`, `[::1]:9092` for IPv6; ConfigError names the option."""
+    """Parse `HOST:PORT`, `[::1]:9092` for IPv6. Raise ConfigError, which names the option."""
     host, _, port = text.rpartition(":")
     if not host or not _is_host_and_port(host, port):
         raise ConfigError(f"{option} `{text}`: expected HOST:PORT, as in 127.0.0.1:9092")
@@ -176,7 +176,7 @@ def parse_address(text: str, option: str) -> tuple[str, int]:
 
 
 def parse_port_number(text: str, where: str) -> int:
-    """Return the number; ConfigError, beginning with `where`, if ports cannot be so large."""
+    """Return the number. Raise ConfigError, beginning with `where`, if it is not a port."""
     number = int(text)
     if number > PORT_MAX:
         raise ConfigError(f"{where}: port {number} is out of range (0 to {PORT_MAX})")

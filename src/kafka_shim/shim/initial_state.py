@@ -27,7 +27,7 @@ _NO_MEMBER = CommitIdentity("", None, -1, 0)
 
 
 def create_missing_initial_state(cluster: Cluster) -> None:
-    """Create what the configuration names and does not exist; ConfigError if that is impossible."""
+    """Create what the configuration names and does not exist. Raise ConfigError if it cannot be."""
     for topic in cluster.config.topics:
         if topic.name not in cluster.topics:
             create_topic(cluster, topic)
@@ -41,7 +41,7 @@ def create_missing_initial_state(cluster: Cluster) -> None:
 
 
 def create_topic(cluster: Cluster, topic: InitialTopic) -> None:
-    """Create a topic like CreateTopics; ConfigError if it is invalid."""
+    """Create a topic like CreateTopics. Raise ConfigError if it is invalid."""
     factor = topic.replication_factor
     if factor is None:
         default = cluster.configs.effective_broker_int("default.replication.factor")
@@ -105,7 +105,7 @@ def _create_client_metrics_subscription(
 
 
 def create_group_with_offsets(cluster: Cluster, group: InitialGroup) -> None:
-    """Create a group without members; ConfigError for an unknown partition."""
+    """Create a group with offsets and no members. Raise ConfigError for an unknown partition."""
     commits = []
     for name, offsets in group.offsets.items():
         topic = cluster.topics.get(name)

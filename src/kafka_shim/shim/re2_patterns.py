@@ -22,7 +22,7 @@ class InvalidPatternError(ValueError):
 
 
 def compile_pattern(expression: str) -> Pattern:
-    """Compile an expression; InvalidPatternError if RE2 does not support it.
+    """Compile an expression. Raise InvalidPatternError if RE2 does not support it.
 
     DEVIATION: expressions above the limits are also rejected; RE2/J accepts them.
     """

@@ -34,7 +34,7 @@ class DueCall(NamedTuple):
 
 
 class TimerQueue:
-    """Set timers, by a time in any unit. Of those with the same time, the first set comes first."""
+    """Timers by their time, in any unit; those of one time in the order in which they were set."""
 
     def __init__(self) -> None:
         self._heap: list[tuple[float, int, QueuedTimer]] = []

@@ -154,7 +154,7 @@ class Dispatcher:
     def _dispatch_with_interceptors(
         self, frame: bytes, session: Session
     ) -> "bytes | PendingExchange | NoResponse":
-        """Do the same with interceptors, quotas or time slices."""
+        """Return the response to a frame with interceptors, quotas or time slices."""
         for hook in self.interceptors.on_arrival:
             hook(session)
         cache: ResponseCache | None = None

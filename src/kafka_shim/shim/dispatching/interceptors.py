@@ -81,32 +81,32 @@ class Interceptor:
     observes_cached_responses = True
 
     def on_arrival(self, session: Session) -> None:
-        """A frame has arrived; nothing of it was read."""
+        """Observe that a frame has arrived; nothing of it was read."""
 
     def on_header(self, exchange: Exchange) -> None:
-        """The header was read."""
+        """Observe the header of a request."""
 
     def on_request(self, exchange: Exchange) -> None:
-        """The request was decoded, and has a context."""
+        """Observe a decoded request with its context."""
 
     def handle(self, exchange: Exchange, handle: Handle) -> Any:
         """Return the response, with or without calling the handler."""
         return handle(exchange)
 
     def on_handled(self, exchange: Exchange) -> None:
-        """The handler has ended. Without a response, the connection is about to be closed."""
+        """Observe the handler's end. Without a response, the connection is about to be closed."""
 
     def on_response(self, exchange: Exchange) -> None:
-        """The response is complete and not encoded yet; it may be replaced."""
+        """Observe or replace a complete response, which is not encoded yet."""
 
     def on_response_frame(self, exchange: Exchange) -> None:
-        """The response was encoded."""
+        """Observe the encoded response."""
 
     def on_end(self, exchange: Exchange) -> None:
-        """The request was dispatched; called again when a delayed response is complete."""
+        """Observe the end of dispatching, and later the complete response if it was delayed."""
 
     def on_disconnect(self, session: Session, reason: str) -> None:
-        """A connection has ended; the reason is empty if the client closed it."""
+        """Observe the end of a connection; the reason is empty if the client closed it."""
 
 
 class InterceptorChain:

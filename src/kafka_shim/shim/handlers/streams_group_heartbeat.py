@@ -306,7 +306,7 @@ def _create_internal_topics_unless_denied(
 def _create_internal_topic(
     topic: InternalTopic, partitions: int, budget: PartitionBudget, context: RequestContext
 ) -> None:
-    """Create an internal topic; raise TopicError where CreateTopics rejects such a topic."""
+    """Create an internal topic. Raise TopicError where CreateTopics rejects such a topic."""
     creatable = CreatableTopic(
         name=topic.name,
         num_partitions=partitions,

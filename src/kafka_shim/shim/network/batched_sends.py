@@ -15,7 +15,7 @@ _UNKNOWN = ()
 
 
 class BatchedSends:
-    """Postpones sending while other connections have requests in the same turn of the loop."""
+    """Postpones sending while other connections have requests in this loop iteration."""
 
     def __init__(self, clock_s: Callable[[], float]) -> None:
         self._clock_s = clock_s

@@ -54,7 +54,7 @@ class LargeRequests:
         self._waiting: deque[LargeRequestWork] = deque()
 
     def can_use_time_slices(self) -> bool:
-        """Return whether large requests are taken.
+        """Return whether large requests can be handled on threads.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
         own authorizer is called from the loop's thread only, and a loop in debug mode likewise.

@@ -23,7 +23,7 @@ class WriteBuffer:
         transport.set_write_buffer_limits(high=buffer_bytes_max)
 
     def send_frames(self, frames: list[bytes]) -> bool:
-        """Send all frames with one system call, and clear the list; False if nobody gets them."""
+        """Send all frames with one system call and clear the list; return False if closing."""
         joined = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()
         if self.following_chunks:

@@ -31,7 +31,7 @@ RECORDS_MAX = 1_000
 
 
 class AccessRecord(msgspec.Struct, frozen=True, gc=False):
-    """A check with its decision, for log and trace; requests with the same check share it.
+    """A check with its decision, for log and trace; requests with an equal check share it.
 
     `requirement` is None for authorized operations (KIP-430), on which nothing else depends.
     """

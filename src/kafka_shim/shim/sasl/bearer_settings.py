@@ -18,8 +18,9 @@ _KEYS = "jwks.endpoint.url"
 def build_token_validator(
     properties: Mapping[str, str], listener: str, facts: AccessFacts
 ) -> TokenValidator:
-    """Return a validator of signed tokens if there are keys, else of
-    unsecured ones; ConfigError.
+    """Return a validator of signed tokens if keys are set, else of unsecured ones.
+
+    Raise ConfigError if the settings are invalid.
     """
     own = _listener_settings_without_prefix(properties, listener)
     url = own.get(_KEYS, "")

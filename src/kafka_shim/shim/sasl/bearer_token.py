@@ -16,7 +16,7 @@ class TokenRejectedError(Exception):
 
 
 class ValidatedToken(NamedTuple):
-    """A token that is good: whose it is, and until when."""
+    """The user and the expiry of a valid token."""
 
     subject: str
     expires_ms: int
@@ -26,12 +26,15 @@ class TokenValidator(Protocol):
     """Checks the tokens of a listener."""
 
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
-        """Return a token's claims; TokenRejectedError, or CloseConnection where Kafka fails."""
+        """Return a token's subject and expiry.
+
+        Raise TokenRejectedError if it is invalid, CloseConnection where Kafka fails.
+        """
         ...
 
 
 def parse_json_object(raw: bytes | str, *, names_are_unique: bool) -> dict[str, Any]:
-    """Parse a part of a token; TokenRejectedError if it is not a JSON object.
+    """Parse a part of a token. Raise TokenRejectedError if it is not a JSON object.
 
     `names_are_unique`: a repeated name is rejected, as by jose4j; otherwise the last one counts, as
     in Jackson. Both reject NaN and Infinity.
@@ -61,7 +64,7 @@ def _reject_nan_and_infinity(name: str) -> NoReturn:
 
 
 def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
-    """Return the subject; TokenRejectedError if it is empty, or text that cannot be written."""
+    """Return the subject. Raise TokenRejectedError if it is empty, or not valid Unicode."""
     subject = claims.get(name)
     if not isinstance(subject, str) or not subject.strip():
         raise TokenRejectedError("its subject is missing")

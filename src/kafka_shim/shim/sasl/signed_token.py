@@ -40,9 +40,10 @@ _ABOUT_USE = ("alg", "use", "key_ops")
 
 
 class ExpectedClaims(msgspec.Struct, frozen=True):
-    """What tokens must say; empty: whatever they like. `skew_s` is how wrong clocks may be.
+    """The required claims of tokens; an empty one is not checked.
 
-    `takes_any_audience`: where none is expected, a token may name one.
+    `skew_s` is the accepted difference of clocks. `takes_any_audience`: if no audience is required,
+    a token may have one.
     """
 
     issuer: str = ""
@@ -54,7 +55,7 @@ class ExpectedClaims(msgspec.Struct, frozen=True):
 
 
 class _VerificationKey(msgspec.Struct, frozen=True):
-    """A key, and the purpose in its entry."""
+    """A key with its id and algorithm; None: the entry has none."""
 
     key: Key
     key_id: str | None

@@ -15,7 +15,7 @@ from kafka_shim.shim.errors import ConfigError
 def read_distinct_acls_of_file(
     path: str, option: str = "--acls", acl_format: str | None = None
 ) -> list[Acl]:
-    """Return the distinct ACLs of a file; ConfigError begins with `option`."""
+    """Return a file's distinct ACLs. Raise ConfigError, beginning with `option`, if invalid."""
     acls_with_lines = read_acl_file_with_lines(path, option, acl_format)
     return list(dict.fromkeys(acl for acl, _ in acls_with_lines))
 
@@ -34,7 +34,7 @@ def read_acl_file_with_lines(
 
 
 def read_text_file(path: str, option: str) -> str:
-    """Return the text of a file, or of standard input for `-`; ConfigError if it cannot be read."""
+    """Return the text of a file, or of standard input for `-`. Raise ConfigError if unreadable."""
     try:
         return sys.stdin.read() if path == "-" else Path(path).read_text(encoding="utf-8")
     except OSError as error:
@@ -44,7 +44,7 @@ def read_text_file(path: str, option: str) -> str:
 
 
 def parse_yaml_with_lines(text: str, where: str) -> Any:
-    """Return the content of YAML or JSON, with line numbers; ConfigError begins with `where`."""
+    """Parse YAML or JSON with line numbers. Raise ConfigError, beginning with `where`."""
     try:
         return load_document(text, with_lines=True)
     except AclTextError as error:

@@ -30,7 +30,10 @@ class JaasModule(msgspec.Struct, frozen=True):
 
 
 def parse_jaas(text: str, where: str) -> JaasModule:
-    """Parse `package.Module required key="value" ...;`; ConfigError begins with `where`."""
+    """Parse `package.Module required key="value" ...;`.
+
+    Raise ConfigError, beginning with `where`, if the text is invalid.
+    """
     tokens = _split_tokens(text, where)
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
         raise ConfigError(

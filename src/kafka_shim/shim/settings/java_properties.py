@@ -27,7 +27,7 @@ class Properties(dict[str, str]):
 
 
 def read_properties_file(path: str, option: str) -> Properties:
-    """Return the keys and values of a file; ConfigError, beginning with `option`, if unreadable."""
+    """Return a file's keys and values. Raise ConfigError, beginning with `option`, on errors."""
     try:
         text = Path(path).read_text(encoding="utf-8")
     except OSError as error:

@@ -114,7 +114,7 @@ def translate_settings(
 ) -> TranslatedSettings:
     """Translate the settings of one source; `all_settings` has those of all sources.
 
-    ConfigError begins with `where`.
+    Raise ConfigError, beginning with `where`, if one is invalid.
     """
     fields: dict[str, Any] = {}
     rest = {key: value for key, value in settings.items() if key not in _TRANSLATED}
@@ -179,7 +179,7 @@ def protocols_by_listener(properties: Mapping[str, str]) -> dict[str, str]:
 
 
 def parse_racks(text: str, where: str) -> tuple[str, ...]:
-    """Parse `RACK` or `RACK,RACK,...`; ConfigError begins with `where`."""
+    """Parse `RACK` or `RACK,RACK,...`. Raise ConfigError, beginning with `where`."""
     racks = tuple(rack.strip() for rack in text.split(","))
     if not all(racks):
         raise ConfigError(f"{where} `{text}`: a rack without a name; expected RACK or RACK,RACK")

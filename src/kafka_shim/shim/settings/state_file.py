@@ -59,7 +59,7 @@ class StateFileContent(msgspec.Struct, frozen=True):
 
 
 def read_state_file(path: str, option: str = "--state") -> StateFileContent:
-    """Read the file; ConfigError, beginning with `option` and the file, if it is invalid."""
+    """Read the file. Raise ConfigError, beginning with `option` and the path, if it is invalid."""
     place = f"{option} {path}"
     content = parse_yaml_with_lines(read_text_file(path, option), place)
     try:

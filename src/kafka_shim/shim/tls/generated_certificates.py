@@ -18,7 +18,8 @@ def load_generated_certificate(context: ssl.SSLContext, directory: str | None, h
     """Give a context a certificate of the directory's authority, which it also trusts.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`
-    (CN=client). ConfigError without a directory: no client could verify the certificate.
+    (CN=client). Raise ConfigError without a directory, as no client
+    could verify the certificate.
     """
     if directory is None:
         raise ConfigError(
