@@ -3,27 +3,35 @@
 import base64
 import json
 import random
+import ssl
 import struct
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import msgspec
 import pytest
+import trustme
 
 from kafka_shim.protocol.codec.codecs import message_reader, message_writer
 from kafka_shim.protocol.codec.message_spec import load_message_spec
 from kafka_shim.protocol.errors import DecodeError
 from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.records.batches import encode_batch, iterate_batches
+from kafka_shim.protocol.records.record_codec import Record
 from kafka_shim.shim.errors import CloseConnection
+from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 from kafka_shim.shim.sasl.bearer_token import TokenRejectedError
 from kafka_shim.shim.sasl.mechanism import SaslFailure
 from kafka_shim.shim.sasl.plain import PlainExchange
 from kafka_shim.shim.sasl.scram import ScramExchange
 from kafka_shim.shim.sasl.scram_credential import ScramMechanism
 from kafka_shim.shim.sasl.unsecured_token import UnsecuredTokenValidator
+from kafka_shim.shim.tls.distinguished_name import subject_of_certificate
 from kafka_shim.shim.valid_text import is_utf8
 from tests.protocol import values
 from tests.protocol.values import ALL_NAMES, Values, versions_of
+from tests.shim.sasl import bearer_cases
 
 MARK = b"orders"
 HALVES = (b"a\xed\xa0\x80bc", b"ab\xed\xb0\x80c", b"abcde\xed", b"\xff\xfe\xff\xfe\xff\xfe")
@@ -86,3 +94,39 @@ def test_no_authentication_lets_such_a_name_in(half: bytes) -> None:
     for subject in subjects:
         with pytest.raises((TokenRejectedError, CloseConnection)):
             UnsecuredTokenValidator().validate(bearer(b'{"sub":%b,"exp":9}' % subject), 0)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_no_signed_token_lets_such_a_name_in(half: bytes, tmp_path: Path) -> None:
+    keys = tmp_path / "keys.json"
+    keys.write_text(bearer_cases.key_set())
+    settings = {"sasl.oauthbearer.jwks.endpoint.url": keys.as_uri()}
+    validator = build_token_validator(settings, "SASL_PLAINTEXT", bearer_cases.LENIENT)
+    claims = b'{"sub":"' + half + b'","iat":900,"exp":9000000000}'
+    with pytest.raises(TokenRejectedError):
+        validator.validate(bearer_cases.signed(claims), 1_000_000)
+    escaped = b'{"sub":"a\\ud800b","iat":900,"exp":9000000000}'
+    with pytest.raises(TokenRejectedError):
+        validator.validate(bearer_cases.signed(escaped), 1_000_000)
+    whole = b'{"sub":"alice","iat":900,"exp":9000000000}'
+    assert validator.validate(bearer_cases.signed(whole), 1_000_000)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_subject_of_a_certificate_is_writable(half: bytes) -> None:
+    authority = trustme.CA()
+    leaf = authority.issue_cert("localhost", common_name=MARK.decode())
+    certificate = ssl.PEM_cert_to_DER_cert(leaf.cert_chain_pems[0].bytes().decode())
+    assert certificate.count(MARK) == 1
+    subject = subject_of_certificate(certificate.replace(MARK, half))
+    assert "\ufffd" in subject
+    assert is_utf8(subject)
+
+
+@pytest.mark.parametrize("half", HALVES)
+def test_the_headers_of_records_are_writable(half: bytes) -> None:
+    encoded = encode_batch([Record(0, 0, value=b"v", headers=((MARK.decode(), b"x"),))])
+    assert encoded.count(MARK) == 1
+    (batch,) = iterate_batches(encoded.replace(MARK, half))
+    ((key, _),) = next(batch.iterate_records()).headers
+    assert is_utf8(key)

@@ -33,6 +33,24 @@ def test_an_import_reports_entries_and_losses(
     assert "some.pcap` contains nothing in the format pcap" in capsys.readouterr().err
 
 
+def test_problems_of_many_connections_are_counted(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Each capture lacks the beginning of its connection."""
+    segments = [
+        segment
+        for port in range(40_000, 40_025)
+        for segment in conversation(1, client=("10.0.0.1", port))[1:]
+    ]
+    path = tmp_path / "many.pcap"
+    path.write_bytes(capture_of(segments).getvalue())
+    words = ["trace", "import", "--input-format", "pcap", "--port", "9092", str(path)]
+    assert main([*words, str(tmp_path / "one")]) == 0
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("it began before the capture" in line for line in lines) == 20
+    assert lines[-1] == "and 5 more connections with problems"
+
+
 def test_an_exported_capture_is_imported(
     trace: Path,  # noqa: F811
     tmp_path: Path,

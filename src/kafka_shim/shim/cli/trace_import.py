@@ -241,6 +241,10 @@ def _import_capture(args: argparse.Namespace) -> int:
     return _exit_code_reporting_empty_import(args, report.entries)
 
 
+_PROBLEMS_MAX = 20
+"""Connections whose problems are printed; `--json` has all."""
+
+
 def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
     ports = ", ".join(str(port) for port in sorted(report.ports)) or "none"
     yield (
@@ -252,7 +256,7 @@ def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
         yield f"{count} responses to requests that are not in the capture"
     for reason, count in sorted(report.passed_over.items()):
         yield f"skipped: {count} {reason}"
-    for trouble in report.troubles:
+    for trouble in report.troubles[:_PROBLEMS_MAX]:
         problems = [
             f"{value} {name.replace('_', ' ')}"
             for name, value in msgspec.structs.asdict(trouble).items()
@@ -263,5 +267,7 @@ def _capture_report_lines(report: "CaptureReport") -> Iterator[str]:
             "it is encrypted (TLS); `kafka-shim proxy` records such clients"
         ] * trouble.is_tls
         yield f"{trouble.client} -> {trouble.server}: {', '.join(problems)}"
+    if len(report.troubles) > _PROBLEMS_MAX:
+        yield f"and {len(report.troubles) - _PROBLEMS_MAX} more connections with problems"
     if report.damage:
         yield f"the capture was not read to its end: {report.damage}"
