@@ -21,7 +21,7 @@ CMD ["--help"]
 
 FROM python:3.13-slim AS shim
 COPY --from=wheel /wheels /wheels
-RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[control,compression,tls,oauth,capture]" \
+RUN pip install --no-cache-dir "$(echo /wheels/*.whl)[control,compression,tls,oauth,capture,regex]" \
     && useradd --uid 10001 --create-home kafka-shim && install -d -o 10001 -g 10001 /traces /data
 LABEL org.opencontainers.image.title="kafka-shim" \
       org.opencontainers.image.description="A Kafka broker for tests" \

@@ -10,11 +10,11 @@ SITE := .venv-site
 LOCK := requirements/ci.txt
 # without it, each of the thousand processes that tests start compiles the sources again
 unexport PYTHONDONTWRITEBYTECODE
-EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pytest,tls
+EXTRAS := capture,completion,compression,connect,control,demo,oauth,pipeline,pytest,regex,tls
 # several processes, each with whole files: a file's broker and client drivers start once
-# two more than there are cores, since tests often wait for what they started
-WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 2)
-TEST_ARGS ?= -n $(WORKERS) --maxprocesses 4 --dist loadfile
+# four more than there are cores, since tests often wait for what they started
+WORKERS := $(shell expr $$(nproc 2>/dev/null || echo 2) + 4)
+TEST_ARGS ?= -n $(WORKERS) --maxprocesses 6 --dist loadfile
 
 .PHONY: help pictures site release scorecards both-ways conformance drivers install run test quick coverage clients check lint types contracts architecture bench generate facts pipeline-demo pipeline-check docs-check image-check package package-check test-all lock audit clean oracle suite suites fuzz turns soak kills
 

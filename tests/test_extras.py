@@ -14,7 +14,7 @@ from kafka_shim import extras
 
 ROOT = Path(__file__).parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-PLAIN = {"msgspec", "crc32c", "structlog", "yaml", "re2"}
+PLAIN = {"msgspec", "crc32c", "structlog", "yaml"}
 
 WITHOUT_OTHERS = f"""\
 import sys
@@ -82,16 +82,23 @@ def test_every_extra_that_the_code_names_has_packages() -> None:
     }
     assert named == {
         "capture", "completion", "compression", "connect", "control", "oauth", "pipeline", "pytest",
-        "tls",
+        "regex", "tls",
     }  # fmt: skip
     assert named <= set(PROJECT["optional-dependencies"])
     wrong = [path for path in paths if re.search(r"pip install", path.read_text())]
     assert not wrong, "install commands in messages must come from kafka_shim.extras"
 
 
-def test_a_plain_install_needs_five_packages() -> None:
+def test_a_plain_install_needs_four_packages() -> None:
     names = {re.split(r"[<>=]", requirement)[0].lower() for requirement in PROJECT["dependencies"]}
-    assert names == {"msgspec", "crc32c", "structlog", "pyyaml", "google-re2"}
+    assert names == {"msgspec", "crc32c", "structlog", "pyyaml"}
+
+
+def test_the_extra_all_has_every_other_one_but_the_demo() -> None:
+    extras_of_project = PROJECT["optional-dependencies"]
+    (named,) = re.findall(r"\[(.+)\]", extras_of_project["all"][0])
+    included = set(named.split(",")) | {"pipeline"}  # part of `connect`
+    assert included == set(extras_of_project) - {"all", "demo"}
 
 
 def test_a_broker_starts_with_nothing_but_a_plain_install(tmp_path: Path) -> None:

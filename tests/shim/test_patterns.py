@@ -149,6 +149,21 @@ def test_a_broker_starts_without_re2() -> None:
     )
 
 
+def test_without_re2_expressions_are_rejected_and_the_extra_is_logged_once(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setitem(sys.modules, "re2", None)  # an import then fails as if it were missing
+    re2_patterns._warn_once.cache_clear()
+    stage = with_transactions("mine")
+    stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
+    assert listed(stage, "mine") == (INVALID_REGULAR_EXPRESSION, [])
+    response = joined(stage, "mine")
+    assert response.error_code == INVALID_REGULAR_EXPRESSION
+    assert "requires the extra `regex`" in response.error_message
+    assert caplog.text.count("requires the extra `regex`") == 1
+    assert metrics_matched(stage, "a") == INVALID_CONFIG
+
+
 def test_compiled_expressions_are_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     import re2
 

@@ -3,7 +3,13 @@
 The time that a match takes grows with the text and with the expression, never exponentially.
 """
 
+from functools import cache
 from typing import Protocol, cast
+
+from kafka_shim.extras import requires
+from kafka_shim.shim.logs import Log as Logger
+
+logger = Logger("shim.patterns")
 
 EXPRESSION_BYTES_MAX = 4096
 COMPILED_BYTES_MAX = 64 << 10
@@ -21,15 +27,34 @@ class InvalidPatternError(ValueError):
     """The text is not a valid RE2 expression, or is too large."""
 
 
+class MissingRe2Error(InvalidPatternError):
+    """RE2 is not installed, so no expression can be compiled."""
+
+
 def compile_pattern(expression: str) -> Pattern:
-    """Compile an expression. Raise InvalidPatternError if RE2 does not support it.
+    """Compile an expression of a client. Without RE2, log once which extra is missing.
+
+    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
+    """
+    try:
+        return compile_with_re2(expression)
+    except MissingRe2Error as error:
+        _warn_once(str(error))
+        raise
+
+
+def compile_with_re2(expression: str) -> Pattern:
+    """Compile an expression.
 
     DEVIATION: expressions above the limits are also rejected; RE2/J accepts them.
+    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
     """
     if len(expression.encode()) > EXPRESSION_BYTES_MAX:
         raise InvalidPatternError(f"is longer than {EXPRESSION_BYTES_MAX} bytes")
-    import re2  # noqa: PLC0415 - most brokers run without ever needing it
-
+    try:
+        import re2  # noqa: PLC0415 - most brokers run without ever needing it
+    except ImportError as error:
+        raise MissingRe2Error(requires("a client's regular expression", "regex")) from error
     options = re2.Options()
     options.max_mem = COMPILED_BYTES_MAX
     options.log_errors = False
@@ -41,3 +66,8 @@ def compile_pattern(expression: str) -> Pattern:
         raise InvalidPatternError(text) from error
     finally:
         re2.purge()  # it would keep the last 128 expressions
+
+
+@cache
+def _warn_once(message: str) -> None:
+    logger.warning(message)
