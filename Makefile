@@ -115,6 +115,7 @@ lint: install
 	$(BIN)/ruff format --check .
 	$(BIN)/codespell
 	$(BIN)/python -m tests.phrases
+	$(BIN)/python -m tests.portability
 
 types: install
 	$(BIN)/mypy

@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.generated_files import outdated
+from tests.packaging import wheels
+
 ROOT = Path(__file__).parents[1]
 TRY = ROOT / ".ci" / "try-install"
 
@@ -55,3 +58,22 @@ def test_the_wheel_has_one_package_and_the_licence() -> None:
 def test_the_sdist_has_files_in_place_of_links() -> None:
     with tarfile.open(dist(".tar.gz")) as archive:
         assert not [member.name for member in archive if member.issym() or member.islnk()]
+
+
+def test_the_table_of_platforms_is_what_pip_finds() -> None:
+    page = (ROOT / "docs" / "install.md").read_text()
+    assert "\n".join(wheels.table()) in page, outdated("docs/install.md")
+
+
+def test_pyyaml_needs_no_compiler(tmp_path: Path) -> None:
+    """Where it has no wheel, pip builds it from its sources."""
+    subprocess.run([sys.executable, "-m", "venv", tmp_path], check=True)
+    python = tmp_path / "bin" / "python"
+    subprocess.run(
+        [python, "-m", "pip", "install", "--quiet", "--no-binary", "PyYAML", "--no-cache-dir",
+         next(each for each in wheels.plain_requirements() if each.startswith("PyYAML"))],
+        env=os.environ | {"CC": "false", "CXX": "false"}, check=True,
+    )  # fmt: skip
+    code = "import yaml; print(yaml.__with_libyaml__, yaml.safe_load('a: [1]'))"
+    done = subprocess.run([python, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.split(maxsplit=1) == ["False", "{'a': [1]}\n"]

@@ -74,16 +74,17 @@ def table() -> Iterator[str]:
     requirements = plain_requirements()
     targets = [Target(platform, python) for platform in PLATFORMS for python in PYTHONS]
     with ThreadPoolExecutor(4) as pool:
-        missing = dict(
-            zip(targets, pool.map(lambda each: without_wheels(requirements, each), targets))
-        )
+        found = pool.map(lambda each: without_wheels(requirements, each), targets)
+    missing = dict(zip(targets, found, strict=True))
     yield "| | " + " | ".join(python.replace("t", ", free-threaded") for python in PYTHONS) + " |"
     yield "|---|" + "---|" * len(PYTHONS)
     for platform in PLATFORMS:
         cells = (missing[Target(platform, python)] for python in PYTHONS)
         names = (", ".join(each.partition(">")[0] for each in cell) for cell in cells)
-        yield f"| {platform} | " + " | ".join(f"no {text}" if text else "✓" for text in names) + " |"
+        yield (
+            f"| {platform} | " + " | ".join(f"no {text}" if text else "✓" for text in names) + " |"
+        )
 
 
 if __name__ == "__main__":
-    print("\n".join(table()))
+    sys.stdout.write("\n".join((*table(), "")))

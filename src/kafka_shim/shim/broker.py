@@ -1,5 +1,6 @@
 """A whole broker: cluster and listeners together, started and stopped as one."""
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -8,6 +9,7 @@ from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.dispatching.dispatcher import Dispatcher
 from kafka_shim.shim.dispatching.response_cache import ResponseCache
+from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.network.server import Server
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.system_clock import SystemClock
@@ -50,7 +52,12 @@ class Broker:
         self.started_ms = self.cluster.clock.now_ms()
 
     def _restore_storage(self, data_dir: str) -> None:
-        """Restore the state in a directory, and keep it there from now on."""
+        """Restore the state in a directory, and keep it there from now on.
+
+        Raise ConfigError on Windows, which cannot lock or sync directories.
+        """
+        if sys.platform == "win32":
+            raise ConfigError("--data-dir needs Linux or macOS")
         from kafka_shim.shim.storage.storage import Storage  # noqa: PLC0415 - most brokers keep nothing
 
         storage = Storage(Path(data_dir))

@@ -7,9 +7,9 @@ one without. So no row is lost or duplicated.
 """
 
 import contextlib
-import fcntl
 import os
 import shutil
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -43,7 +43,14 @@ class Lake:
 
     @contextlib.contextmanager
     def exclusive_lock(self) -> Iterator[None]:
-        """Lock the lake for writing; raise PipelineError if another process holds the lock."""
+        """Lock the lake for writing.
+
+        Raise PipelineError if another process holds the lock, and on Windows.
+        """
+        if sys.platform == "win32":
+            raise PipelineError("writing a lake needs Linux or macOS")
+        import fcntl  # noqa: PLC0415 - Unix only
+
         self._runs.mkdir(parents=True, exist_ok=True)
         with (self._runs / "lock").open("w") as lock:
             try:

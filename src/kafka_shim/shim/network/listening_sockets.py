@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import socket
 from typing import Any
 
@@ -33,7 +34,8 @@ class ReservedPort:
         self.family = family
         self.address = address
         self._socket = socket.socket(family, socket.SOCK_STREAM)
-        self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if os.name == "posix":  # elsewhere, the option would let another process bind it
+            self._socket.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         with contextlib.suppress(OSError):
             self._socket.bind(address)
 
