@@ -25,6 +25,7 @@ from kafka_shim.shim.re2_patterns import (
     Pattern,
     compile_pattern,
 )
+from kafka_shim.shim.state import client_patterns
 from kafka_shim.shim.state.groups import topic_subscriptions
 from tests.shim.handlers.records import ALICE
 from tests.shim.play import Stage
@@ -75,7 +76,7 @@ class Noted:
 def noted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     monkeypatch.setattr(
-        request.param, "compile_pattern", lambda text: Noted(compile_pattern(text), seen)
+        request.param, "compile_client_pattern", lambda text: Noted(compile_pattern(text), seen)
     )
     return seen
 
@@ -153,7 +154,7 @@ def test_without_re2_expressions_are_rejected_and_the_extra_is_logged_once(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     monkeypatch.setitem(sys.modules, "re2", None)  # an import then fails as if it were missing
-    re2_patterns._warn_once.cache_clear()
+    client_patterns._warn_once.cache_clear()
     stage = with_transactions("mine")
     stage.allow(ALICE, Operation.READ, ResourceType.GROUP, "g")
     assert listed(stage, "mine") == (INVALID_REGULAR_EXPRESSION, [])

@@ -1,15 +1,11 @@
-"""Regular expressions that clients send, run by RE2 as real brokers run them.
+"""Regular expressions that RE2 runs, as real brokers run those of clients.
 
 The time that a match takes grows with the text and with the expression, never exponentially.
 """
 
-from functools import cache
 from typing import Protocol, cast
 
 from kafka_shim.extras import requires
-from kafka_shim.shim.logs import Log as Logger
-
-logger = Logger("shim.patterns")
 
 EXPRESSION_BYTES_MAX = 4096
 COMPILED_BYTES_MAX = 64 << 10
@@ -32,18 +28,6 @@ class MissingRe2Error(InvalidPatternError):
 
 
 def compile_pattern(expression: str) -> Pattern:
-    """Compile an expression of a client. Without RE2, log once which extra is missing.
-
-    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
-    """
-    try:
-        return compile_with_re2(expression)
-    except MissingRe2Error as error:
-        _warn_once(str(error))
-        raise
-
-
-def compile_with_re2(expression: str) -> Pattern:
     """Compile an expression.
 
     DEVIATION: expressions above the limits are also rejected; RE2/J accepts them.
@@ -66,8 +50,3 @@ def compile_with_re2(expression: str) -> Pattern:
         raise InvalidPatternError(text) from error
     finally:
         re2.purge()  # it would keep the last 128 expressions
-
-
-@cache
-def _warn_once(message: str) -> None:
-    logger.warning(message)

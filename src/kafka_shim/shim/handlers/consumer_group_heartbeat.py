@@ -22,8 +22,9 @@ from kafka_shim.protocol.messages.consumer_group_heartbeat_response import (
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
@@ -161,7 +162,7 @@ def _check_heartbeat_fields(
 def _check_subscribed_regex(regex: str | None) -> None:
     try:
         if regex:
-            compile_pattern(regex)
+            compile_client_pattern(regex)
     except InvalidPatternError as error:
         text = f"`{regex}` is not a valid regular expression: {error}"
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error

@@ -9,7 +9,7 @@ import string
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_with_re2
+from kafka_shim.shim.re2_patterns import InvalidPatternError, compile_pattern
 
 _LINE_ENDS = "\n\r\x85\u2028\u2029"
 _LAST_LINE_END = f"(?=(?:\r\n|[{_LINE_ENDS}])?\\Z)"
@@ -101,7 +101,7 @@ class _PatternTranslation:
         for_re2 = [re2 for re2, _ in self._parts]
         if None not in for_re2:
             try:
-                return compile_with_re2("".join(map(str, for_re2)))
+                return compile_pattern("".join(map(str, for_re2)))
             except InvalidPatternError as error:
                 if python is None:
                     raise ValueError(str(error)) from error

@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from kafka_shim.shim.re2_patterns import compile_pattern
+from kafka_shim.shim.state.client_patterns import compile_client_pattern
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
 
@@ -200,7 +200,7 @@ class TopicSubscriptions:
 
 
 def _names_matching_expression(expression: str, names: Iterable[str]) -> frozenset[str]:
-    pattern = compile_pattern(expression)
+    pattern = compile_client_pattern(expression)
     return frozenset(name for name in names if pattern.fullmatch(name))
 
 

@@ -1,0 +1,25 @@
+"""Regular expressions that clients send; a missing RE2 is logged once."""
+
+from functools import cache
+
+from kafka_shim.shim.logs import Log as Logger
+from kafka_shim.shim.re2_patterns import MissingRe2Error, Pattern, compile_pattern
+
+logger = Logger("shim.patterns")
+
+
+def compile_client_pattern(expression: str) -> Pattern:
+    """Compile an expression of a client.
+
+    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
+    """
+    try:
+        return compile_pattern(expression)
+    except MissingRe2Error as error:
+        _warn_once(str(error))
+        raise
+
+
+@cache
+def _warn_once(message: str) -> None:
+    logger.warning(message)
