@@ -21,7 +21,7 @@ for name in ("fcntl", "grp", "pwd", "resource", "termios"):
 sys.meta_path.insert(0, NoUnix())
 
 def refuse(*_):
-    raise NotImplementedError
+    raise RuntimeError("no such method on Windows")
 
 asyncio.SelectorEventLoop.add_signal_handler = refuse
 del select.poll, select.epoll, select.PIPE_BUF, os.getpgrp, os.tcgetpgrp, os.O_NOCTTY
