@@ -60,15 +60,6 @@ def test_every_page_is_in_the_index() -> None:
     assert missing == {"README.md"}, "name the page in docs/README.md"
 
 
-def test_every_page_begins_with_its_audience() -> None:
-    said = {
-        path.relative_to(ROOT / "docs").as_posix(): path.read_text().split("\n\n")[1]
-        for path in (ROOT / "docs").rglob("*.md")
-    }
-    others = {name for name, first in said.items() if not first.startswith("For ")}
-    assert others == {"README.md", "commands.md"}, "begin with: For people who ..."
-
-
 def test_the_commands_reference_is_current() -> None:
     """Line breaks in usage lines are ignored, since they depend on the Python version."""
     assert (
