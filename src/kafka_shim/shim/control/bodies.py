@@ -13,12 +13,15 @@ from kafka_shim.shim.faults.spec import Effect, Match, Trigger
 
 
 class Health(msgspec.Struct):
-    """The health of the broker; `status` is always `ok`."""
+    """The health of the broker; `status` is always `ok`. `counts` are numbers of topics, groups,
+    users, ACLs and faults.
+    """
 
     status: str
     release: str
     uptime_ms: int
     connections: int
+    counts: dict[str, int]
 
 
 class TopicRow(msgspec.Struct):
@@ -331,6 +334,7 @@ class FaultRow(msgspec.Struct):
     id: int
     calls: int
     fired: int
+    is_disabled: bool
     action: Effect
     match: Match
     trigger: Trigger

@@ -43,6 +43,11 @@ class FaultControl:
         self._faults.remove_sending_held(self._fault_or_404(fault_id).fault_id)
         return {"done": True}
 
+    def switch_fault(self, fault_id: str, *, is_disabled: bool) -> dict[str, Any]:
+        fault = self._fault_or_404(fault_id)
+        fault.is_disabled = is_disabled
+        return fault.json_row()
+
     def release_held_responses(self, fault_id: str) -> dict[str, Any]:
         return {"released": self._fault_or_404(fault_id).send_held_responses()}
 

@@ -12,6 +12,7 @@ from kafka_shim.shim.state.groups.group import Group, GroupType
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset
 from kafka_shim.shim.state.groups.streams.task_kinds import task_key_for_people
+from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 from kafka_shim.shim.state.topics import Partition, Topic
 
 if TYPE_CHECKING:  # a kind of groups is imported with the first group of it
@@ -51,13 +52,39 @@ class GroupControl:
         if group is not None:
             self._raise_409_if_group_has_members(group)
         partitions = list(self._partitions_to_reset(group_id, new_offsets))
-        offsets_to_set = [
-            (*place, _resolve_target_offset(place[1], new_offsets.to)) for place in partitions
-        ]
-        for topic, partition, offset in offsets_to_set:
-            self._set_offset(group_id, topic, partition, offset)
-        offsets = self._offset_rows(self._group_or_404(group_id)) if offsets_to_set else []
-        return {"offsets": offsets}
+        rows = [] if group is None else self._offset_rows(group)
+        present = {(row["topic"], row["partition"]): row["offset"] for row in rows}
+        offsets_to_set: list[tuple[Topic, Partition, int]] = []
+        changes: list[Row] = []
+        for topic, partition in partitions:
+            before = present.get((topic.name, partition.index))
+            after = self._target_offset(partition, new_offsets, before)
+            offsets_to_set.append((topic, partition, after))
+            row = {"topic": topic.name, "partition": partition.index}
+            changes.append(row | {"before": before, "after": after})
+        if not new_offsets.dry_run:
+            for topic, partition, offset in offsets_to_set:
+                self._set_offset(group_id, topic, partition, offset)
+            rows = self._offset_rows(self._group_or_404(group_id)) if offsets_to_set else []
+        return {"offsets": rows, "changes": changes}
+
+    def _target_offset(
+        self, partition: Partition, new_offsets: NewOffsets, present: int | None
+    ) -> int:
+        """Return the offset to set; ControlError unless exactly one target is given."""
+        to, time_ms, shift = new_offsets.to, new_offsets.time_ms, new_offsets.shift
+        if [to, time_ms, shift].count(None) != 2:
+            raise ControlError(400, "expected one of to, time_ms and shift")
+        log = partition.log
+        if time_ms is not None:
+            facts = self._cluster.facts.records
+            by_time = find_offset_by_timestamp(log, max(time_ms, 0), None, facts)
+            return log.end_offset if by_time.offset < 0 else by_time.offset
+        if shift is not None:
+            start = log.start_offset if present is None else present
+            return min(max(start + shift, log.start_offset), log.end_offset)
+        assert to is not None
+        return _resolve_target_offset(partition, to)
 
     def _set_offset(self, group_id: str, topic: Topic, partition: Partition, offset: int) -> None:
         groups = self._cluster.groups

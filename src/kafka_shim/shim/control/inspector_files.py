@@ -4,11 +4,16 @@ from functools import cache
 from pathlib import Path
 
 _FOLDER = Path(__file__).parent / "inspector"
-_TYPES = {".html": "text/html", ".css": "text/css", ".js": "text/javascript"}
+_TYPES = {
+    ".html": "text/html",
+    ".css": "text/css",
+    ".js": "text/javascript",
+    ".svg": "image/svg+xml",
+}
 FILES = {path.name: _TYPES[path.suffix] for path in _FOLDER.iterdir() if path.suffix in _TYPES}
 """Their media types by name."""
 HEADERS = {
-    "Content-Security-Policy": "default-src 'self'; img-src data:; frame-ancestors 'none'",
+    "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
     "Cache-Control": "no-cache",
 }

@@ -63,6 +63,9 @@ _DECISION_FILTERS = {
 _RECORD_PARAMETERS = {
     "partition": "number of the partition (default: 0)",
     "from": "first offset (default: the newest records)",
+    "from_ms": "instead of an offset: ms since 1970, from the first record at or after it",
+    "contains": "only records with this text in key, value or headers",
+    "value_bytes_max": "return at most this many bytes of a value (default: all)",
     "limit": "number of records, at most 1000 (default: 100)",
 }
 _ACTION_PARAMETERS = {
@@ -174,6 +177,13 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.faults.fault_row(call.path["id"]), bodies.FaultRow),
     Route("DELETE", "/faults/{id}", "remove_fault", "Remove a fault",
           lambda control, call: control.faults.remove_fault(call.path["id"]), bodies.Done),
+    Route("POST", "/faults/{id}/disable", "disable_fault",
+          "Switch a fault off; it matches no requests until it is switched on",
+          lambda control, call: control.faults.switch_fault(call.path["id"], is_disabled=True),
+          bodies.FaultRow),
+    Route("POST", "/faults/{id}/enable", "enable_fault", "Switch a fault on again",
+          lambda control, call: control.faults.switch_fault(call.path["id"], is_disabled=False),
+          bodies.FaultRow),
     Route("POST", "/faults/{id}/release", "release_fault", "Release the paused requests of a fault",
           lambda control, call: control.faults.release_held_responses(call.path["id"]),
           bodies.ReleasedResponses),

@@ -20,6 +20,7 @@ class HeaderRow(msgspec.Struct):
 class RecordRow(msgspec.Struct):
     """A record. `key` and `value` are null where they are null or not UTF-8; the hexadecimal fields
     are null only for null. `control` is `commit` or `abort` for the end of a transaction.
+    `value_bytes` is the size of the whole value, of which `value` and `value_hex` may be a part.
     """
 
     offset: int
@@ -28,6 +29,7 @@ class RecordRow(msgspec.Struct):
     key_hex: str | None
     value: str | None
     value_hex: str | None
+    value_bytes: int | None
     headers: list[HeaderRow]
     compression: str
     producer_id: int
@@ -45,12 +47,17 @@ class RecordRows(msgspec.Struct):
 
 
 class NewRecord(msgspec.Struct, forbid_unknown_fields=True):
-    """A record to produce; a value of null is a tombstone. `headers` are values by key."""
+    """A record to produce; a value of null is a tombstone. `headers` are values by key.
+
+    `key_hex` and `value_hex` are bytes, instead of text. A partition of null is that of the key.
+    """
 
     value: str | None = None
     key: str | None = None
     headers: dict[str, str] = {}
-    partition: int = 0
+    partition: int | None = 0
+    key_hex: str | None = None
+    value_hex: str | None = None
 
 
 class ProducedRecord(msgspec.Struct):
@@ -107,19 +114,33 @@ class GroupRows(msgspec.Struct):
 
 
 class NewOffsets(msgspec.Struct, forbid_unknown_fields=True):
-    """New offsets of a group: `to` is `earliest`, `latest` or an offset, for all of its partitions,
-    those of a topic, or one.
+    """New offsets of a group, for all of its partitions, those of a topic, or one: `to` is
+    `earliest`, `latest` or an offset; or `time_ms`, of the first record at or after it; or `shift`,
+    to add to the present ones. With `dry_run`, they are returned but not set.
     """
 
-    to: int | str
+    to: int | str | None = None
     topic: str | None = None
     partition: int | None = None
+    time_ms: int | None = None
+    shift: int | None = None
+    dry_run: bool = False
+
+
+class OffsetChange(msgspec.Struct):
+    """The offset of a partition before and after a reset; before is null without one."""
+
+    topic: str
+    partition: int
+    before: int | None
+    after: int
 
 
 class GroupOffsets(msgspec.Struct):
-    """Offsets of a group."""
+    """Offsets of a group, and those that a reset has changed, or would change."""
 
     offsets: list[GroupOffset]
+    changes: list[OffsetChange]
 
 
 class TopicPartitionRow(msgspec.Struct):

@@ -1,5 +1,6 @@
 """List and produce records, for the control API."""
 
+import codecs
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -15,6 +16,7 @@ from kafka_shim.protocol.records.batches import (
 )
 from kafka_shim.protocol.records.compression import Compression, MissingPackageError
 from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
+from kafka_shim.shim.control.key_partition import partition_of_key
 from kafka_shim.shim.control.state_bodies import NewRecord
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
@@ -23,10 +25,15 @@ from kafka_shim.shim.handlers.producing.record_checks import (
     max_timestamp_of_checked_batch,
 )
 from kafka_shim.shim.state.cluster import Cluster
+from kafka_shim.shim.state.logs.log import PartitionLog
+from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 from kafka_shim.shim.state.topics import Partition
 
 ROWS_MAX = 1000
 _ROWS = 100
+_NUMBER_MAX = 2**31 - 1
+_SEARCHED_MAX = 10_000
+"""How many records one call searches for a text; the next page continues."""
 
 
 class TopicRecordControl:
@@ -36,21 +43,25 @@ class TopicRecordControl:
         self._cluster = cluster
 
     def list_records(self, topic: str, query: Mapping[str, str]) -> dict[str, Any]:
-        """Return records from an offset on, oldest first; without an offset, the newest."""
+        """Return records from an offset or a time on, oldest first; without these, the newest.
+
+        With a text to search for, they are the first ones that contain it.
+        """
         partition = self._partition_or_404(topic, query_number_or_400(query, "partition", 0))
         limit = min(query_number_or_400(query, "limit", _ROWS), ROWS_MAX)
         log = partition.log
-        first_offset = max(log.start_offset, log.end_offset - limit)
-        if "from" in query:
-            first_offset = max(log.start_offset, query_number_or_400(query, "from", 0))
+        searched_text = query.get("contains", "").encode()
+        value_bytes_max = query_number_or_400(query, "value_bytes_max", _NUMBER_MAX)
         rows: list[dict[str, Any]] = []
         next_offset = log.end_offset
         try:
-            for row in _record_rows_since(partition, first_offset):
-                if len(rows) == limit:
-                    next_offset = row["offset"]
+            records = _records_since(partition, self._first_offset(log, query, limit))
+            for count, (batch, record) in enumerate(records):
+                if len(rows) == limit or (searched_text and count == _SEARCHED_MAX):
+                    next_offset = record.offset
                     break
-                rows.append(row)
+                if not searched_text or _contains(record, searched_text):
+                    rows.append(_record_row(batch, record, value_bytes_max))
         except (DecodeError, MissingPackageError) as error:
             text = f"records of topic `{topic}` cannot be read: {error}"
             raise ControlError(409, text) from error
@@ -61,15 +72,28 @@ class TopicRecordControl:
             "records": rows,
         }
 
+    def _first_offset(self, log: PartitionLog, query: Mapping[str, str], limit: int) -> int:
+        if "from" in query:
+            return max(log.start_offset, query_number_or_400(query, "from", 0))
+        if "from_ms" in query:
+            time_ms = query_number_or_400(query, "from_ms", 0)
+            by_time = find_offset_by_timestamp(log, time_ms, None, self._cluster.facts.records)
+            return log.end_offset if by_time.offset < 0 else by_time.offset
+        if query.get("contains"):
+            return log.start_offset
+        return max(log.start_offset, log.end_offset - limit)
+
     def produce_record(self, topic: str, new: NewRecord) -> dict[str, Any]:
         """Append a record, by the rules that the topic has for producers."""
-        partition = self._partition_or_404(topic, new.partition)
+        key = _bytes_or_400("key", new.key, new.key_hex)
+        index = self._partition_index(topic, key) if new.partition is None else new.partition
+        partition = self._partition_or_404(topic, index)
         now_ms = self._cluster.clock.now_ms()
         record = Record(
             0,
             now_ms,
-            None if new.key is None else new.key.encode(),
-            None if new.value is None else new.value.encode(),
+            key,
+            _bytes_or_400("value", new.value, new.value_hex),
             tuple((key, value.encode()) for key, value in new.headers.items()),
         )
         batch = only_batch_or_none(encode_batch([record], BatchOptions()))
@@ -84,7 +108,16 @@ class TopicRecordControl:
             raise ControlError(
                 400, f"topic `{topic}` refuses the record: {error.error.name}{text}"
             ) from error
-        return {"partition": new.partition, "offset": stored.base_offset}
+        return {"partition": index, "offset": stored.base_offset}
+
+    def _partition_index(self, topic: str, key: bytes | None) -> int:
+        """Return the partition of a key; ControlError without a key or topic."""
+        known = self._cluster.topics.get(topic)
+        if known is None:
+            raise ControlError(404, f"unknown topic `{topic}`")
+        if key is None:
+            raise ControlError(400, "a record without a key needs a partition")
+        return partition_of_key(key, len(known.partitions))
 
     def _partition_or_404(self, topic: str, index: int) -> Partition:
         if topic not in self._cluster.topics:
@@ -95,17 +128,25 @@ class TopicRecordControl:
         return partition
 
 
-def _record_rows_since(partition: Partition, first_offset: int) -> Iterator[dict[str, Any]]:
+def _records_since(partition: Partition, first_offset: int) -> Iterator[tuple[Batch, Record]]:
     for stored in partition.log.batches:
         if stored.last_offset < first_offset:
             continue
         for batch in iterate_batches(stored.payload):
             for record in batch.iterate_records():
                 if record.offset >= first_offset:
-                    yield _record_row(batch, record)
+                    yield batch, record
 
 
-def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
+def _contains(record: Record, text: bytes) -> bool:
+    """Return whether the key, the value or a header contains these bytes."""
+    parts = [record.key, record.value]
+    parts += [part for key, value in record.headers for part in (key.encode(), value)]
+    return any(part is not None and text in part for part in parts)
+
+
+def _record_row(batch: Batch, record: Record, value_bytes_max: int) -> dict[str, Any]:
+    value = None if record.value is None else record.value[:value_bytes_max]
     control = None
     if batch.is_control:
         control = "commit" if marker_commits_transaction(record) else "abort"
@@ -114,8 +155,9 @@ def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
         "timestamp_ms": record.timestamp,
         "key": _utf8_text_or_none(record.key),
         "key_hex": _hex_or_none(record.key),
-        "value": _utf8_text_or_none(record.value),
-        "value_hex": _hex_or_none(record.value),
+        "value": _utf8_text_or_none(value, may_be_cut=True),
+        "value_hex": _hex_or_none(value),
+        "value_bytes": None if record.value is None else len(record.value),
         "headers": [
             {"key": key, "value": _utf8_text_or_none(value), "value_hex": _hex_or_none(value)}
             for key, value in record.headers
@@ -127,9 +169,22 @@ def _record_row(batch: Batch, record: Record) -> dict[str, Any]:
     }
 
 
-def _utf8_text_or_none(content: bytes | None) -> str | None:
+def _bytes_or_400(name: str, text: str | None, hex_text: str | None) -> bytes | None:
+    """Return the bytes of a text or of hexadecimal digits; ControlError if they are none."""
     try:
-        return None if content is None else content.decode()
+        if hex_text is not None:
+            return bytes.fromhex(hex_text)
+        return None if text is None else text.encode()
+    except ValueError as error:
+        raise ControlError(400, f"invalid {name}_hex `{hex_text}`: {error}") from error
+
+
+def _utf8_text_or_none(content: bytes | None, *, may_be_cut: bool = False) -> str | None:
+    """Return the text of these bytes; if they may be cut, without half a character at the end."""
+    if content is None:
+        return None
+    try:
+        return codecs.getincrementaldecoder("utf-8")().decode(content, final=not may_be_cut)
     except UnicodeDecodeError:
         return None
 

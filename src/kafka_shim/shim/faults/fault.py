@@ -45,6 +45,7 @@ class Fault:
         self.spec = spec
         self.calls = 0
         self.fired = 0
+        self.is_disabled = False
         self.api = parse_api_name(spec.match.api)
         check_fault_spec(spec)
         self.error = parse_error_code(spec.action.error)
@@ -59,7 +60,8 @@ class Fault:
     def json_row(self) -> dict[str, Any]:
         """Return the fault as it was defined, with its counts, for the control API."""
         fields: dict[str, Any] = msgspec.to_builtins(self.spec)
-        return {"id": self.fault_id, "calls": self.calls, "fired": self.fired} | fields
+        counts = {"id": self.fault_id, "calls": self.calls, "fired": self.fired}
+        return counts | {"is_disabled": self.is_disabled} | fields
 
     def matches_apart_from_names(self, api: ApiKey, context: "RequestContext") -> bool:
         """Return whether the request matches, apart from the names in it."""

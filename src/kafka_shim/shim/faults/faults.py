@@ -58,7 +58,8 @@ class Faults:
         return [
             fault
             for fault in self.by_id.values()
-            if fault.matches_apart_from_names(api, context)
+            if not fault.is_disabled
+            and fault.matches_apart_from_names(api, context)
             and fault.matches_names(names)
             and fault.count_match_and_fire()
         ]

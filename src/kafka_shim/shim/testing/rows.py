@@ -6,12 +6,15 @@ from kafka_shim.shim.testing.row import MaybeNone, Row
 
 
 class HealthRow(Row):
-    """The health of the broker; `status` is always `ok`."""
+    """The health of the broker; `status` is always `ok`. `counts` are numbers of topics, groups,
+    users, ACLs and faults.
+    """
 
     status: str
     release: str
     uptime_ms: int
     connections: int
+    counts: dict[str, int]
 
 
 class TopicRow(Row):
@@ -167,6 +170,7 @@ class FaultRow(Row):
     id: int
     calls: int
     fired: int
+    is_disabled: bool
     action: dict[str, Any]
     match: dict[str, Any]
     trigger: dict[str, Any]

@@ -20,8 +20,9 @@ const wire = (name) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`
 
 export const acls = {
   title: "ACLs",
+  extra: ["Pattern", "Host"],
   columns: ["Principal", "Permission", "Operation", "Resource", "Name", "Pattern", "Host", ""],
-  load: ({ ask }) => ask("GET", "acls"),
+  load: ({ call }) => call("GET", "acls"),
   rows: (data) => data.acls,
   cells: (row) => [
     { text: row.principal },
@@ -34,10 +35,11 @@ export const acls = {
     { node: button("Remove", () => acls.remove(row)) },
   ],
   tools(page) {
-    acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] });
+    acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] }, {
+      done: "ACL removed", undo: () => ["POST", "acls", { acls: [row] }],
+    });
     return [adding(page), asking(page), transfer(page)];
   },
-  detail: (answer) => ({ nodes: "text" in answer ? exported(answer) : rights(answer) }),
   empty: "There are no ACLs, so only super users may do anything.",
 };
 
@@ -52,22 +54,25 @@ const adding = (page) => form("new-acl", "Add an ACL", [
 ], "Add the ACL", async (given) => {
   const isCluster = given.resource_type === "CLUSTER";
   const principal = given.principal.includes(":") ? given.principal : `User:${given.principal}`;
+  const before = new Set(page.data("acls").acls.map((row) => JSON.stringify(row)));
   page.clearFilter();
+  const added = ({ acls: rows }) => rows.filter((row) => !before.has(JSON.stringify(row)));
   await page.act("POST", "acls", {
     acls: [{ ...given, principal, resource_name: isCluster ? "kafka-cluster" : given.resource_name }],
-  });
+  }, { done: "ACL added", undo: (response) => ["POST", "acls/remove", { acls: added(response) }] });
 });
 
 const asking = (page) => form("who-may", "List who may do something", [
   field("Who may", select("operation", OPERATIONS)),
   field("on the", select("resource_type", TYPES)),
   field("named", input("resource_name", { placeholder: "orders" })),
-], "List", (given) => openAnswer(page, `who-can?${new URLSearchParams(given)}`));
+], "List", (given) => openResponse(page, `who-can?${new URLSearchParams(given)}`));
 
-/** Open an answer of the API in the details, or show its error. */
-async function openAnswer(page, path) {
+/** Show a response of the API in the details, or its error. */
+async function openResponse(page, path) {
   try {
-    page.open(await page.ask("GET", path));
+    const response = await page.call("GET", path);
+    page.showDetail("text" in response ? exported(response) : rights(response));
     page.note("");
   } catch (error) {
     page.note(error.message, true);
@@ -84,10 +89,10 @@ function transfer(page) {
         const added = await page.act("POST", "acls/import", given);
         if (!added) return;
         made.reset();
-        page.note(`imported ACLs: ${added.acls.length}`);
+        page.note(`ACLs imported: ${added.acls.length}`);
       }),
     form("export-acls", "Export ACLs", [field("Format", select("format", FORMATS))], "Export all ACLs",
-      ({ format: name }) => openAnswer(page, `acls/export?format=${name}`)));
+      ({ format: name }) => openResponse(page, `acls/export?format=${name}`)));
 }
 
 function exported({ format: name, text }) {

@@ -98,8 +98,8 @@ export function connectHelp(page) {
     shown.textContent = text;
     buttons.replaceChildren(copier(text));
   }
-  page.ask("GET", "listeners").then((found) => {
-    listeners = found.listeners;
+  page.call("GET", "listeners").then((response) => {
+    listeners = response.listeners;
     listener.append(...listeners.map(({ name }) => element("option", { value: name, text: name })));
     update();
   }).catch(() => {}); // the page says that the broker does not answer

@@ -1,23 +1,24 @@
 // Faults: a form with the JSON that it makes, which can be edited.
 
-import { button, element, field, input, select } from "./elements.js";
+import { tabLink } from "./address.js";
+import { badge, button, element, field, input, json, section, select } from "./elements.js";
 
-const NUMBER = (label, value) => ({ label, type: "number", value });
+const number = (label, value) => ({ label, type: "number", value });
 const ACTIONS = {
-  error: { text: "answer with an error", label: "Error", type: "text", value: "NOT_LEADER_OR_FOLLOWER" },
-  delay_ms: { text: "delay the response", ...NUMBER("Milliseconds", 1000) },
+  error: { text: "respond with an error", label: "Error", type: "text", value: "NOT_LEADER_OR_FOLLOWER" },
+  delay_ms: { text: "delay the response", ...number("Milliseconds", 1000) },
   pause: { text: "hold the response until released" },
   "disconnect:before": { text: "disconnect before the request is handled" },
-  "disconnect:after": { text: "disconnect instead of answering" },
-  black_hole: { text: "never answer" },
-  throttle_time_ms: { text: "report a throttle time", ...NUMBER("Milliseconds", 1000) },
-  truncate: { text: "truncate the response", ...NUMBER("Bytes to keep", 10) },
+  "disconnect:after": { text: "disconnect instead of responding" },
+  black_hole: { text: "never respond" },
+  throttle_time_ms: { text: "report a throttle time", ...number("Milliseconds", 1000) },
+  truncate: { text: "truncate the response", ...number("Bytes to keep", 10) },
   corrupt: { text: "corrupt the response" },
   deny: { text: "deny every access" },
 };
 const TRIGGERS = {
-  times: { text: "the first requests", ...NUMBER("Number of requests", 1) },
-  on_call: { text: "only one request", ...NUMBER("Which one, from 1", 1) },
+  times: { text: "the first requests", ...number("Number of requests", 1) },
+  on_call: { text: "only one request", ...number("Which one, from 1", 1) },
   every_time: { text: "every request" },
   with_probability: { text: "random requests", label: "Probability, 0 to 1", type: "number", value: 0.5, step: "any" },
 };
@@ -27,93 +28,143 @@ const APIS = ["Produce", "Fetch", "Metadata", "ListOffsets", "FindCoordinator", 
 const ERRORS = ["NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR",
   "UNKNOWN_TOPIC_OR_PARTITION", "NOT_ENOUGH_REPLICAS", "TOPIC_AUTHORIZATION_FAILED", "REBALANCE_IN_PROGRESS",
   "UNKNOWN_MEMBER_ID", "OFFSET_OUT_OF_RANGE", "KAFKA_STORAGE_ERROR", "UNKNOWN_SERVER_ERROR"];
+const CONDITIONS = {
+  api: ["API", "text"], version: ["Version", "number"], client_id: ["Client id", "text"], principal: ["Principal", "text"],
+  topic: ["Topic", "text"], partition: ["Partition", "number"], group: ["Group", "text"],
+  transactional_id: ["Transactional id", "text"], node_id: ["Broker", "number"],
+};
+
+const words = (name) => name.replaceAll("_", " ");
+const pairs = (fields) => Object.entries(fields).map(([name, value]) =>
+  (value === true ? words(name) : `${words(name)} ${typeof value === "object" ? JSON.stringify(value) : value}`)).join(", ");
+
+/** `error NOT_LEADER_OR_FOLLOWER`, `pause, delay ms 50`. */
+export const actionText = (action) => pairs(action);
+
+/** Return whether the trigger cannot fire again. */
+function isSpent({ calls, trigger }) {
+  if (trigger.every_time || trigger.with_probability !== undefined) return false;
+  return calls >= (trigger.on_call ?? trigger.times ?? 1);
+}
+
+const definition = ({ action, match, trigger }) => ({ action, match, trigger });
+let editor = null;
 
 export const faults = {
   title: "Faults",
-  columns: ["Id", "Action", "Matches", "Trigger", "Matched", "Fired", ""],
-  load: ({ ask }) => ask("GET", "faults"),
+  columns: ["Id", "Effect", "Requests", "When", "State", "Matched", "Fired", ""],
+  extra: ["Requests", "When", "Matched"],
+  load: ({ call }) => call("GET", "faults"),
   rows: (data) => data.faults,
+  key: (row) => String(row.id),
   cells: (row) => [
     { text: row.id, class: "number" },
-    { text: JSON.stringify(row.action), class: "wide" },
-    { text: JSON.stringify(row.match) },
-    { text: JSON.stringify(row.trigger) },
+    { text: actionText(row.action) },
+    { text: pairs(row.match) || "all" },
+    { text: pairs(row.trigger) || "once" },
+    row.is_disabled ? { text: "off", class: "none" } : isSpent(row) ? { text: "spent", class: "none" } : { node: badge(true, "active") },
     { text: row.calls },
     { text: row.fired },
     { node: buttons(row) },
   ],
   tools(page) {
-    faults.act = page.act;
-    return [setting(page)];
+    faults.page = page;
+    editor = createEditor(page);
+    return [editor.form];
   },
+  detail: (row) => ({
+    nodes: [element("h2", { text: `Fault ${row.id}` }), section("Definition", json(definition(row))),
+      element("p", {}, element("a", { href: tabLink("requests", { filter: `"(fault ${row.id}"`, each: "1" }), text: "Requests to which it was applied" }))],
+  }),
   empty: "No faults are set.",
 };
 
 function buttons(row) {
-  const lift = button("Remove", () => faults.act("DELETE", `faults/${row.id}`));
-  if (!row.action.pause) return element("span", {}, lift);
-  const release = button("Release", () => faults.act("POST", `faults/${row.id}/release`));
-  return element("span", {}, release, " ", lift);
+  const { act } = faults.page;
+  const path = `faults/${row.id}`;
+  const made = [button("Edit", () => editor.edit(row, true)), button("Duplicate", () => editor.edit(row, false)),
+    row.is_disabled ? button("On", () => act("POST", `${path}/enable`, undefined, { done: `Fault ${row.id} is on` }))
+      : button("Off", () => act("POST", `${path}/disable`, undefined, { done: `Fault ${row.id} is off` })),
+    button("Remove", () => act("DELETE", path, undefined, {
+      done: `Fault ${row.id} removed`, undo: () => ["POST", "faults", definition(row)],
+    }))];
+  if (row.action.pause) made.unshift(button("Release", () => act("POST", `${path}/release`, undefined, { done: "Responses released" })));
+  return element("span", { class: "buttons" }, ...made);
 }
 
-const options = (kinds) => Object.entries(kinds).map(([value, { text }]) => [value, text]);
 const list = (id, values) => element("datalist", { id }, ...values.map((value) => element("option", { value })));
 
-function setting(page) {
+/** Return the form, and a function that fills it with a fault, to replace or to copy it. */
+function createEditor(page) {
   const text = element("textarea", { id: "fault", rows: "9", spellcheck: "false" });
-  const what = choice("action", "Effect", ACTIONS);
-  const when = choice("trigger", "Applies to", TRIGGERS);
-  const match = {
-    api: input("api", { list: "apis", value: "Produce", placeholder: "any" }),
-    topic: input("topic", { placeholder: "any" }),
-    group: input("group", { placeholder: "any" }),
-    principal: input("principal", { placeholder: "any" }),
-    client_id: input("client_id", { placeholder: "any" }),
-  };
-  const made = element("form", { id: "new-fault" },
-    element("fieldset", {}, element("legend", { text: "New fault" }),
-      element("div", { class: "inline" }, ...what.nodes, ...when.nodes),
-      element("div", { class: "inline" }, field("API", match.api), field("Topic", match.topic),
-        field("Group", match.group), field("Principal", match.principal), field("Client id", match.client_id)),
+  const effect = choice("action", "Effect", ACTIONS);
+  const trigger = choice("trigger", "Applies to", TRIGGERS);
+  const match = Object.fromEntries(Object.entries(CONDITIONS).map(([name, [, type]]) =>
+    [name, input(name, { type, placeholder: "any", ...(name === "api" ? { list: "apis", value: "Produce" } : {}) })]));
+  const legend = element("legend", { text: "New fault" });
+  const submit = element("button", { type: "submit", text: "Add fault" });
+  const form = element("form", { id: "new-fault" },
+    element("fieldset", {}, legend,
+      element("div", { class: "inline" }, ...effect.nodes, ...trigger.nodes),
+      element("div", { class: "inline" }, ...Object.entries(match).map(([name, control]) => field(CONDITIONS[name][0], control))),
       list("apis", APIS), list("errors", ERRORS)),
-    element("div", { class: "field" }, element("label", { for: "fault", text: "As JSON; this text is sent and can be edited" }),
-      text, element("button", { type: "submit", text: "Set the fault" })));
-  function write() {
+    element("div", { class: "field" }, element("label", { for: "fault", text: "As JSON; this text is sent and can be edited" }), text, submit));
+  let replaced = null;
+
+  function label(row) {
+    replaced = row;
+    legend.textContent = row ? `Edit fault ${row.id}` : "New fault";
+    submit.textContent = row ? "Replace the fault" : "Add fault";
+  }
+  function writeJson() {
     const given = Object.entries(match).filter(([, control]) => control.value.trim());
-    const fault = { action: action(what.value()) };
-    if (given.length) fault.match = Object.fromEntries(given.map(([name, { value }]) => [name, value.trim()]));
-    fault.trigger = Object.fromEntries([when.value()]);
+    const fault = { action: actionOf(effect.value()) };
+    if (given.length) {
+      fault.match = Object.fromEntries(given.map(([name, { value, type }]) => [name, type === "number" ? Number(value) : value.trim()]));
+    }
+    fault.trigger = Object.fromEntries([trigger.value()]);
     text.value = JSON.stringify(fault, null, 2);
   }
-  made.addEventListener("input", (event) => event.target !== text && write());
-  made.addEventListener("submit", (event) => {
+  function edit(row, replaces) {
+    label(replaces ? row : null);
+    for (const [name, control] of Object.entries(match)) control.value = row.match[name] ?? "";
+    text.value = JSON.stringify(definition(row), null, 2);
+    text.focus();
+  }
+  form.addEventListener("input", (event) => event.target !== text && writeJson());
+  form.addEventListener("submit", async (event) => {
     event.preventDefault();
+    let fault;
     try {
-      const fault = JSON.parse(text.value);
-      page.clearFilter(); // it could hide the new row
-      page.act("POST", "faults", fault);
+      fault = JSON.parse(text.value);
     } catch (error) {
-      page.note(`not JSON: ${error.message}`, true);
+      return page.note(`not JSON: ${error.message}`, true);
     }
+    page.clearFilter(); // it could hide the new row
+    const added = await page.act("POST", "faults", fault, {
+      done: replaced ? `Fault ${replaced.id} replaced` : "Fault added", undo: ({ id }) => ["DELETE", `faults/${id}`],
+    });
+    if (!added || !replaced) return null;
+    await page.call("DELETE", `faults/${replaced.id}`);
+    label(null);
+    return page.refresh();
   });
-  write();
-  return made;
+  writeJson();
+  return { form, edit };
 }
 
 /** Return a choice, and a field for the value of the chosen option, if it has one. */
 function choice(name, label, kinds) {
-  const chosen = select(name, options(kinds));
-  const control = input(`${name}-value`, {});
-  const caption = element("label", { text: "" });
+  const chosen = select(name, Object.entries(kinds).map(([value, { text }]) => [value, text]));
+  const control = input(`${name}-value`);
   const value = field("Value", control);
-  value.querySelector("label").replaceWith(caption);
-  caption.htmlFor = control.id;
   function adapt() {
     const kind = kinds[chosen.value];
     value.hidden = !kind.label;
-    caption.textContent = kind.label ?? "Value";
+    value.querySelector("label").textContent = kind.label ?? "Value";
     control.type = kind.type ?? "text";
     control.step = kind.step ?? "1";
+    control.required = Boolean(kind.label);
     if (kind.label === "Error") control.setAttribute("list", "errors");
     else control.removeAttribute("list");
     control.value = kind.value ?? "";
@@ -130,7 +181,7 @@ function choice(name, label, kinds) {
   };
 }
 
-function action([name, value]) {
+function actionOf([name, value]) {
   if (name === "deny") return { deny: {} };
   const [kind, moment] = name.split(":");
   return { [kind]: moment ?? value };

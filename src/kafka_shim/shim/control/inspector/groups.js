@@ -1,13 +1,15 @@
 // Groups of all four kinds: members, committed offsets, lag; a form to reset offsets.
 
 import { button, element, field, form, input, section, select, table } from "./elements.js";
+import { syncPart } from "./rows.js";
 
 const path = (id) => `groups/${encodeURIComponent(id)}`;
 
 export const groups = {
   title: "Groups",
+  extra: ["Type", "Members"],
   columns: ["Group", "Type", "State", "Members", "Lag"],
-  load: ({ ask }) => ask("GET", "groups"),
+  load: ({ call }) => call("GET", "groups"),
   rows: (data) => data.groups,
   key: (row) => row.group_id,
   cells: (row) => [
@@ -24,13 +26,9 @@ export const groups = {
 
 function detail(row, page) {
   const facts = element("div");
-  let drawn = "";
   function update() {
-    const now = page.data("groups")?.groups.find((one) => one.group_id === row.group_id);
-    const text = JSON.stringify(now ?? null);
-    if (drawn === text) return;
-    drawn = text;
-    facts.replaceChildren(...(now ? described(now) : [element("p", { text: "deleted" })]));
+    const now = page.data("groups")?.groups.find((one) => one.group_id === row.group_id) ?? null;
+    syncPart(facts, now, () => element("div", {}, ...(now ? described(now) : [element("p", { text: "deleted" })])));
   }
   update();
   return { update, nodes: [element("h2", { text: row.group_id }), facts, ...changes(row, page)] };
@@ -53,25 +51,50 @@ function described(row) {
   return nodes;
 }
 
+const TARGETS = {
+  earliest: { text: "the earliest offset" }, latest: { text: "the latest offset" },
+  to: { text: "this offset", label: "Offset", attributes: { type: "number", min: "0", value: "0" } },
+  shift: { text: "the present offset plus", label: "Records, or -records", attributes: { type: "number", value: "-1" } },
+  time_ms: { text: "the first record from a time on", label: "Time", attributes: { type: "datetime-local", step: "1" } },
+};
+
+/** Return the body of the call that resets offsets. */
+function newOffsets({ kind, target, topic, partition }) {
+  const value = kind === "time_ms" ? new Date(target).getTime() : Number(target);
+  return {
+    ...(TARGETS[kind].label ? { [kind]: value } : { to: kind }),
+    topic: topic || null, partition: partition === "" ? null : Number(partition),
+  };
+}
+
 function changes(row, page) {
-  const to = select("to", [["earliest", "the earliest offset"], ["latest", "the latest offset"],
-    ["offset", "this offset"]]);
-  const offset = input("offset", { type: "number", min: "0", value: "0" });
-  const where = field("Offset", offset);
-  where.hidden = true;
-  to.addEventListener("change", () => { where.hidden = to.value !== "offset"; });
+  const kind = select("kind", Object.entries(TARGETS).map(([value, { text }]) => [value, text]));
+  const where = element("div");
+  const preview = element("div", { id: "offset-changes" });
+  const call = `${path(row.group_id)}/offsets`;
+  kind.addEventListener("change", () => {
+    const { label, attributes } = TARGETS[kind.value];
+    where.replaceChildren(...(label ? [field(label, input("target", { required: true, ...attributes }))] : []));
+  });
   const reset = form("reset", "Reset offsets", [
     field("Topic", input("topic", { placeholder: "all" })),
     field("Partition", input("partition", { type: "number", min: "0", placeholder: "all" })),
-    field("To", to), where,
-  ], "Reset", (given) => page.act("POST", `${path(row.group_id)}/offsets`, {
-    to: given.to === "offset" ? Number(given.offset) : given.to,
-    topic: given.topic || null,
-    partition: given.partition === "" ? null : Number(given.partition),
-  }));
-  const remove = button("Delete the group", async () => {
-    if (confirm(`Delete ${row.group_id}?`) && await page.act("DELETE", path(row.group_id))) page.close();
+    field("To", kind), where,
+  ], "Show the changes", async (given) => {
+    const body = newOffsets(given);
+    const planned = await page.act("POST", call, { ...body, dry_run: true });
+    if (!planned) return;
+    const rows = planned.changes;
+    preview.replaceChildren(table("Changes", ["Topic", "Partition", "Now", "Then", "Records"], rows.map((one) => [
+      one.topic, one.partition, one.before ?? "none", one.after, one.before === null ? "" : one.after - one.before])),
+    element("p", { class: "buttons" }, button("Reset these offsets", async () => {
+      if (await page.act("POST", call, body, { done: "Offsets reset" })) preview.replaceChildren();
+    }, { id: "reset-now" })));
   });
-  return [section("Reset offsets (of a group without members)", reset),
+  const remove = button("Delete the group", async () => {
+    const done = { done: `Group ${row.group_id} deleted` };
+    if (confirm(`Delete ${row.group_id}?`) && await page.act("DELETE", path(row.group_id), undefined, done)) page.close();
+  });
+  return [section("Reset offsets (of a group without members)", reset, preview),
     element("p", { class: "buttons" }, remove)];
 }

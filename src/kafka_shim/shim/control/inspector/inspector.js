@@ -1,15 +1,16 @@
 // The page: it reads the control API twice a second and shows what is new, or shows a recording.
 
 import { acls } from "./acls.js";
-import { ask, Refused, whenWithoutToken } from "./ask.js";
-import { counted, element } from "./elements.js";
+import { address, go, link, onAddress, tabLink } from "./address.js";
+import { CallError, callApi } from "./api.js";
+import { button, counted, element } from "./elements.js";
 import { faults } from "./faults.js";
 import { groups } from "./groups.js";
-import { all, denied, kept, more, moreDenied } from "./kept.js";
 import { matrix } from "./matrix.js";
 import { overview } from "./overview.js";
+import { denied, keepFrom, kept, loadDenied, loadNew, loadRecording } from "./request_history.js";
 import { decisions, folded, requests } from "./requests.js";
-import { drawRows, focus, matching, SHOWN } from "./rows.js";
+import { drawRows, focusRow, matching, SHOWN, sorted } from "./rows.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
 import { users } from "./users.js";
@@ -17,29 +18,31 @@ import { users } from "./users.js";
 const POLL_MS = 500;
 const VIEWS = { overview, requests, decisions, topics, groups, transactions, users, acls, matrix, faults };
 const TABS = Object.keys(VIEWS);
+const NARROW = matchMedia("(max-width: 45rem)");
 
 const $ = (id) => document.getElementById(id);
 const state = {
-  tab: null, paused: false, deniedOnly: false, folds: true, data: {}, selected: null, drawn: "",
-  detail: null, recording: false, tools: {}, shown: SHOWN,
+  paused: false, data: {}, tools: {}, shown: SHOWN, recording: false, lostSince: 0, reported: 0,
+  detail: null, opened: "", // the details, and the tab and key of their row
+  loaded: "", // the tab whose rows were loaded
+  top: null, drawnTop: 0, // the newest request that is shown while the reader is busy; the newest drawn
 };
 
 /** The functions of the page that views use. */
 const page = {
-  ask, note, refresh, close,
+  call: callApi, note, refresh,
   get recording() { return state.recording; },
   data: (name) => state.data[name],
-  show: (name) => show(name),
-  redraw() { state.drawn = ""; draw(); },
-  open: (row) => open(row),
-  clearFilter() { $("filter").value = ""; },
-  /** Make a call that changes something, and refresh. Return its answer, or null after an error. */
-  async act(method, path, body) {
+  close: () => go({ open: "" }),
+  clearFilter: () => go({ filter: "" }, true),
+  showDetail,
+  /** Make a call that changes something, say what was done, and offer to undo it by another call. */
+  async act(method, path, body, { done = "", undo } = {}) {
     try {
-      const answer = await ask(method, path, body);
-      note("");
+      const response = await callApi(method, path, body);
+      note(done, false, done && undo && (() => page.act(...undo(response), { done: "Undone" })));
       await refresh();
-      return answer;
+      return response;
     } catch (error) {
       note(error.message, true);
       return null;
@@ -47,29 +50,56 @@ const page = {
   },
 };
 
-const isSeen = (name) => name in kept;
+const isHistory = (name) => name in kept;
 
-async function refresh() {
-  const health = await ask("GET", "health");
-  const name = state.tab;
+// ---------------------------------------------------------------- loading
+
+let running = Promise.resolve();
+
+/** Load what is new, and draw it, after what is being loaded. */
+function refresh() {
+  running = running.catch(() => {}).then(load);
+  return running;
+}
+
+async function load() {
+  const health = await callApi("GET", "health");
+  const name = address.tab;
   if (health.recording) {
-    const isFirst = !state.recording;
     state.recording = true;
-    for (const tab of TABS) $(`tab-${tab}`).hidden = !isSeen(tab);
+    for (const tab of TABS) $(`tab-${tab}`).hidden = !isHistory(tab);
     $("pause").hidden = true;
-    status(`recording ${health.recording} · ${counted(health.requests, "request")}`, false);
-    if (isFirst && !isSeen(name)) return show("requests");
-    await all(name);
-  } else {
-    const text = `Kafka ${health.release} · ${counted(health.connections, "connection")} · `
-      + `up ${Math.floor(health.uptime_ms / 1000)} s`;
-    status(text, false);
-    if (isSeen(name)) await more(name, draw);
-    else state.data[name] = await VIEWS[name].load(page);
-  }
-  if (isSeen(name)) $("denied-count").textContent = await moreDenied();
+    if (!isHistory(name)) return go(tabLink("requests"), true);
+    for (const each of Object.keys(kept)) await loadRecording(each);
+  } else if (isHistory(name)) await loadNew(name, draw);
+  else state.data[name] = await VIEWS[name].load(page);
+  if (isHistory(name)) $("denied-count").textContent = await loadDenied();
+  showHealth(health);
+  state.loaded = name;
   draw();
+  await syncDetail();
   if (state.detail?.update) await state.detail.update();
+}
+
+function showHealth(health) {
+  const text = health.recording
+    ? `recording ${health.recording} · ${counted(health.requests, "request")}`
+    : `Kafka ${health.release} · ${counted(health.connections, "connection")}`;
+  if ($("broker").textContent !== text) $("broker").textContent = text;
+  $("broker").title = health.recording ? "" : `up ${Math.floor(health.uptime_ms / 1000)} s`;
+  for (const [tab, count] of Object.entries(health.counts ?? {})) $(`count-${tab}`).textContent = count;
+  state.lostSince = 0;
+  state.reported = Date.now();
+  $("lost").hidden = true;
+}
+
+/** Say once that the broker does not answer, and from when the rest of the page is. */
+function showLost(error) {
+  if (state.lostSince) return;
+  state.lostSince = Date.now();
+  const last = state.reported ? ` Shown is what it last reported, at ${new Date(state.reported).toLocaleTimeString()}.` : "";
+  $("lost").textContent = (error instanceof CallError ? error.message : "The broker does not answer.") + last;
+  $("lost").hidden = false;
 }
 
 async function tick() {
@@ -77,141 +107,177 @@ async function tick() {
     try {
       await refresh();
     } catch (error) {
-      status(error instanceof Refused ? error.message : "the broker does not answer", true);
+      showLost(error);
     }
   }
   setTimeout(tick, POLL_MS);
 }
 
-function status(text, isLost) {
-  if ($("broker").textContent !== text) $("broker").textContent = text;
-  $("broker").classList.toggle("lost", isLost);
-}
-
-function note(text, isBad = false) {
-  $("note").textContent = text;
+function note(text, isBad = false, undo = null) {
+  $("note").replaceChildren(text, ...(undo ? [" · ", button("Undo", undo)] : []));
   $("note").hidden = !text;
   $("note").classList.toggle("bad", isBad);
 }
 
 // ---------------------------------------------------------------- rows
 
-/** Return all rows of the view, and those that the filter and the buttons leave. */
-function found(view) {
-  const name = state.tab;
-  const data = state.data[name];
-  if (!isSeen(name)) {
-    const rows = data ? view.rows(data) : [];
-    return [rows, matching(view, rows, $("filter").value)];
+/** Return all rows of the view, those that are shown, and how many newer ones are held back. */
+function rowsToShow(view) {
+  const { tab, filter, time, sort } = address;
+  const data = state.data[tab];
+  if (!isHistory(tab)) {
+    const all = data ? view.rows(data) : [];
+    return { all, rows: sorted(view, matching(view, all, filter), sort, data), newer: 0 };
   }
-  const rows = kept[name].slice().reverse();
-  const isDenied = (row) => (name === "requests" ? denied.has(row.number) : !row.allowed);
-  const wanted = state.deniedOnly ? rows.filter(isDenied) : rows;
-  const left = matching(view, wanted, $("filter").value);
-  return [rows, name === "requests" && state.folds ? folded(left) : left];
+  const all = kept[tab].toReversed();
+  const isDenied = (row) => (tab === "requests" ? denied.has(row.number) : !row.allowed);
+  const left = matching(view, address.denied ? all.filter(isDenied) : all, filter, time);
+  holdPlace(all[0]?.number ?? 0);
+  const seen = state.top === null ? left : left.filter((row) => row.number <= state.top);
+  const rows = tab === "requests" && !address.each && !sort ? folded(seen) : seen;
+  return { all, rows: sorted(view, rows, sort, data), newer: left.length - seen.length };
+}
+
+/** Hold newer rows back as long as the reader has scrolled, or looks at a row. */
+function holdPlace(newest) {
+  const isBusy = $("scroll").scrollTop > 0 || address.open || document.activeElement.closest("#rows tbody");
+  if (!isBusy) state.top = null;
+  else if (state.loaded === address.tab) state.top ??= state.drawnTop || newest;
+  if (state.top === null) state.drawnTop = newest;
 }
 
 function draw() {
-  const view = VIEWS[state.tab];
-  const data = state.data[state.tab];
+  const view = VIEWS[address.tab];
+  const data = state.data[address.tab];
   if (view.body) {
-    if (data) view.body($("body"), data, page, $("filter").value);
+    if (data) view.body($("body"), data, page);
     return;
   }
-  const [rows, left] = found(view);
-  const drawn = JSON.stringify(
-    [state.tab, Boolean(data), left.slice(0, state.shown), left.length, rows.length, state.selected]);
-  if (drawn === state.drawn) return; // rows under the pointer stay as long as nothing has changed
-  state.drawn = drawn;
-  const shown = drawRows(view, left, data, { selected: state.selected, open, count: state.shown });
-  $("empty").hidden = shown > 0 || !(data || isSeen(state.tab));
-  if (shown) $("empty").replaceChildren();
-  else {
-    const none = typeof view.empty === "function" ? view.empty(page) : view.empty;
-    $("empty").replaceChildren(rows.length ? `The filter hides all ${rows.length} rows.` : none);
+  const { all, rows, newer } = rowsToShow(view);
+  const shown = rows.slice(0, state.shown);
+  const { sort, open: selected } = address;
+  drawRows(view, shown, data, {
+    selected, sort, open: (row) => go({ open: view.key(row) }), sortBy: (name) => go({ sort: name }),
+  });
+  keepFrom(state.top === null || !shown.length ? Infinity : Math.min(...shown.map((row) => row.number)));
+  $("empty").hidden = shown.length > 0 || !(data || isHistory(address.tab));
+  if (shown.length) $("empty").replaceChildren();
+  else if (all.length) $("empty").replaceChildren(`The filter hides all ${all.length} rows.`);
+  else if (!$("empty").hasChildNodes() || $("empty").firstChild.nodeType === Node.TEXT_NODE) {
+    $("empty").replaceChildren(typeof view.empty === "function" ? view.empty(page) : view.empty);
   }
-  $("more").hidden = left.length <= shown;
-  const which = isSeen(state.tab) ? "newest" : "first";
-  $("more").firstChild.textContent = `The ${which} ${shown} of ${left.length} rows.`;
+  $("newer").hidden = !newer;
+  $("newer").textContent = `${newer} new`;
+  $("more").hidden = rows.length <= shown.length;
+  const which = isHistory(address.tab) && !sort ? "newest" : "first";
+  $("more").firstChild.textContent = `The ${which} ${shown.length} of ${rows.length} rows.`;
+}
+
+/** Show the newest rows again, from the top. */
+function showNewer() {
+  state.top = null;
+  state.drawnTop = 0;
+  $("scroll").scrollTop = 0;
+  if (address.open) go({ open: "" });
+  document.activeElement.blur();
+  draw();
 }
 
 // ---------------------------------------------------------------- details
 
-async function open(row) {
-  const view = VIEWS[state.tab];
-  const tab = state.tab;
+const rowOf = (view, key) => (isHistory(address.tab)
+  ? view.rowOfKey(kept[address.tab], key)
+  : state.data[address.tab] && view.rows(state.data[address.tab]).find((row) => view.key(row) === key));
+
+/** Show the details of the row that the address names, once it is loaded, or none. */
+async function syncDetail() {
+  const view = VIEWS[address.tab];
+  const wanted = address.open && `${address.tab} ${address.open}`;
+  if (wanted === state.opened) return;
+  if (!wanted) return hideDetail();
+  const row = view.detail && rowOf(view, address.open);
+  if (!row) return;
+  state.opened = wanted;
   const made = await view.detail(row, page);
-  if (state.tab !== tab) return;
-  state.detail = made;
-  $("detail").replaceChildren(
-    element("button", { type: "button", class: "close", text: "Close", onclick: close }), ...made.nodes);
-  $("detail").classList.toggle("wide", Boolean(view.isWide));
-  $("detail").hidden = false;
-  if ($("detail").getBoundingClientRect().top > $("panel").getBoundingClientRect().top) {
-    $("detail").scrollIntoView({ block: "start" }); // on a narrow page it is below the rows
-  }
-  state.selected = view.key ? view.key(row) : null;
-  draw();
+  if (state.opened === wanted) showDetail(made.nodes, made.update);
 }
 
-function close() {
-  const key = state.selected;
-  $("detail").hidden = true;
-  state.selected = state.detail = null;
-  draw();
-  if (key) focus(key);
+function showDetail(nodes, update = null) {
+  state.detail = { update };
+  const detail = $("detail");
+  detail.replaceChildren(button("Close", () => (address.open ? page.close() : hideDetail()), { class: "close" }), ...nodes);
+  detail.classList.toggle("wide", Boolean(VIEWS[address.tab].isWide));
+  detail.scrollTop = 0;
+  if (detail.open) return;
+  if (NARROW.matches) detail.showModal();
+  else detail.setAttribute("open", ""); // which, unlike show(), leaves the focus on the row
 }
 
-// ---------------------------------------------------------------- tabs and keys
+function hideDetail() {
+  const key = state.opened.slice(address.tab.length + 1);
+  if ($("detail").matches(":modal")) $("detail").close();
+  $("detail").removeAttribute("open");
+  $("detail").replaceChildren();
+  state.opened = "";
+  state.detail = null;
+  if (key) focusRow(key);
+}
 
-function show(name) {
-  if ($(`tab-${name}`).hidden) return;
-  if (!$("detail").hidden) close();
-  state.tab = name;
-  state.drawn = "";
-  state.shown = SHOWN;
-  history.replaceState(null, "", `#${name}`);
+// ---------------------------------------------------------------- addresses, tabs and keys
+
+/** Show what the address names. */
+function apply(before) {
+  const { tab } = address;
+  if (tab !== before.tab) showTab(tab);
+  if (tab !== before.tab || address.filter !== before.filter || address.time !== before.time) state.shown = SHOWN;
+  if ($("filter").value !== address.filter) $("filter").value = address.filter;
+  $("denied").setAttribute("aria-pressed", String(Boolean(address.denied)));
+  $("fold").setAttribute("aria-pressed", String(!address.each));
+  draw();
+  if (tab !== before.tab) refresh().catch(() => {}); // the next tick reports it
+  syncDetail().catch((error) => note(error.message, true));
+}
+
+function showTab(name) {
+  const view = VIEWS[name];
+  hideDetail();
+  Object.assign(state, { top: null, drawnTop: 0, loaded: "" });
+  document.title = `${view.title} · kafka-shim ${decodeURIComponent(location.pathname.split("/").at(-2) || location.host)}`;
   for (const tab of TABS) {
     $(`tab-${tab}`).setAttribute("aria-selected", String(tab === name));
     $(`tab-${tab}`).tabIndex = tab === name ? 0 : -1;
   }
-  const view = VIEWS[name];
   $("panel").setAttribute("aria-labelledby", `tab-${name}`);
   if (view.tools && !state.tools[name]) state.tools[name] = view.tools(page);
   $("tools").replaceChildren(...(state.tools[name] ?? []));
   $("body").replaceChildren();
   $("body").hidden = !view.body;
   $("scroll").hidden = Boolean(view.body);
-  $("filter").parentElement.hidden = Boolean(view.body); // there are no rows
-  $("more").hidden = true;
-  $("empty").hidden = true;
+  $("scroll").scrollTop = 0;
+  $("search").hidden = Boolean(view.body); // there are no rows
+  for (const id of ["more", "newer", "empty"]) $(id).hidden = true;
   $("empty").replaceChildren();
-  $("denied").hidden = !isSeen(name);
+  $("denied").hidden = !isHistory(name);
   $("fold").hidden = name !== "requests";
   note("");
-  draw();
-  refresh().catch(() => {}); // the next tick reports it
 }
 
-function toggle(id, value) {
-  $(id).setAttribute("aria-pressed", String(value));
-  return value;
+/** Show a tab; requests and decisions share what is filtered. */
+function show(name) {
+  if ($(`tab-${name}`).hidden) return;
+  const { filter, time, denied: only } = address;
+  const isShared = isHistory(name) && isHistory(address.tab);
+  go(tabLink(name, { denied: only, ...(isShared ? { filter, time } : {}) }));
 }
 
 function pause() {
-  state.paused = toggle("pause", !state.paused);
-  $("pause").firstChild.textContent = state.paused ? "Resume " : "Pause ";
+  state.paused = !state.paused;
+  $("pause").setAttribute("aria-pressed", String(state.paused));
+  $("pause").textContent = state.paused ? "Resume" : "Pause";
 }
 
-function deniedOnly() {
-  state.deniedOnly = toggle("denied", !state.deniedOnly);
-  draw();
-}
-
-function fold() {
-  state.folds = toggle("fold", !state.folds);
-  draw();
-}
+const deniedOnly = () => go({ denied: address.denied ? "" : "1" });
+const fold = () => go({ each: address.each ? "" : "1" });
 
 function step(by) {
   const rows = [...document.querySelectorAll("tbody tr[tabindex]")];
@@ -220,7 +286,7 @@ function step(by) {
   rows[Math.min(Math.max(at + by, 0), rows.length - 1)].focus();
 }
 
-function turn(event, by) {
+function nextTab(event, by) {
   const tabs = TABS.filter((name) => !$(`tab-${name}`).hidden);
   const at = tabs.indexOf(document.activeElement.id.slice("tab-".length));
   if (at < 0) return;
@@ -228,6 +294,19 @@ function turn(event, by) {
   const name = tabs[(at + by + tabs.length) % tabs.length];
   show(name);
   $(`tab-${name}`).focus();
+}
+
+const THEMES = { "": "System", light: "Light", dark: "Dark" };
+
+function setTheme(name) {
+  document.documentElement.style.colorScheme = name;
+  $("theme").textContent = `Theme: ${THEMES[name].toLowerCase()}`;
+  localStorage.setItem("theme", name);
+}
+
+function nextTheme() {
+  const names = Object.keys(THEMES);
+  setTheme(names[(names.indexOf(localStorage.getItem("theme") ?? "") + 1) % names.length]);
 }
 
 const KEYS = {
@@ -240,21 +319,20 @@ const KEYS = {
   k: () => step(-1),
   ArrowDown: () => step(1),
   ArrowUp: () => step(-1),
-  ArrowRight: (event) => turn(event, 1),
-  ArrowLeft: (event) => turn(event, -1),
-  Escape: () => !$("detail").hidden && close(),
+  ArrowRight: (event) => nextTab(event, 1),
+  ArrowLeft: (event) => nextTab(event, -1),
+  Escape: () => $("detail").open && (address.open ? page.close() : hideDetail()),
 };
 
 TABS.forEach((name, at) => {
-  const key = String((at + 1) % 10);
-  KEYS[key] = () => show(name);
+  KEYS["1234567890-"[at]] = () => show(name);
   $("tabs").append(element("button", {
     type: "button", role: "tab", id: `tab-${name}`, "aria-controls": "panel", onclick: () => show(name),
-  }, `${VIEWS[name].title} `, element("kbd", { text: key })));
+  }, VIEWS[name].title, " ", element("span", { class: "count", id: `count-${name}` })));
 });
 
 document.addEventListener("keydown", (event) => {
-  if (event.ctrlKey || event.metaKey || event.altKey || $("help").open) return;
+  if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog:modal")) return;
   if (event.target.matches("input, textarea, select")) {
     if (event.key === "Escape") {
       event.preventDefault(); // which would empty the filter
@@ -265,23 +343,24 @@ document.addEventListener("keydown", (event) => {
   const action = KEYS[event.key];
   if (!action) return;
   if (["/", "ArrowDown", "ArrowUp"].includes(event.key)) {
-    if (event.target.closest("#body, aside") && event.key !== "/") return; // these keys scroll it
+    if (event.target.closest("#body, #detail") && event.key !== "/") return; // these keys scroll it
     event.preventDefault();
   }
   action(event);
+});
+$("detail").addEventListener("cancel", (event) => {
+  event.preventDefault();
+  KEYS.Escape();
 });
 $("more").lastElementChild.addEventListener("click", () => {
   state.shown += SHOWN;
   draw();
 });
-$("filter").addEventListener("input", () => {
-  state.shown = SHOWN;
-  draw();
-});
-$("denied").addEventListener("click", deniedOnly);
-$("fold").addEventListener("click", fold);
-$("pause").addEventListener("click", pause);
-$("keys").addEventListener("click", () => $("help").showModal());
-whenWithoutToken(() => !state.paused && pause());
-show(TABS.includes(location.hash.slice(1)) ? location.hash.slice(1) : "overview");
+$("filter").addEventListener("input", () => go({ filter: $("filter").value }, true));
+for (const [id, action] of Object.entries({ denied: deniedOnly, fold, pause, newer: showNewer, theme: nextTheme })) {
+  $(id).addEventListener("click", action);
+}
+$("keys").addEventListener("click", KEYS["?"]);
+setTheme(localStorage.getItem("theme") ?? "");
+onAddress(TABS, apply);
 tick();

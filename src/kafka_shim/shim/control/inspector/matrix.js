@@ -2,6 +2,7 @@
 
 import { TYPES } from "./acls.js";
 import { capital, counted, element, field, input, select } from "./elements.js";
+import { syncPart } from "./rows.js";
 
 const LETTERS = {
   READ: "R", WRITE: "W", CREATE: "C", DELETE: "X", ALTER: "A", DESCRIBE: "D", CLUSTER_ACTION: "ca",
@@ -16,7 +17,7 @@ const asked = { type: "TOPIC", host: "127.0.0.1", principal: "", resource: "", r
 
 export const matrix = {
   title: "Matrix",
-  load: ({ ask }) => ask("GET", `matrix?${new URLSearchParams({
+  load: ({ call }) => call("GET", `matrix?${new URLSearchParams({
     resource_type: asked.type, host: asked.host,
     first_principal: asked.rows[0], principals: asked.rows[1],
     first_resource: asked.columns[0], resources: asked.columns[1],
@@ -46,13 +47,9 @@ export const matrix = {
       container.append(element("p", { id: "sizes" }), grid);
       look(grid, page);
     }
-    const text = JSON.stringify(data);
-    if (grid.dataset.drawn === text) return;
-    grid.dataset.drawn = text;
     describe(container, data);
-    const isEmpty = !data.resources.length || !data.principals.length;
-    grid.replaceChildren(...(isEmpty ? [] : [drawn(data)]));
-    grid.hidden = isEmpty;
+    grid.hidden = !data.resources.length || !data.principals.length;
+    syncPart(grid, data, drawn);
   },
 };
 

@@ -1,37 +1,31 @@
 // The overview: brokers, listeners, snippets to connect, counts, the clock.
 
+import { tabLink } from "./address.js";
 import { connectHelp } from "./connect.js";
 import { badge, button, counted, element, field, form, input, instant, table } from "./elements.js";
+import { syncPart } from "./rows.js";
 
 const STEPS = [["1 s", 1000], ["1 min", 60_000], ["1 h", 3_600_000], ["1 day", 86_400_000]];
 
 export const overview = {
   title: "Overview",
-  async load({ ask }) {
+  async load({ call }) {
     const [state, nodes, listeners, clock] = await Promise.all(
-      ["state", "nodes", "listeners", "clock"].map((path) => ask("GET", path)));
+      ["state", "nodes", "listeners", "clock"].map((path) => call("GET", path)));
     return { state, nodes, listeners: listeners.listeners, clock };
   },
   body(container, data, page) {
-    if (!container.children.length) container.append(...cards(page));
-    update(container, "brokers", [data.nodes], () => brokers(data.nodes, page));
-    update(container, "listeners", [data.listeners], () => listeners(data.listeners));
-    update(container, "counts", [data.state], () => counts(data.state, page));
+    if (!container.children.length) container.append(element("div", { class: "cards" }, ...cards(page)));
+    const part = (name) => container.querySelector(`[data-part="${name}"]`);
+    syncPart(part("brokers"), data.nodes, () => brokers(data.nodes, page));
+    syncPart(part("listeners"), data.listeners, () => listeners(data.listeners));
+    syncPart(part("counts"), data.state, () => counts(data.state));
     container.querySelector("#now").textContent = instant(data.clock.now_ms);
     container.querySelector("#advance").hidden = !data.clock.is_manual;
     container.querySelector("#steps").hidden = !data.clock.is_manual;
     container.querySelector("#runs").hidden = data.clock.is_manual;
   },
 };
-
-/** Draw a part again if its data has changed. */
-function update(container, name, shown, draw) {
-  const part = container.querySelector(`[data-part="${name}"]`);
-  const text = JSON.stringify(shown);
-  if (part.dataset.shown === text) return;
-  part.dataset.shown = text;
-  part.replaceChildren(draw());
-}
 
 const card = (title, ...nodes) => element("section", { class: "card" }, element("h2", { text: title }), ...nodes);
 const part = (name) => element("div", { "data-part": name });
@@ -54,7 +48,10 @@ function brokers({ nodes, controller_id: controller }, page) {
       node.node_id === controller ? `${node.node_id}, controller` : node.node_id,
       badge(node.is_alive, node.is_alive ? "up" : "stopped"),
       element("ul", {}, ...addresses.map((text) => element("li", { text }))),
-      button(verb === "stop" ? "Stop" : "Start", () => page.act("POST", `nodes/${node.node_id}/${verb}`)),
+      button(verb === "stop" ? "Stop" : "Start", () => page.act("POST", `nodes/${node.node_id}/${verb}`, undefined, {
+        done: `Broker ${node.node_id} ${verb === "stop" ? "stopped" : "started"}`,
+        undo: () => ["POST", `nodes/${node.node_id}/${verb === "stop" ? "start" : "stop"}`],
+      })),
     ];
   }));
 }
@@ -65,26 +62,25 @@ const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "SA
     row.bootstrap_servers, row.sasl_mechanisms.join(", ") || "none",
   ]));
 
-function counts(state, page) {
-  const links = { topics: "topics", groups: "groups", users: "users", acls: "acls" };
-  const rows = Object.entries(links).map(([tab, key]) => [
-    button(counted(state[key].length, tab === "acls" ? "ACL" : tab.slice(0, -1)), () => page.show(tab), { class: "link" }),
-  ]);
+function counts(state) {
+  const names = { topics: "topic", groups: "group", users: "user", acls: "ACL" };
+  const links = Object.entries(names).map(([tab, name]) =>
+    element("a", { href: tabLink(tab), text: counted(state[tab].length, name) }));
   return element("div", {},
-    element("p", {}, ...rows.flat().flatMap((one) => [one, " "])),
+    element("p", {}, ...links.flatMap((one) => [one, " "])),
     element("p", { text: `Super users: ${state.super_users.join(", ") || "none"}` }),
     element("p", { text: `Cluster id: ${state.cluster_id}` }));
 }
 
 const reset = (page) => element("p", { class: "buttons" }, button("Reset the broker", () => {
-  if (confirm("Reset the broker to its state at startup?")) page.act("POST", "reset");
+  if (confirm("Reset the broker to its state at startup?")) page.act("POST", "reset", undefined, { done: "The broker is as it was at startup" });
 }));
 
 function time(page) {
-  const advance = (by) => page.act("POST", "clock/advance", { by_ms: by });
+  const advance = (by) => page.act("POST", "clock/advance", { by_ms: by }, { done: "Clock advanced" });
   return [
     element("p", { id: "now", class: "mono" }),
-    element("p", { id: "runs", text: "The clock runs. With --manual-clock it stands still, and can be advanced here." }),
+    element("p", { id: "runs", text: "The clock follows real time. Start with --manual-clock to advance it here." }),
     element("p", { id: "steps", class: "buttons" }, ...STEPS.flatMap(
       ([text, by]) => [button(`+ ${text}`, () => advance(by)), " "])),
     form("advance", "Advance the clock", [

@@ -1,7 +1,9 @@
 // Requests and decisions, with their details and what would have allowed a denied access.
 
-import { badge, button, capital, clockTime, copier, duration, element, hexdump, json, section } from "./elements.js";
+import { address, go, tabLink } from "./address.js";
 import { connectHelp } from "./connect.js";
+import { badge, button, capital, clockTime, copier, counted, duration, element, hexdump, json, section, table } from "./elements.js";
+import { actionText } from "./faults.js";
 
 const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
 
@@ -53,18 +55,25 @@ function repeated(row, times) {
 
 export const requests = {
   title: "Requests",
-  columns: ["#", "Time (UTC)", "API", "Resources", "Principal", "Client", "Latency", "Answer"],
+  columns: ["#", "Time (UTC)", "Gap", "API", "Resources", "Principal", "Client", "Connection", "Broker", "Correlation", "Latency", "Response"],
+  extra: ["#", "Time (UTC)", "Resources", "Client", "Latency"],
+  rare: ["Gap", "Connection", "Broker", "Correlation"],
   key: (row) => String(row.number),
+  rowOfKey: (rows, key) => rows.find((row) => String(row.number) === key) ?? { number: Number(key) },
   cells: (row) => [
     { text: row.number, class: "number" },
-    { text: clockTime(row.time_us) },
+    { text: clockTime(row.time_us), sort: row.time_us },
+    { text: duration(row.gap_us), sort: row.gap_us ?? -1 },
     { node: element("span", {}, `${row.api} v${row.version}`,
       row.times ? element("span", { class: "times", text: ` ×${row.times}` }) : "") },
-    { text: about(row), class: "long", title: about(row) },
+    { text: about(row) },
     { text: row.principal },
     { text: row.client_id ?? "" },
-    { text: duration(row.latency_us) },
-    answer(row),
+    { text: row.connection },
+    { text: row.node_id },
+    { text: row.correlation_id },
+    { text: duration(row.latency_us), sort: row.latency_us ?? -1 },
+    responseCell(row),
   ],
   detail,
   isWide: true,
@@ -73,26 +82,29 @@ export const requests = {
     ...(page.recording ? [] : [connectHelp(page)])),
 };
 
-function answer(row) {
+function responseCell(row) {
   if (row.errors === null) return { text: "no response yet", class: "none" };
-  const struck = row.faults.length ? ` (fault ${row.faults.join(", ")})` : "";
+  const applied = row.faults.length ? ` (fault ${row.faults.join(", ")})` : "";
   const names = [...new Set(row.error_names)];
-  if (!names.length && !struck) return { text: "ok", class: "none" };
-  return { node: badge(!names.length, (names.join(", ") || "ok") + struck) };
+  if (!names.length && !applied) return { text: "ok", class: "none" };
+  const text = (names.join(", ") || "ok") + applied;
+  return { node: badge(!names.length, text), title: text };
 }
 
-const wanted = (row) => `${capital(row.operation)} ${capital(row.resource_type)} ${row.resource_name}`;
+const accessOf = (row) => `${capital(row.operation)} ${capital(row.resource_type)} ${row.resource_name}`;
 
 export const decisions = {
   title: "Decisions",
   columns: ["#", "Time (UTC)", "Decision", "Principal", "Access", "Reason", "Request"],
+  extra: ["#", "Time (UTC)", "Reason", "Request"],
   key: (row) => JSON.stringify([row.number, row.operation, row.resource_type, row.resource_name]),
+  rowOfKey: (rows, key) => ({ number: Number(key.match(/\d+/)) }),
   cells: (row) => [
     { text: row.number, class: "number" },
-    { text: clockTime(row.time_us) },
+    { text: clockTime(row.time_us), sort: row.time_us },
     { node: badge(row.allowed, row.allowed ? "allowed" : "denied") },
     { text: row.principal },
-    { text: wanted(row) },
+    { text: accessOf(row) },
     { text: row.rule, class: "wide" },
     { text: `${row.api} v${row.version}` },
   ],
@@ -101,59 +113,108 @@ export const decisions = {
   empty: "No decisions yet.",
 };
 
-/** Return the details of a request, or of the request that a decision belongs to. */
-async function detail(row, page) {
-  const before = row.number - 1;
-  const [found, decided, full] = await Promise.all([
-    page.ask("GET", `requests?after=${before}&limit=1`),
-    page.ask("GET", `decisions?after=${before}&limit=1`),
-    page.recording ? null : page.ask("GET", `requests/${row.number}`).catch(() => null),
+/** Load a request with its decisions, request and response; the request is missing if no longer kept. */
+async function loadRequest(number, page) {
+  const [rows, decided, full] = await Promise.all([
+    page.call("GET", `requests?after=${number - 1}&limit=1`),
+    page.call("GET", `decisions?after=${number - 1}&limit=1`),
+    page.call("GET", `requests/${number}`).catch(() => null),
   ]);
-  const same = (other) => other.number === row.number;
-  const request = found.requests.find(same);
-  const seen = request ?? row;
-  const own = decided.decisions.filter(same);
+  const same = (other) => other.number === number;
+  return { request: rows.requests.find(same), decided: decided.decisions.filter(same), full };
+}
+
+/** Return the details of a request, or of the request that a decision belongs to. */
+async function detail({ number }, page) {
+  const { request, decided, full } = await loadRequest(number, page);
+  const shown = request ?? decided[0];
+  if (!shown) return { nodes: [element("h2", { text: `#${number}` }), element("p", { text: "This request is no longer kept." })] };
   const nodes = [
-    element("h2", { text: `#${row.number} ${row.api} v${row.version}` }),
-    element("p", { text: `${row.principal} from ${row.host}, client ${row.client_id ?? "unnamed"}`
-      + (seen.latency_us === undefined ? "" : `, answered after ${duration(seen.latency_us) || "no time yet"}`) }),
+    element("h2", { text: `#${number} ${shown.api} v${shown.version}` }),
+    element("p", { text: `${shown.principal} from ${shown.host}, client ${shown.client_id ?? "unnamed"}`
+      + (request ? `, ${request.errors === null ? "no response yet" : `response after ${duration(request.latency_us) || "an unknown time"}`}` : "") }),
   ];
-  if (own.length) {
-    nodes.push(section("Decisions", element("ul", {}, ...own.map((one) => decision(one, page)))));
-  }
+  if (request) nodes.push(conversationLinks(request));
+  if (request && address.compare) nodes.push(await comparison(request, full, page));
+  nodes.push(remedyOf(decided, page));
+  if (decided.length) nodes.push(section("Decisions", element("ul", {}, ...decided.map(decisionItem))));
   if (request?.decisions_left_out) {
     nodes.push(element("p", { text: `${request.decisions_left_out} more decisions were not kept` }));
   }
-  if (seen.errors?.length) {
-    nodes.push(section("Errors of the response", element("p", { text: seen.error_names.join(", ") })));
+  if (request?.errors?.length) {
+    nodes.push(section("Errors of the response", element("p", { text: request.error_names.join(", ") })));
   }
+  if (request?.faults.length) nodes.push(await appliedFaults(request.faults, page));
   if (full) nodes.push(exchange(full));
-  else if (seen.request) nodes.push(section("Request", json(seen.request)));
+  else if (request?.request) nodes.push(section("Request", json(request.request)));
   return { nodes };
 }
 
-/** Show request and answer side by side, decoded or as bytes. */
+/** Links to the requests of the same connection, client and principal, in their order. */
+function conversationLinks(row) {
+  const links = { connection: row.connection, client: row.client_id, principal: row.principal };
+  const quoted = (value) => (/\s/.test(value) ? `"${value}"` : value);
+  return element("p", { class: "buttons" },
+    ...Object.entries(links).filter(([, value]) => value !== null && value !== undefined).map(([name, value]) => element("a", {
+      class: "button", href: tabLink("requests", { filter: `${name}:${quoted(String(value))}`, each: "1", sort: "#" }),
+      text: `All of ${name === "connection" ? `connection ${value}` : value}`,
+    })),
+    button("Compare with …", () => go({ compare: row.number, open: "" })));
+}
+
+/** Return the fields in which two requests, or their responses, differ. */
+async function comparison(row, full, page) {
+  const other = await loadRequest(Number(address.compare), page);
+  if (!other.request) return element("p", { text: `#${address.compare} is no longer kept.` });
+  const [here, there] = [[row, full], [other.request, other.full]].map(([one, bytes]) => new Map([
+    ...["api", "version", "principal", "client_id", "host", "connection", "node_id", "latency_us"].map((name) => [name, one[name]]),
+    ...fieldsOf(bytes?.request ?? one.request, "request"), ...fieldsOf(bytes?.response, "response"),
+  ]));
+  const text = (value) => (value === undefined ? "–" : JSON.stringify(value));
+  const differing = [...new Set([...there.keys(), ...here.keys()])].filter((name) => text(here.get(name)) !== text(there.get(name)));
+  return section(`Compared with #${address.compare}: ${counted(differing.length, "field")} differ`,
+    table("Differences", ["Field", `#${address.compare}`, `#${row.number}`],
+      differing.map((name) => [name, text(there.get(name)), text(here.get(name))])),
+    element("p", { class: "buttons" }, button("End the comparison", () => go({ compare: "" }))));
+}
+
+/** Return paths and values of all fields. */
+function fieldsOf(value, path) {
+  if (typeof value !== "object" || value === null) return value === undefined ? [] : [[path, value]];
+  return Object.entries(value).flatMap(([key, inner]) => fieldsOf(inner, `${path}.${key}`));
+}
+
+async function appliedFaults(ids, page) {
+  const rows = await Promise.all(ids.map((id) => page.call("GET", `faults/${id}`).catch(() => null)));
+  return section("Faults", element("ul", {}, ...ids.map((id, at) => element("li", {}, badge(false, `fault ${id}`), " ",
+    rows[at] ? element("a", { href: tabLink("faults", { open: String(id) }), text: actionText(rows[at].action) })
+      : "removed since"))));
+}
+
+/** Show request and response side by side, decoded or as bytes. */
 function exchange(full) {
   const made = element("div", { class: "exchange" });
-  const long = full.response_bytes && full.response_hex === null;
-  const missing = long ? `${full.response_bytes} bytes: not kept, since longer than 16 KiB` : "no response yet";
-  function sides(isHex) {
+  const isLong = full.response_bytes && full.response_hex === null;
+  const missing = isLong ? `${full.response_bytes} bytes: not kept, since longer than 16 KiB` : "no response yet";
+  function drawSides(isHex) {
     const text = (decoded, hex) => (isHex || decoded === null ? hexdump(hex) : json(decoded));
     made.replaceChildren(
       section(`Request, ${full.request_hex.length / 2} bytes`, text(full.request, full.request_hex)),
       full.response_hex === null
-        ? section("Answer", element("p", { text: missing }))
+        ? section("Response", element("p", { text: missing }))
         : section(`Response, ${full.response_bytes} bytes`, text(full.response, full.response_hex)),
     );
   }
   const bytes = button("Show bytes", () => {
     const isHex = bytes.getAttribute("aria-pressed") !== "true";
     bytes.setAttribute("aria-pressed", String(isHex));
-    sides(isHex);
+    drawSides(isHex);
   }, { "aria-pressed": "false", id: "bytes" });
-  sides(false);
+  drawSides(false);
   return element("div", {}, element("p", { class: "buttons" }, bytes), made);
 }
+
+const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"), ` ${accessOf(row)}: ${row.rule}`);
 
 /** Describe a rule to add or to remove. */
 function ruleText(rule) {
@@ -161,40 +222,28 @@ function ruleText(rule) {
   return `{${words.join("; ")}}`;
 }
 
-/** Describe the rules to remove and to add, which together allow the request. */
-function remedyText(remedy) {
-  const steps = ["remove", "add"].flatMap(verb => remedy[verb].map(rule => `${verb} ${ruleText(rule)}`));
-  return steps.join(" and ");
+/** Return what would have allowed the whole request, with a button that does it. */
+function remedyOf(decided, page) {
+  const remedy = decided.find((row) => row.would_allow)?.would_allow;
+  if (!remedy) return "";
+  const steps = ["remove", "add"].flatMap((verb) => remedy[verb].map((rule) => [verb, rule]));
+  const rules = steps.map(([, rule]) => rule);
+  const buttons = element("p", { class: "buttons" }, copier(JSON.stringify(rules.length === 1 ? rules[0] : rules)));
+  if (!page.recording) buttons.append(grantButton(remedy, steps.length, page));
+  return section("To allow the whole request", element("ul", {}, ...steps.map(([verb, rule]) => element("li", {}, `${verb} ${ruleText(rule)}`))),
+    ...(remedy.complete ? [] : [element("p", { text: "The broker may check further names after this change." })]), buttons);
 }
 
-/** Remove and add the rules of a remedy; return whether all of it was done. */
-async function applyRemedy(remedy, page) {
-  const { remove, add } = remedy;
-  if (remove.length && !await page.act("POST", "acls/remove", { acls: remove })) return false;
-  return !add.length || await page.act("POST", "acls", { acls: add });
-}
-
-function remedyLabel(remedy) {
-  if (!remedy.remove.length) return remedy.add.length > 1 ? "Add them" : "Add it";
-  if (!remedy.add.length) return remedy.remove.length > 1 ? "Remove them" : "Remove it";
-  return "Do both";
-}
-
-function decision(row, page) {
-  const item = element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"),
-    ` ${wanted(row)}: ${row.rule}`);
-  if (!row.would_allow) return item;
-  const remedy = row.would_allow;
-  const rules = [...remedy.remove, ...remedy.add];
-  item.append(element("br"), `to allow the request, ${remedyText(remedy)} `,
-    element("span", { class: "buttons" }, copier(JSON.stringify(rules.length === 1 ? rules[0] : rules))));
-  if (!page.recording) {
-    const grant = button(remedyLabel(remedy), async () => {
-      if (!await applyRemedy(remedy, page)) return;
-      grant.textContent = "Done";
-      grant.disabled = true;
-    }, { class: "grant" });
-    item.lastChild.append(" ", grant);
-  }
-  return item;
+function grantButton({ remove, add }, count, page) {
+  const verb = !remove.length ? "Add" : !add.length ? "Remove" : "Do";
+  const grant = button(`${verb} ${count > 1 ? verb === "Do" ? "all" : "them" : "it"}`, async () => {
+    const removed = !remove.length || await page.act("POST", "acls/remove", { acls: remove }, { done: "ACLs removed" });
+    const added = removed && (!add.length || await page.act("POST", "acls", { acls: add }, {
+      done: "ACLs added", undo: () => ["POST", "acls/remove", { acls: add }],
+    }));
+    if (!added) return;
+    grant.textContent = "Done";
+    grant.disabled = true;
+  }, { class: "grant" });
+  return grant;
 }

@@ -4,8 +4,9 @@ import { badge, element, instant, section, table } from "./elements.js";
 
 export const transactions = {
   title: "Transactions",
+  extra: ["Producer", "Epoch", "Timeout", "Began"],
   columns: ["Transactional id", "State", "Producer", "Epoch", "Timeout", "Began", "Partitions"],
-  load: ({ ask }) => ask("GET", "transactions"),
+  load: ({ call }) => call("GET", "transactions"),
   rows: (data) => [...data.transactions, ...plain(data)],
   key: (row) => row.transactional_id ?? `producer ${row.producer_id}`,
   cells: (row) => [

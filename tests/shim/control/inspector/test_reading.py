@@ -1,0 +1,179 @@
+"""What a reader of the inspector relies on: his place, addresses, faults, records and messages."""
+
+import threading
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+from benchmarks.inspector import load
+from kafka_shim.shim.testing import KafkaBroker
+from tests.shim.control.inspector.page import Page, needs_browser, send
+from tests.shim.control.plain_http import Http
+
+pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]
+
+
+def address(page: Page) -> str:
+    return str(page.driver.current_url.partition("#")[2])
+
+
+def keeps_place_under_load(page: Page, broker: KafkaBroker, requests: int) -> None:
+    """Open a row, send requests at 200/s, and check that the row, its place and its text stay."""
+    send(broker, "bob")
+    page.row("Metadata", "User:bob", "TOPIC_AUTHORIZATION_FAILED")
+    page.press("j", "\ue007")
+    page.wait(lambda: page.shows("#detail", "User:bob"))
+    rows, where, text = page.rows, address(page), page.element("#detail").text
+    top = page.element("tr[aria-current]").rect["y"]
+    load(broker, requests, requests / 200)
+    page.wait(lambda: int((page.element("#newer").text or "0").split()[0]) >= requests)
+    assert (page.rows, address(page)) == (rows, where)
+    assert page.element("#detail").text == text
+    assert page.element("tr[aria-current]").rect["y"] == pytest.approx(top, abs=60)  # the button
+    page.element("#newer").click()
+    page.wait(lambda: "ANONYMOUS" in page.rows[0] and not page.shows("#newer"))
+
+
+def test_requests_do_not_move_what_is_read(page: Page, broker: KafkaBroker) -> None:
+    keeps_place_under_load(page, broker, 400)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(300)
+def test_10_000_requests_do_not_move_what_is_read(page: Page, broker: KafkaBroker) -> None:
+    keeps_place_under_load(page, broker, 10_000)
+
+
+def test_back_reload_and_sharing_restore_the_view(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    page.row("Metadata", "User:bob")
+    page.press("d")
+    page.fill("#filter", "shop-bob")
+    page.press("\ue00c", "j", "\ue007")
+    page.wait(lambda: page.shows("#detail", "To allow the whole request"))
+    [number] = [row.number for row in broker.denials()][-1:]
+    assert address(page) == f"requests?filter=shop-bob&denied=1&open={number}"
+    page.driver.refresh()
+    page.wait(lambda: page.shows("#detail", f"#{number} Metadata"))
+    assert page.element("#filter").get_attribute("value") == "shop-bob"
+    page.press("4")
+    page.row("orders")
+    page.element('tr[data-key="orders"]').click()
+    page.wait(lambda: page.shows("#detail", "Partitions"))
+    assert address(page) == "topics?denied=1&open=orders"
+    page.driver.back()
+    page.wait(lambda: not page.shows("#detail") and page.rows)
+    page.driver.back()
+    page.wait(lambda: page.shows("#detail", f"#{number} Metadata"))
+    page.driver.forward()
+    page.wait(lambda: page.row("orders") and not page.shows("#detail"))
+    assert "Topics" in page.driver.title
+
+
+def test_columns_sort_and_words_select_by_column(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    send(broker, "bob")
+    page.row("Produce", "User:alice")
+    page.fill("#filter", "principal:User:alice -api:metadata")
+    page.wait(lambda: page.rows and all("User:alice" in row for row in page.rows))
+    assert not [row for row in page.rows if "Metadata" in row]
+    page.press("\ue00c", "f")
+    page.element("#rows th button").click()
+    page.wait(lambda: "sort=%23" in address(page))
+    numbers = [int(row.split()[0]) for row in page.rows]
+    assert numbers == sorted(numbers)
+    page.element("#rows th button").click()
+    page.wait(lambda: [int(row.split()[0]) for row in page.rows] == numbers[::-1])
+
+
+def test_a_request_names_its_fault_and_spent_faults_look_spent(
+    page: Page, broker: KafkaBroker
+) -> None:
+    broker.faults.error("NOT_LEADER_OR_FOLLOWER", api="Produce", times=1)
+    send(broker, "alice")
+    page.fill("#filter", "produce fault")
+    page.row("Produce", "(fault 1)")
+    page.press("\ue00c", "j", "\ue007")
+    page.wait(lambda: page.shows("#detail", "fault 1 error NOT_LEADER_OR_FOLLOWER"))
+    page.driver.find_element("link text", "error NOT_LEADER_OR_FOLLOWER").click()
+    page.row("error NOT_LEADER_OR_FOLLOWER", "spent")
+    page.driver.find_element("xpath", "//td//button[.='Off']").click()
+    page.row("error NOT_LEADER_OR_FOLLOWER", "off")
+    page.driver.find_element("xpath", "//td//button[.='On']").click()
+    page.row("error NOT_LEADER_OR_FOLLOWER", "spent")
+    page.driver.find_element("xpath", "//td//button[.='Edit']").click()
+    page.fill("#fault", '{"action": {"delay_ms": 5}, "trigger": {"every_time": true}}')
+    page.element("#new-fault button").click()
+    page.row("delay ms 5", "active")
+    assert [fault.action for fault in broker.faults.list()] == [{"delay_ms": 5}]
+    page.driver.find_element("xpath", "//td//button[.='Remove']").click()
+    page.wait(lambda: page.shows("#note", "removed · Undo"))
+    assert broker.faults.list() == []
+    page.element("#note button").click()
+    page.row("delay ms 5", "active")
+
+
+def test_an_emptied_number_is_an_error_of_the_form(page: Page, broker: KafkaBroker) -> None:
+    page.tab("faults")
+    page.fill('#new-fault [name="trigger-value"]', "")
+    page.element("#new-fault button").click()
+    invalid = "return document.querySelectorAll('#new-fault :invalid').length > 0"
+    assert page.driver.execute_script(invalid)
+    assert broker.faults.list() == []
+
+
+def test_what_was_done_can_be_undone(page: Page, broker: KafkaBroker) -> None:
+    before = broker.acls.list()
+    page.tab("acls")
+    page.row("User:bob", "deny")
+    page.driver.find_element("xpath", "//tr[td='User:bob']//button").click()
+    page.wait(lambda: page.shows("#note", "ACL removed · Undo"))
+    assert len(broker.acls.list()) == len(before) - 1
+    page.element("#note button").click()
+    page.row("User:bob", "deny")
+    assert sorted(map(str, broker.acls.list())) == sorted(map(str, before))
+
+
+def produce(broker: KafkaBroker, **record: Any) -> None:
+    status, response = Http(str(broker.control_url)).ask("POST", "/topics/orders/records", record)
+    assert status == 200, response
+
+
+def test_long_values_are_cut_until_all_is_requested(page: Page, broker: KafkaBroker) -> None:
+    """An open topic polls its offsets only; a value of 900 kB is loaded on demand."""
+    produce(broker, value="x" * 900_000)
+    produce(broker, value=None)
+    produce(broker, value="")
+    produce(broker, value_hex="00000000117b7d")
+    page.driver.get(f"{broker.control_url}/inspector#topics?open={quote('orders')}")
+    shown = page.wait(
+        lambda: page.shows("#records", "8192 of 900000 bytes") and page.element("#records").text
+    )
+    assert "null (a tombstone)" in shown
+    assert "\nempty\n" in shown
+    assert "schema id 17" in shown
+    script = (
+        "return performance.getEntriesByType('resource').filter(e => e.name.includes('records'))"
+    )
+    calls = len(page.driver.execute_script(script))
+    threading.Event().wait(1.2)
+    assert len(page.driver.execute_script(script)) == calls
+    page.driver.find_element("xpath", "//button[.='Show all']").click()
+    page.wait(lambda: len(page.element("#records").text) > 900_000)
+
+
+def test_records_are_searched_and_paged(page: Page, broker: KafkaBroker) -> None:
+    for number in range(120):
+        produce(broker, value=f"order {number}", key=str(number % 7), headers={"shop": "eu"})
+    page.driver.get(f"{broker.control_url}/inspector#topics?open=orders")
+    page.wait(lambda: page.shows("#records", "order 119"))
+    page.fill("#contains", "order 11")
+    page.press("\ue007")
+    page.wait(lambda: page.element("#records").text.count("order 11") == 11)
+    page.fill("#contains", "")
+    page.fill("#from", "0")
+    page.press("\ue007")
+    page.wait(lambda: page.shows("#next", "from offset 100"))
+    page.element("#next").click()
+    page.wait(lambda: page.shows("#records", "order 119") and not page.shows("#next"))
