@@ -1,6 +1,7 @@
 """Records that are searched and cut, produced by key; offsets by time and shift; faults off."""
 
 import pytest
+from confluent_kafka.admin import AdminClient
 from kafka.partitioner.default import murmur2
 
 from kafka_shim.shim.control.key_partition import partition_of_key
@@ -71,11 +72,8 @@ def test_offsets_are_reset_by_time_and_shift_after_a_dry_run(records: str, api: 
 def test_a_disabled_fault_matches_nothing(process: KafkaBroker, api: Http) -> None:
     process.reset()
     fault = process.faults.error("NOT_LEADER_OR_FOLLOWER", api="Metadata", every_time=True)
-    process_client = {"bootstrap.servers": process.bootstrap_servers}
     row = api.ask("POST", f"/faults/{process.faults.list()[0].id}/disable")[1]
     assert row["is_disabled"] is True
-    from confluent_kafka.admin import AdminClient
-
-    AdminClient(process_client).list_topics(timeout=20)
+    AdminClient(process.config()).list_topics(timeout=20)
     assert fault.calls == 0
     assert api.ask("POST", f"/faults/{row['id']}/enable")[1]["is_disabled"] is False

@@ -16,6 +16,9 @@ _WITHOUT_ACL = {
 }
 
 
+_REASONS = {text: reason for reason, text in _WITHOUT_ACL.items()}
+
+
 def format_decision_rule(decision: Decision) -> str:
     """Return the rule or reason of a decision as text."""
     return _WITHOUT_ACL[decision.reason] if decision.acl is None else format_acl_rule(decision.acl)
@@ -43,3 +46,8 @@ def parse_acl_rule(text: str) -> Acl | None:
         Operation[operation],
         Permission[permission],
     )
+
+
+def parse_reason_rule(text: str) -> DecisionReason | None:
+    """Return the reason of a rule such as `DefaultDeny`; None for an ACL and for other texts."""
+    return _REASONS.get(text)

@@ -107,7 +107,8 @@ def _matching_rows(reader: TraceReader, args: argparse.Namespace) -> Iterator[di
     if args.denied:
         rows = reader.rows(with_denials=True)
         denied = {(r["connection"], r["sequence"]) for r in rows if r.get("allowed") is False}
-    for row in reader.rows(with_denials=args.denied or args.verb == "view"):
+    is_view = args.verb == "view"
+    for row in reader.rows(with_denials=args.denied or is_view, with_frames=is_view):
         if apis and row.get("api") not in apis:
             continue
         if args.principal and row["principal"] not in args.principal:

@@ -26,6 +26,8 @@ class TraceRows(Protocol):
     decisions: list[dict[str, Any]]
     last: int
 
+    def request_detail(self, number: int) -> dict[str, Any] | None: ...
+
 
 class TraceInspectorServer(ThreadingHTTPServer):
     """Serves until it is shut down; `url` is the page's."""
@@ -45,6 +47,9 @@ class TraceInspectorServer(ThreadingHTTPServer):
         rows = self.rows
         if path == "/health":
             return {"recording": rows.name, "requests": len(rows.requests)}
+        number = parse_whole_number(path.removeprefix("/requests/"))
+        if number is not None:
+            return rows.request_detail(number)
         kinds = {"/requests": rows.requests, "/decisions": rows.decisions}
         if path not in kinds:
             return None

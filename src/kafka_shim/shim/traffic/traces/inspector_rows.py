@@ -3,13 +3,23 @@
 from collections.abc import Iterable
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.trace_rule import parse_acl_rule, parse_reason_rule
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl, Action, Actor, DecisionReason
+from kafka_shim.authorizer.remedy import CheckedAction, RequiredAccess, steps_to_allow
+from kafka_shim.authorizer.store import AclStore
 from kafka_shim.protocol.code_names import error_name_or_code
+from kafka_shim.protocol.enums import Operation, ResourceType
+from kafka_shim.shim.explaining.request_remedy import remedy_json
+from kafka_shim.shim.observing.request_history import RESPONSE_BYTES_MAX, acl_text
+from kafka_shim.shim.request.access import RequestRemedy
 from kafka_shim.shim.traffic.traces.trace_rows import DERIVED_RULE_PREFIX
 
 REQUESTS_MAX = 20_000
 """More requests than these are not shown: the page keeps all of its rows."""
 
 _HEAD = ("time_us", "principal", "host")
+_DENIALS_MAX = 20
 _Key = tuple[int, int, int]
 
 
@@ -25,20 +35,19 @@ class InspectorRows:
         self.decisions: list[dict[str, Any]] = []
         self.last = self.left_out = 0
         self._open_requests: dict[_Key, dict[str, Any]] = {}
+        self._details: dict[int, dict[str, Any]] = {}
+        self._acls: set[Acl] = set()
         for row in rows:
             self._add_row(row)
         self.decisions.sort(key=lambda decision: int(decision["number"]))
+        self._add_remedies()
 
     def _add_row(self, row: dict[str, Any]) -> None:
         key = (row["node_id"], row["connection"], row["sequence"])
         if row["entry"] == "request":
             self._add_request(key, row)
         elif row["entry"] == "response" and key in self._open_requests:
-            codes = row.get("error_codes", [])
-            self._open_requests[key] |= {
-                "errors": codes,
-                "error_names": [error_name_or_code(code) for code in codes],
-            }
+            self._add_response(self._open_requests[key], row)
         elif row["entry"] == "access":
             self._add_decision(self._open_requests.get(key), row)
 
@@ -49,8 +58,34 @@ class InspectorRows:
         names = ("correlation_id", "connection", "node_id", "request")
         request_row = self._next_numbered_head(row) | {name: row.get(name) for name in names}
         request_row |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
+        request_row["latency_us"] = None
         self._open_requests[key] = request_row
         self.requests.append(request_row)
+        self._details[self.last] = {
+            "number": self.last,
+            "request": row.get("request"),
+            "request_hex": row["frame"].hex(),
+            "response": None,
+            "response_hex": None,
+            "response_bytes": None,
+        }
+
+    def _add_response(self, request: dict[str, Any], row: dict[str, Any]) -> None:
+        """Add the errors, the time and the content of a response to its request."""
+        codes, frame = row.get("error_codes", []), row["frame"]
+        request |= {
+            "errors": codes,
+            "error_names": [error_name_or_code(code) for code in codes],
+            "latency_us": row["time_us"] - request["time_us"],
+        }
+        detail = self._details[request["number"]]
+        detail["response_bytes"] = len(frame)
+        if len(frame) <= RESPONSE_BYTES_MAX:
+            detail |= {"response": row.get("response"), "response_hex": frame.hex()}
+
+    def request_detail(self, number: int) -> dict[str, Any] | None:
+        """Return a request and its response, decoded and as bytes; None if there is none."""
+        return self._details.get(number)
 
     def _add_decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
         if request is None and self.last >= REQUESTS_MAX:
@@ -62,11 +97,49 @@ class InspectorRows:
             if request is None
             else {name: request[name] for name in _REQUEST_FIELDS}
         )
-        is_derived = row["rule"].startswith(DERIVED_RULE_PREFIX)
-        decision_fields = {name: row[name] for name in names} | {"would_allow": None}
         self.decisions.append(
-            head | decision_fields | {"because": "derived" if is_derived else "recorded"}
+            head
+            | {name: row[name] for name in names}
+            | {"would_allow": None, "logged": True}
+            | self._reason_fields(row["rule"])
         )
+
+    def _reason_fields(self, rule: str) -> dict[str, str]:
+        """Return the reason of a decision in the words of the live page."""
+        acl, reason = parse_acl_rule(rule), parse_reason_rule(rule)
+        if acl is not None:
+            self._acls.add(acl)
+            return {"rule": acl_text(acl), "because": DecisionReason.ACL.value}
+        if reason is not None:
+            return {"rule": reason.value, "because": reason.value}
+        is_derived = rule.startswith(DERIVED_RULE_PREFIX)
+        return {"rule": rule, "because": "derived" if is_derived else "recorded"}
+
+    def _add_remedies(self) -> None:
+        """Add what would have allowed the denied accesses of each request.
+
+        A trace has the ACLs that decided, not all, and not the checks after a denial: so no remedy
+        is complete.
+        """
+        denied_by_request: dict[int, list[dict[str, Any]]] = {}
+        for row in self.decisions:
+            if not row["allowed"] and row["operation"] in Operation.__members__:
+                denied_by_request.setdefault(row["number"], []).append(row)
+        cache: dict[str, dict[str, Any] | None] = {}
+        for rows in denied_by_request.values():
+            accesses = [_required_access(row) for row in rows[:_DENIALS_MAX]]
+            key = repr(accesses)
+            if key not in cache:
+                cache[key] = self._remedy(accesses)
+            for row in rows:
+                row["would_allow"] = cache[key]
+
+    def _remedy(self, accesses: list[RequiredAccess]) -> dict[str, Any] | None:
+        authorizer = StandardAuthorizer(store=AclStore(self._acls))
+        steps = steps_to_allow(authorizer, accesses)
+        remove = tuple(step.acl for step in steps if not step.is_addition)
+        add = tuple(step.acl for step in steps if step.is_addition)
+        return remedy_json(RequestRemedy(remove, add, complete=False)) if steps else None
 
     def _next_numbered_head(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1
@@ -75,3 +148,10 @@ class InspectorRows:
 
 
 _REQUEST_FIELDS = ("number", "api", "version", *_HEAD, "client_id")
+
+
+def _required_access(row: dict[str, Any]) -> RequiredAccess:
+    action = Action(
+        Operation[row["operation"]], ResourceType[row["resource_type"]], row["resource_name"]
+    )
+    return RequiredAccess(Actor(row["principal"], row["host"]), ((CheckedAction(action),),))

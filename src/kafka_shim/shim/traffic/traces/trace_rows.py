@@ -37,11 +37,13 @@ class TraceReader:
         self._progress = progress
         self.damage: list[Damage] = []
 
-    def rows(self, *, with_denials: bool = False) -> Iterator[dict[str, Any]]:
+    def rows(
+        self, *, with_denials: bool = False, with_frames: bool = False
+    ) -> Iterator[dict[str, Any]]:
         """Yield one dict per entry, in the order of the trace.
 
         `with_denials`: in a trace without decisions, add the denials that a response shows after
-        it.
+        it. `with_frames`: add the bytes of requests and responses as `frame`.
         """
         self.damage = []
         derived = DerivedDenials()
@@ -53,7 +55,10 @@ class TraceReader:
             for entry in block.body.entries:
                 connection = connections[entry.connection]
                 common_fields = _connection_fields(connection, entry)
-                yield common_fields | _entry_fields(entry)
+                fields = common_fields | _entry_fields(entry)
+                if with_frames and isinstance(entry, Request | Response):
+                    fields["frame"] = entry.frame
+                yield fields
                 if with_denials and connection.access_source == DERIVED:
                     denial_rows = _derived_denial_rows(derived, connection, entry)
                     yield from (common_fields | row for row in denial_rows)
