@@ -20,6 +20,7 @@ from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeReq
 from kafka_shim.protocol.releases.facts import facts_of_release
 from kafka_shim.shim.client.client import Client, ClientError
 
+HALF_A_CHARACTER = "a subject of half a character"
 ISSUER, AUDIENCE = "https://issuer.test", "kafka"
 SETTINGS = {
     "sasl.oauthbearer.expected.issuer": ISSUER,
@@ -197,7 +198,29 @@ def odd_claim_cases() -> Mapping[str, Case]:
         "valid since the distant past": lambda now: message(signed(_at(now, nbf=-1e308))),
         "valid since the least long": lambda now: message(signed(_at(now, nbf=-(2**63)))),
         "valid in the distant future": lambda now: message(signed(_at(now, nbf=1e308))),
+        "expires in the distant future": lambda now: message(signed(_at(now, exp=1e308))),
+        "expires beyond 64 bits": lambda now: message(signed(_at(now, exp=2**63))),
+        "expires beyond 64 bits in milliseconds": lambda now: message(signed(_at(now, exp=2**54))),
+        "expires never": lambda now: message(signed(_raw(now, '"exp":Infinity'))),
+        "expires at no number": lambda now: message(signed(_raw(now, '"exp":NaN'))),
+        "expires beyond a double": lambda now: message(signed(_raw(now, '"exp":1e999'))),
+        "expires twice": lambda now: message(
+            signed(_raw(now, f'"exp":{now + 60},"exp":{now + 99}'))
+        ),
+        "issued beyond 64 bits in milliseconds": lambda now: message(
+            signed(_at(now, iat=-(2**54)))
+        ),
+        "issued beyond 64 bits": lambda now: message(signed(_at(now, iat=-(10**400)))),
+        "a subject twice": lambda now: message(signed(_raw(now, f'"exp":{now + 60},"sub":"bob"'))),
+        HALF_A_CHARACTER: lambda now: message(signed(_at(now, sub="a\ud800b"))),
+        "half a character elsewhere": lambda now: message(signed(_at(now, jti="a\ud800b"))),
+        "a subject with a control character": lambda now: message(signed(_at(now, sub="a\nb"))),
     }
+
+
+def _raw(now: int, claims: str) -> bytes:
+    """Return the text of claims that `json` would not write."""
+    return f'{{"sub":"alice","iat":{now - 10},{claims}}}'.encode()
 
 
 def strict_cases() -> Mapping[str, Case]:

@@ -14,6 +14,7 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.sasl.bearer_settings import build_token_validator
 from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.sasl.bearer_cases import (
+    HALF_A_CHARACTER,
     IMPOSSIBLE,
     LENIENT,
     SETS,
@@ -75,7 +76,11 @@ def test_a_token_is_accepted_or_rejected_as_recorded(
 ) -> None:
     case = SETS[release][name].cases[title]
     address = brokers[release, name].listeners["SASL_PLAINTEXT"]
-    assert outcome(address, case) == RECORDED[release][name][title]
+    recorded = RECORDED[release][name][title]
+    if title == HALF_A_CHARACTER:  # see docs/deviations.md
+        assert recorded == [[0, "", True]]
+        recorded = RECORDED[release][name]["expires twice"]
+    assert outcome(address, case) == recorded
 
 
 @pytest.mark.parametrize("name", IMPOSSIBLE)

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from math import isnan
 from typing import Any, NamedTuple, NoReturn, Protocol
 
+from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.valid_text import is_utf8
 
 _FAR_S = 2**53 // 1000
@@ -74,15 +75,23 @@ def required_subject(claims: Mapping[str, Any], name: str = "sub") -> str:
 
 
 def check_times_fit_in_64_bits(claims: Mapping[str, Any], *names: str) -> None:
-    """Raise TokenRejectedError for times that jose4j rejects: whole numbers beyond 64 bits, and
-    those whose milliseconds are beyond 64 bits.
-    """
+    """Raise TokenRejectedError for times that jose4j rejects: whole numbers beyond 64 bits."""
     for name in names:
         time = claims.get(name)
         if isinstance(time, int) and not -_LONG_MAX - 1 <= time <= _LONG_MAX:
             raise TokenRejectedError(f"its claim {name} is beyond 64 bits")
-        if name != "nbf" and isinstance(time, int | float) and abs(time) > _LONG_MAX / 1000:
-            raise TokenRejectedError(f"its claim {name} is beyond 64 bits in milliseconds")
+
+
+def close_if_milliseconds_overflow(claims: Mapping[str, Any], *names: str) -> None:
+    """Raise CloseConnection for valid times whose milliseconds are beyond 64 bits, at which Kafka
+    fails.
+    """
+    for name in names:
+        time = claims.get(name)
+        if isinstance(time, int | float) and abs(time) > _LONG_MAX / 1000:
+            raise CloseConnection(
+                f"the claim {name} of its token is beyond 64 bits in milliseconds"
+            )
 
 
 def numeric_time_claim(claims: Mapping[str, Any], name: str) -> float | None:

@@ -20,6 +20,7 @@ from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
     check_times_fit_in_64_bits,
+    close_if_milliseconds_overflow,
     numeric_time_claim,
     parse_json_object,
     required_subject,
@@ -81,6 +82,7 @@ class SignedTokenValidator:
         _check_scopes_distinct(claims.get(self._expected.scope_claim))
         check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
         expires = _validated_expiry_s(claims, now_ms / 1000, self._expected.skew_s)
+        close_if_milliseconds_overflow(claims, "exp", "iat")
         subject = required_subject(claims, self._expected.subject_claim)
         return ValidatedToken(subject.strip(), int(expires * 1000))
 
