@@ -88,7 +88,7 @@ def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 def _encoded(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:
     api, response = _audited(dispatcher, frame, session)
-    return api.write(response)
+    return api.encode_response(response)
 
 
 def _dispatched(dispatcher: Dispatcher, frame: bytes, session: Session) -> object:
