@@ -238,8 +238,8 @@ class ApiTable:
 
     def find_api(self, key: int, version: int) -> ServedApi | None:
         """Return the API in a version; None if the release or the shim does not support it."""
-        found = self._resolved.get((key, version))
-        if found is None:
+        served = self._resolved.get((key, version))
+        if served is None:
             try:
                 api = ApiKey(key)
             except ValueError:
@@ -247,8 +247,8 @@ class ApiTable:
             low, high = self._served.get(api, (1, 0))
             if api not in APIS_WITH_HANDLER or not low <= version <= high:
                 return None
-            found = self._resolved[key, version] = ServedApi(
+            served = self._resolved[key, version] = ServedApi(
                 api, version, has_item_limits=self.request_items_are_limited
             )
-            self.served_apis_by_frame_start[_START.pack(key, version)] = found
-        return found
+            self.served_apis_by_frame_start[_START.pack(key, version)] = served
+        return served

@@ -55,11 +55,11 @@ def explain_decision(
     on_resource = authorizer.acls(AclFilter(action.resource_type, name, PatternType.MATCH))
     applying: list[Acl] = []
     misses: list[InapplicableAcl] = []
-    others = 0
+    other_principals = 0
     access = RequiredAccess(actor, ((CheckedAction(action),),))
     for acl in sorted(on_resource, key=_acl_sort_key_by_precedence):
         if acl.principal not in (actor.principal, ANY_USER):
-            others += 1
+            other_principals += 1
             continue
         if _acl_alone_decides(authorizer, actor, action, acl):
             applying.append(acl)
@@ -73,7 +73,7 @@ def explain_decision(
         decision,
         tuple(acl for acl in applying if acl != decision.acl),
         tuple(misses),
-        others,
+        other_principals,
         () if decision.allowed else steps_to_allow(authorizer, (access,), host_for_new_acls),
     )
 
@@ -121,12 +121,16 @@ def decision_reason_text(explanation: Explanation) -> str:
 
 
 def _why_no_acl_applies(explanation: Explanation) -> str:
-    mine, others = len(explanation.inapplicable_acls), explanation.other_principals_acl_count
-    if not mine and not others:
+    count, other_principals = (
+        len(explanation.inapplicable_acls),
+        explanation.other_principals_acl_count,
+    )
+    if not count and not other_principals:
         return "the resource has no ACLs"
-    if not mine:
-        return f"the resource has {_acl_count_text(others)}, for other principals"
-    return f"{_acl_count_text(mine)} for the principal {'does' if mine == 1 else 'do'} not apply"
+    if not count:
+        return f"the resource has {_acl_count_text(other_principals)}, for other principals"
+    verb = "does" if count == 1 else "do"
+    return f"{_acl_count_text(count)} for the principal {verb} not apply"
 
 
 def _acl_count_text(number: int) -> str:

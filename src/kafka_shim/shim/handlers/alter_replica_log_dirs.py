@@ -30,13 +30,13 @@ def handle(
         return context.offload(_response_of_errors, _same_error_for_all_partitions(request, denial))
     log_dir = context.cluster.configs.first_log_dir(context.node_id)
     results: dict[str, dict[int, int]] = {}
-    for wanted in request.dirs:
-        for topic in wanted.topics:
+    for request_dir in request.dirs:
+        for topic in request_dir.topics:
             by_index = results.setdefault(topic.name, {})
             for index in topic.partitions:
                 if _future_folder_name_is_too_long(topic.name, index):
                     by_index[index] = ErrorCode.INVALID_TOPIC_EXCEPTION
-                elif wanted.path == log_dir:
+                elif request_dir.path == log_dir:
                     by_index[index] = _missing_replica_error(topic.name, index, context)
                 else:
                     by_index[index] = ErrorCode.LOG_DIR_NOT_FOUND
@@ -57,8 +57,8 @@ def error_response(
                     for index in topic.partitions
                 ],
             )
-            for wanted in request.dirs
-            for topic in wanted.topics
+            for request_dir in request.dirs
+            for topic in request_dir.topics
         ]
     )
 

@@ -61,9 +61,9 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    begun = context.offload(_initialized_unless_any_rejected, rows.values())
-    if begun is not None:
-        group.add_initialized_partitions_taking_sets(begun)
+    initialized = context.offload(_initialized_unless_any_rejected, rows.values())
+    if initialized is not None:
+        group.add_initialized_partitions_taking_sets(initialized)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 

@@ -116,8 +116,8 @@ def _destination_error(request: ApiVersionsRequest, context: RequestContext) -> 
         return ErrorCode.INVALID_REQUEST
     if request.cluster_id is None:
         return ErrorCode.NONE
-    own = context.cluster.cluster_id, context.node_id
-    if (request.cluster_id, request.node_id) != own:
+    this_node = context.cluster.cluster_id, context.node_id
+    if (request.cluster_id, request.node_id) != this_node:
         return ErrorCode.REBOOTSTRAP_REQUIRED
     return ErrorCode.NONE
 

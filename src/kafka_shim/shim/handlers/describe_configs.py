@@ -73,14 +73,14 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
         error = config_access_error(context, requirement, resource.resource_name)
         if error is ErrorCode.NONE:
             keys = resource.configuration_keys
-            what = (
+            resource_key = (
                 resource.resource_type,
                 resource.resource_name,
                 None if keys is None else tuple(keys),
             )
-            if what not in known:
-                known[what] = _describe_resource(resource, request, context)
-            described.append(known[what])
+            if resource_key not in known:
+                known[resource_key] = _describe_resource(resource, request, context)
+            described.append(known[resource_key])
             settings += len(described[-1].configs)
             if settings > SETTINGS_MAX:
                 raise CloseConnection(f"DescribeConfigs asks for more than {SETTINGS_MAX} settings")

@@ -150,10 +150,10 @@ def _describe_all_visible_topics(
     group_id: str, context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
     group = context.cluster.groups.find_share(group_id)
-    begun = {} if group is None else group.initialized_partitions
+    initialized = {} if group is None else group.initialized_partitions
     known = [
         topic
-        for topic_id in context.time_sliced(list(begun))
+        for topic_id in context.time_sliced(list(initialized))
         if (topic := context.cluster.topics.by_id(topic_id)) is not None
     ]
     visible = context.access.filter_visible(
@@ -165,7 +165,7 @@ def _describe_all_visible_topics(
             topic_id=topic.topic_id,
             partitions=[
                 _partition_offset_row(group_id, topic, at, context)
-                for at in sorted(begun[topic.topic_id])
+                for at in sorted(initialized[topic.topic_id])
             ],
         )
         for topic in visible

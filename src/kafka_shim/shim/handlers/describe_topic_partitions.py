@@ -56,8 +56,8 @@ def handle(
         )
     else:
         _check_cursor(cursor, None)
-        there = {topic.name for topic in context.time_sliced(context.cluster.topics)}
-        names = context.offload(_sorted_names_from_cursor, there, cursor)
+        existing_names = {topic.name for topic in context.time_sliced(context.cluster.topics)}
+        names = context.offload(_sorted_names_from_cursor, existing_names, cursor)
         denied = []
         allowed = context.access.filter_visible(
             DESCRIBE_TOPIC_PARTITIONS_ALL_TOPICS, names, lambda name: name

@@ -163,8 +163,11 @@ class _Fetch:
     def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
         """Return the response with this error for the whole request and each partition."""
         rows = (
-            (wanted, failed_partition_data(wanted.fetch_partition.partition, error, self.reader))
-            for wanted in self._round.partitions
+            (
+                requested,
+                failed_partition_data(requested.fetch_partition.partition, error, self.reader),
+            )
+            for requested in self._round.partitions
         )
         return FetchResponse(error_code=error, responses=_group_adjacent_rows_by_topic(rows))
 
@@ -173,40 +176,42 @@ class _Fetch:
         denial = ErrorCode.NONE
         if self.reader.is_follower:
             denial = self._context.access.error(FETCH_FOLLOWER)
-        for at, wanted in enumerate(self._context.time_sliced(self._round.partitions)):
+        for at, requested in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
             if error is ErrorCode.NONE:
-                error = self._cached_topic_error(wanted.topic)
+                error = self._cached_topic_error(requested.topic)
             partition = None
-            if error is ErrorCode.NONE and wanted.topic is not None:
-                index = wanted.fetch_partition.partition
-                partition = self._context.cluster.topics.partition_once_led(wanted.topic, index)
+            if error is ErrorCode.NONE and requested.topic is not None:
+                index = requested.fetch_partition.partition
+                partition = self._context.cluster.topics.partition_once_led(requested.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
                         self._context.facts.topics.alter_log_dir_missing_replica_error
                     )
                 elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                elif self._topic_was_recreated(wanted):
+                elif self._topic_was_recreated(requested):
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not ErrorCode.NONE:
-                self._errors[at] = self._error_masked_by_release(error, wanted)
+                self._errors[at] = self._error_masked_by_release(error, requested)
             self._partitions.append(partition)
 
-    def _topic_was_recreated(self, wanted: RequestedPartition) -> bool:
+    def _topic_was_recreated(self, requested: RequestedPartition) -> bool:
         """Return whether a topic of that name was created again after a session resolved its id."""
         if self.reader.version < IDS_SINCE:
             return False
-        return self._context.cluster.topics.by_id(wanted.topic_id) is None
+        return self._context.cluster.topics.by_id(requested.topic_id) is None
 
-    def _error_masked_by_release(self, error: ErrorCode, wanted: RequestedPartition) -> ErrorCode:
+    def _error_masked_by_release(
+        self, error: ErrorCode, requested: RequestedPartition
+    ) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
         if (
             self.reader.version >= ZSTD_SINCE
             or not self.reader.facts.missing_partition_is_unsupported_compression
         ):
             return error
-        topic, index = wanted.topic or "", wanted.fetch_partition.partition
+        topic, index = requested.topic or "", requested.fetch_partition.partition
         is_missing = self._context.cluster.topics.partition_once_led(topic, index) is None
         return ErrorCode.UNSUPPORTED_COMPRESSION_TYPE if is_missing else error
 
@@ -236,18 +241,18 @@ class _Fetch:
             return True
         bytes_ready = 0
         rows = zip(self._round.partitions, self._partitions, strict=True)
-        for at, (wanted, partition) in enumerate(rows):
+        for at, (requested, partition) in enumerate(rows):
             if partition is None:
                 continue
             if partition.log.is_closed or at in self._errors:
                 return True
             if (
-                partition_read_error(partition, wanted.fetch_partition, self.reader)
+                partition_read_error(partition, requested.fetch_partition, self.reader)
                 is not ErrorCode.NONE
             ):
                 return True
             bytes_ready += readable_bytes_up_to_limit(
-                partition, wanted.fetch_partition, self.reader
+                partition, requested.fetch_partition, self.reader
             )
         return bytes_ready >= min(request.min_bytes, self.reader.bytes_max)
 
@@ -286,7 +291,7 @@ class _Fetch:
             self._round.begins_session
             and self.reader.version >= IDS_SINCE
             and self.reader.facts.null_topic_id_fails_fetch_session
-            and any(wanted.topic_id == NO_ID for wanted in self._round.partitions)
+            and any(requested.topic_id == NO_ID for requested in self._round.partitions)
         )
 
     def _null_topic_id_response(self) -> FetchResponse:
@@ -301,34 +306,34 @@ class _Fetch:
         bytes_left = reader.bytes_max
         whole_first = reader.version >= FIRST_HARD_LIMIT
         rows = zip(self._round.partitions, self._partitions, strict=True)
-        for at, (wanted, partition) in enumerate(self._context.time_sliced(rows)):
+        for at, (requested, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
                 data = failed_partition_data(
-                    wanted.fetch_partition.partition, self._errors[at], reader
+                    requested.fetch_partition.partition, self._errors[at], reader
                 )
-                is_in_place = self._missing_topic_keeps_position(wanted.topic)
-                (read_rows if is_in_place else failures).append((wanted, data))
+                is_in_place = self._missing_topic_keeps_position(requested.topic)
+                (read_rows if is_in_place else failures).append((requested, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=bytes_left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 data = failed_partition_data(
-                    wanted.fetch_partition.partition, error, reader, partition
+                    requested.fetch_partition.partition, error, reader, partition
                 )
             elif at in self._errors:
                 data = failed_partition_data(
-                    wanted.fetch_partition.partition, self._errors[at], reader, partition
+                    requested.fetch_partition.partition, self._errors[at], reader, partition
                 )
             else:
                 data = read_partition(
-                    partition, wanted.fetch_partition, within, whole_first=whole_first
+                    partition, requested.fetch_partition, within, whole_first=whole_first
                 )
             if data.records:
                 whole_first = False
                 bytes_left = max(0, bytes_left - len(data.records))
-            offset = wanted.fetch_partition.fetch_offset
+            offset = requested.fetch_partition.fetch_offset
             read_rows.append(
-                (wanted, convert_records_to_fetch_version(data, partition, offset, reader))
+                (requested, convert_records_to_fetch_version(data, partition, offset, reader))
             )
         if reader.bytes_max - bytes_left < LONG_BYTES:
             self._context.accepts_chunks = False
@@ -348,7 +353,7 @@ def _has_row_after_null_topic_id(rows: list[_FetchRow]) -> bool:
 
     Real brokers then compare the row's topic with a name that is null, and fail.
     """
-    return any(wanted.topic_id == NO_ID for wanted, _ in rows[:-1])
+    return any(requested.topic_id == NO_ID for requested, _ in rows[:-1])
 
 
 def _group_adjacent_rows_by_topic(
@@ -356,9 +361,9 @@ def _group_adjacent_rows_by_topic(
 ) -> list[FetchableTopicResponse]:
     """Group adjacent rows of one topic into one entry."""
     topics: list[FetchableTopicResponse] = []
-    for wanted, data in rows:
-        name = wanted.topic or ""
-        if not topics or (topics[-1].topic, topics[-1].topic_id) != (name, wanted.topic_id):
-            topics.append(FetchableTopicResponse(name, wanted.topic_id, []))
+    for requested, data in rows:
+        name = requested.topic or ""
+        if not topics or (topics[-1].topic, topics[-1].topic_id) != (name, requested.topic_id):
+            topics.append(FetchableTopicResponse(name, requested.topic_id, []))
         topics[-1].partitions.append(data)
     return topics

@@ -47,10 +47,10 @@ _DENIALS = {
 def handle(request: FindCoordinatorRequest, context: RequestContext) -> FindCoordinatorResponse:
     context.access.declare_no_further_checks()  # a request without keys asks nothing
     if context.version >= MANY_SINCE:
-        found, key_type = [], request.key_type
+        coordinators, key_type = [], request.key_type
         for key in request.coordinator_keys:  # with what is outside of it, a comprehension is slow
-            found.append(_find_coordinator(key_type, key, context))  # noqa: PERF401
-        return FindCoordinatorResponse(coordinators=found)
+            coordinators.append(_find_coordinator(key_type, key, context))  # noqa: PERF401
+        return FindCoordinatorResponse(coordinators=coordinators)
     single = _find_coordinator(request.key_type, request.key, context)
     message = context.facts.groups.find_coordinator_ok_message
     if single.error_code != NO_ERROR and message is not None:

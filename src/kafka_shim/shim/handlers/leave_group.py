@@ -19,9 +19,9 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     if error is ErrorCode.NONE:
         error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
-        odd = context.facts.groups.single_leave_error
-        if odd is not None and context.version < MANY_SINCE:
-            error = ErrorCode(odd)
+        single_member_error = context.facts.groups.single_leave_error
+        if single_member_error is not None and context.version < MANY_SINCE:
+            error = ErrorCode(single_member_error)
         return error_response(request, error, None)
     if context.version < MANY_SINCE:
         (error,) = context.cluster.member_requests.handle_leave(

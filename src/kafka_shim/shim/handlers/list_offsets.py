@@ -213,6 +213,7 @@ def _failed_topic_row(topic: ListOffsetsTopic, error: ErrorCode) -> ListOffsetsT
     return ListOffsetsTopicResponse(
         name=topic.name,
         partitions=[
-            _failed_partition_row(wanted.partition_index, error) for wanted in topic.partitions
+            _failed_partition_row(request_partition.partition_index, error)
+            for request_partition in topic.partitions
         ],
     )

@@ -40,8 +40,8 @@ def takes_long(request: ShareGroupHeartbeatRequest, cluster: Cluster) -> bool:
     if not isinstance(group, ShareGroup):
         return long_requests.partition_count_of_topics(cluster, names) >= MANY_SHARED
     topics = [topic for name in names if (topic := cluster.topics.get(name)) is not None]
-    begun = group.initialized_partitions
-    new = sum(len(topic.partitions) - len(begun.get(topic.topic_id, ())) for topic in topics)
+    initialized = group.initialized_partitions
+    new = sum(len(topic.partitions) - len(initialized.get(topic.topic_id, ())) for topic in topics)
     count = group.target.assignable_partition_count_at_last_refresh
     if new >= MANY_SHARED or count > long_requests.MANY_ROWS:
         return True

@@ -74,8 +74,8 @@ class ConnectionLimits:
     def _configured_value(self, name: str, node_id: int) -> str | None:
         """Return a broker's own setting, or that of all brokers; None if neither is set."""
         configs = self._cluster.configs
-        own = configs.brokers.get(node_id, {})
-        for values in (own, configs.all_brokers, self._cluster.config.properties):
+        broker_values = configs.brokers.get(node_id, {})
+        for values in (broker_values, configs.all_brokers, self._cluster.config.properties):
             if name in values:
                 return values[name]
         return None

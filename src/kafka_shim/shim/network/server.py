@@ -139,8 +139,8 @@ class Server:
         node.bound[listener.name] = endpoint
         if listener.advertised is not None:
             host, first_port = listener.advertised
-            own = first_port + node_id - self.config.first_broker_id
-            endpoint = (host, own if first_port else endpoint[1])
+            advertised_port = first_port + node_id - self.config.first_broker_id
+            endpoint = (host, advertised_port if first_port else endpoint[1])
         node.endpoints[listener.name] = endpoint
         self.dispatcher.cluster.state_version.count_possible_change()
 

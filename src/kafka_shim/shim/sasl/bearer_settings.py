@@ -22,29 +22,32 @@ def build_token_validator(
 
     Raise ConfigError if the settings are invalid.
     """
-    own = _listener_settings_without_prefix(properties, listener)
-    url = own.get(_KEYS, "")
+    listener_settings = _listener_settings_without_prefix(properties, listener)
+    url = listener_settings.get(_KEYS, "")
     if not url:
         return UnsecuredTokenValidator()
     from kafka_shim.shim.sasl.signed_token import ExpectedClaims, SignedTokenValidator  # noqa: PLC0415 - an extra
 
-    skew = own.get("clock.skew.seconds", "30")
+    skew = listener_settings.get("clock.skew.seconds", "30")
     if parse_whole_number(skew) is None:
         raise ConfigError(
             f"{_PREFIX}clock.skew.seconds is `{skew}`; expected a number of 0 or more"
         )
-    audiences = own.get("expected.audience", "").split(",")
+    audiences = listener_settings.get("expected.audience", "").split(",")
     expected = ExpectedClaims(
-        issuer=own.get("expected.issuer", ""),
+        issuer=listener_settings.get("expected.issuer", ""),
         audiences=tuple(audience.strip() for audience in audiences if audience.strip()),
         takes_any_audience=facts.signed_tokens_require_issuer_and_audience,
-        subject_claim=own.get("sub.claim.name", "sub"),
-        scope_claim=own.get("scope.claim.name", "scope"),
+        subject_claim=listener_settings.get("sub.claim.name", "sub"),
+        scope_claim=listener_settings.get("scope.claim.name", "scope"),
         skew_s=int(skew),
     )
     if facts.signed_tokens_require_issuer_and_audience:
         for kind, is_known in (("audience", expected.audiences), ("issuer", expected.issuer)):
-            if not is_known and own.get(f"allow.unverified.{kind}", "false").lower() != "true":
+            if (
+                not is_known
+                and listener_settings.get(f"allow.unverified.{kind}", "false").lower() != "true"
+            ):
                 text = f"set {_PREFIX}expected.{kind}, or {_PREFIX}allow.unverified.{kind}=true"
                 raise ConfigError(f"signed tokens could be of any {kind}: {text}")
     return SignedTokenValidator(url, expected)

@@ -90,12 +90,12 @@ class SignedTokenValidator:
         """Return the first key with the token's key id and algorithm type."""
         header = token.headers()
         algorithm = str(header["alg"])
-        wanted = header.get("kid")
+        requested_key_id = header.get("kid")
         fitting = [
             key
             for key in self._keys
             if key.key.key_type == KEY_TYPES.get(algorithm[:2])
-            and (wanted is None or key.key_id == wanted)
+            and (requested_key_id is None or key.key_id == requested_key_id)
         ]
         fitting = [key for key in fitting if key.algorithm in (None, algorithm)] or fitting
         if not fitting:

@@ -45,21 +45,21 @@ _CLIENT_AUTH = {
 
 def build_server_context(settings: Mapping[str, str], listener: str, host: str) -> ssl.SSLContext:
     """Return a listener's context; `listener.name.<name>.ssl.*` takes precedence over `ssl.*`."""
-    own = _settings_of_listener(settings, listener)
+    listener_settings = _settings_of_listener(settings, listener)
     context = JavaAlertContext(ssl.PROTOCOL_TLS_SERVER)
     # as in Java: any certificate of the truststore is trusted, not only self-signed authorities
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN
-    mode = own.get("ssl.client.auth", "none")
+    mode = listener_settings.get("ssl.client.auth", "none")
     if mode not in _CLIENT_AUTH:
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
-        if not any(key.startswith("ssl.keystore.") for key in own):
+        if not any(key.startswith("ssl.keystore.") for key in listener_settings):
             generated_certificates.load_generated_certificate(
-                context, own.get("shim.tls.directory"), host
+                context, listener_settings.get("shim.tls.directory"), host
             )
         else:
-            _load_keystore(context, own)
-        _load_truststore(context, own)
+            _load_keystore(context, listener_settings)
+        _load_truststore(context, listener_settings)
     except (OSError, ValueError) as error:
         raise ConfigError(
             f"listener {listener}: cannot set up TLS: {_load_error_text(error)}"
@@ -67,8 +67,8 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
     context.verify_mode = _CLIENT_AUTH[mode]
     if context.verify_mode != ssl.CERT_NONE:
         context.record_client_certificates()
-    _restrict_protocols_and_suites(context, own)
-    ignored = sorted(own.keys() & _WITHOUT_EFFECT)
+    _restrict_protocols_and_suites(context, listener_settings)
+    ignored = sorted(listener_settings.keys() & _WITHOUT_EFFECT)
     if ignored:
         log.warning("tls settings without effect here", listener=listener, settings=ignored)
     return context
