@@ -108,7 +108,7 @@ drivers: install
 KAFKA ?=
 
 clients: install
-	KAFKA_SHIM_TEST_KAFKA=$(KAFKA) $(BIN)/python -m pytest -m client tests/clients
+	SHIM_TEST_KAFKA=$(KAFKA) $(BIN)/python -m pytest -m client tests/clients
 
 lint: install
 	$(BIN)/ruff check .

@@ -19,10 +19,10 @@ from tests.clients.workshop import Workshop
 from tests.commands import SHIM
 from tests.oracle.real_kafka import RealKafka
 
-FOREIGN = "KAFKA_SHIM_TEST_BOOTSTRAP"
+FOREIGN = "SHIM_TEST_BOOTSTRAP"
 """PLAIN_HOST:PORT,SASL_HOST:PORT of a broker to test instead of the shim."""
 
-REAL = "KAFKA_SHIM_TEST_KAFKA"
+REAL = "SHIM_TEST_KAFKA"
 """A release such as 4.3.1: start a real Kafka and test that instead of the shim."""
 
 USERS = ("admin", "alice", "bob", "carol")

@@ -2,12 +2,20 @@
 
 import argparse
 import shlex
+import subprocess
+from pathlib import Path
 from typing import Any
 
 import pytest
 import yaml
+from confluent_kafka import Producer
 
 from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from_arguments
+from kafka_shim.shim.settings.shim_variables import (
+    reject_unknown_shim_variables,
+    state_of_shim_variables,
+)
+from tests.commands import SHIM, environment
 from tests.docs.shell import Shell
 from tests.docs.shown import ROOT, blocks
 
@@ -60,10 +68,48 @@ def test_the_image_advertises_the_address_that_clients_use(name: str) -> None:
     parser = argparse.ArgumentParser()
     add_broker_arguments(parser)
     words = ["--config", str(ROOT / "examples" / "container.yaml")]
-    config = config_from_arguments(parser.parse_args(words), service.get("variables", {}))
+    variables = service.get("variables") or service.get("env") or {}
+    reject_unknown_shim_variables(variables)
+    state = state_of_shim_variables(variables)
+    config = config_from_arguments(parser.parse_args(words), variables, state_of_environment=state)
     (host, port), *_ = [listener.advertised for listener in config.listeners if listener.advertised]
     used = (job.get("env") or job["variables"])["KAFKA_BOOTSTRAP_SERVERS"]
     assert used == f"{host}:{port}"
     if "ports" in service:
-        assert service["ports"] == [f"{port}:{config.listeners[0].port}"]
+        assert service["ports"][0] == f"{port}:{config.listeners[0].port}"
     assert script_of(name)[-1] == "pytest"
+
+
+@pytest.mark.client
+def test_a_client_of_the_service_is_denied(tmp_path: Path) -> None:
+    """`serve` with the variables of the recipe: alice writes to one topic, not to the other."""
+    [service] = job_of("github-image.yml")["services"].values()
+    ready = tmp_path / "ready"
+    words = ["serve", "--port", "0", "--stop-with-stdin", "--ready-file", str(ready)]
+    with subprocess.Popen(
+        [*SHIM, *words], env=environment() | service["env"], stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE, text=True,
+    ) as child:  # fmt: skip
+        assert child.stdin is not None
+        assert child.stdout is not None
+        while not child.stdout.readline().startswith("[KafkaServer"):
+            assert child.poll() is None
+        addresses = dict(line.split("=") for line in ready.read_text().split())
+        producer = Producer(
+            {
+                "bootstrap.servers": addresses["SASL_PLAINTEXT"],
+                "security.protocol": "SASL_PLAINTEXT", "sasl.mechanism": "PLAIN",
+                "sasl.username": "alice", "sasl.password": "alice-secret",
+            }
+        )  # fmt: skip
+        outcomes: dict[str, str | None] = {}
+        for topic in ("orders", "payments"):
+            producer.produce(
+                topic, b"x",
+                on_delivery=lambda error, message: outcomes.update(
+                    {str(message.topic()): error.name() if error else None}
+                ),
+            )  # fmt: skip
+        producer.flush(20)
+        child.stdin.close()
+    assert outcomes == {"orders": None, "payments": "TOPIC_AUTHORIZATION_FAILED"}

@@ -15,6 +15,8 @@ ALL = commands()
 RUN_BY_OTHERS = {
     "README.md: make run": "tests/docs/conftest.py::demo",
     "README.md: make test": ".ci/run",
+    "docs/install.md: pip install kafka-shim": "tests/test_package.py::"
+        "test_the_command_that_an_error_shows_works",
     "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
         "test_git_shows_what_changed_in_a_recording_as_the_page_says",

@@ -38,9 +38,9 @@ class SecurityProtocol(enum.Enum):
 class ListenerConfig(msgspec.Struct, frozen=True):
     """A listener: address, protocol, and the principal of unauthenticated clients.
 
-    Port 0 requests any free port. `principal` is `Type:name`. `advertised` are host and port
-    that clients get instead of the bound address: the first broker's, or with port 0 each broker's
-    own.
+    Port 0 requests any free port. Broker n listens on `ports_of_brokers[n]`, or without them on the
+    nth port from `port` on. `principal` is `Type:name`. `advertised` are host and port that clients
+    get instead of the bound address: the first broker's, or with port 0 each broker's own.
     """
 
     name: str
@@ -49,6 +49,13 @@ class ListenerConfig(msgspec.Struct, frozen=True):
     port: int
     principal: str = "User:ANONYMOUS"
     advertised: tuple[str, int] | None = None
+    ports_of_brokers: tuple[int, ...] = ()
+
+    def port_of_nth_broker(self, index: int) -> int:
+        """Return the port of the cluster's nth broker, the first being 0; 0 for any free port."""
+        if self.ports_of_brokers:
+            return self.ports_of_brokers[index]
+        return 0 if self.port == 0 else self.port + index
 
     def check_principal_and_ports(self, brokers: int) -> None:
         """Raise ConfigError for an invalid principal, or too few ports for so many brokers."""
@@ -57,7 +64,14 @@ class ListenerConfig(msgspec.Struct, frozen=True):
                 f"listener {self.name}: the principal `{self.principal}` is not of the form"
                 " Type:name, as in User:alice"
             )
-        first = max(self.port, self.advertised[1] if self.advertised else 0)
+        if len(self.ports_of_brokers) not in (0, brokers):
+            raise ConfigError(
+                f"listener {self.name}: {len(self.ports_of_brokers)} ports for {brokers} brokers:"
+                " expected one for each broker, or the first one alone"
+            )
+        first = max(
+            0 if self.ports_of_brokers else self.port, self.advertised[1] if self.advertised else 0
+        )
         if first + brokers - 1 > PORT_MAX:
             raise ConfigError(
                 f"listener {self.name}: {brokers} brokers from port {first} on need ports above"
@@ -72,6 +86,14 @@ class InitialTopic(msgspec.Struct, frozen=True):
     partitions: int = 1
     configs: Mapping[str, str] = {}
     replication_factor: int | None = None
+
+
+def parse_initial_topic(text: str, option: str) -> InitialTopic:
+    """Return the topic of `NAME[:PARTITIONS]`. Raise ConfigError, beginning with `option`."""
+    name, colon, count = text.partition(":")
+    if colon and not parse_whole_number(count):
+        raise ConfigError(f"{option} `{text}`: expected NAME:PARTITIONS with 1 partition or more")
+    return InitialTopic(name, int(count) if colon else 1)
 
 
 class InitialGroup(msgspec.Struct, frozen=True):
@@ -146,6 +168,20 @@ class Config(msgspec.Struct, frozen=True, kw_only=True):
             raise ConfigError(f"two listeners are named `{twice}`: each needs a name of its own")
         for listener in self.listeners:
             listener.check_principal_and_ports(self.brokers)
+        self._check_that_listeners_share_no_port()
+
+    def _check_that_listeners_share_no_port(self) -> None:
+        taken: dict[tuple[str, int], str] = {}
+        for listener in self.listeners:
+            for index in range(self.brokers):
+                port = listener.port_of_nth_broker(index)
+                where = f"listener {listener.name} of broker {self.first_broker_id + index}"
+                other = taken.setdefault((listener.host, port), where)
+                if port and other != where:
+                    raise ConfigError(
+                        f"{where} and {other} have the same port {port}; choose other ports, or"
+                        f" list that of each broker: {listener.name}://HOST:PORT,PORT"
+                    )
 
 
 def with_listener_principals(
@@ -193,19 +229,25 @@ def _is_host_and_port(host: str, port: str) -> bool:
 def parse_listener(text: str, protocols: Mapping[str, str] = {}) -> ListenerConfig:
     """Parse `NAME://HOST:PORT`; `[::1]:9092` for IPv6, and no host for all interfaces.
 
+    `HOST:PORT,PORT` has the port of each broker.
+
     `protocols` are security protocols by the names of listeners in capitals, as in
     `listener.security.protocol.map`; a name that is not in it is itself the protocol.
     """
     name, separator, address = text.partition("://")
-    host, _, port = address.rpartition(":")
+    host, _, ports = address.rpartition(":")
     name = name.upper()
-    if not separator or not name or not _is_host_and_port(host, port):
+    texts = ports.split(",")
+    if not separator or not name or not all(_is_host_and_port(host, port) for port in texts):
         raise ConfigError(
             f"listener `{text}`: expected NAME://HOST:PORT, as in PLAINTEXT://127.0.0.1:9092"
         )
     protocol = _parse_security_protocol(text, name, protocols)
-    number = parse_port_number(port, f"listener `{text}`")
-    return ListenerConfig(name, protocol, host.strip("[]") or "0.0.0.0", number)  # noqa: S104 - an empty host means every interface, as in Kafka
+    numbers = tuple(parse_port_number(port, f"listener `{text}`") for port in texts)
+    bound_host = host.strip("[]") or "0.0.0.0"  # noqa: S104 - an empty host means every interface, as in Kafka
+    return ListenerConfig(
+        name, protocol, bound_host, numbers[0], ports_of_brokers=numbers if numbers[1:] else ()
+    )
 
 
 def _parse_security_protocol(

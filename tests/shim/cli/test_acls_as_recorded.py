@@ -1,6 +1,6 @@
 """`kafka-shim acls` compared with the recorded output of the real kafka-acls.
 
-KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays against that broker (without ACLs) instead of the
+SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays against that broker (without ACLs) instead of the
 shim.
 """
 
@@ -14,7 +14,7 @@ from kafka_shim.shim.cli import main
 from tests.shim.cli.printed import complaint, normal
 
 RECORDED = json.loads((Path(__file__).parent / "recorded_acl_commands.json").read_text())
-FOREIGN = os.environ.get("KAFKA_SHIM_TEST_ACLS_BOOTSTRAP")
+FOREIGN = os.environ.get("SHIM_TEST_ACLS_BOOTSTRAP")
 
 HELP = " (see `kafka-shim acls --help`)\n"
 

@@ -71,9 +71,9 @@ def test_a_session_prints_the_output_of_kafka_acls(
 ) -> None:
     """Play roles such as --producer, lists of some resources, and removals.
 
-    KAFKA_SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays one release (-k) against its real broker.
+    SHIM_TEST_ACLS_BOOTSTRAP=HOST:PORT plays one release (-k) against its real broker.
     """
-    bootstrap = os.environ.get("KAFKA_SHIM_TEST_ACLS_BOOTSTRAP") or start().plaintext
+    bootstrap = os.environ.get("SHIM_TEST_ACLS_BOOTSTRAP") or start().plaintext
     words = ["acls", "--bootstrap-server", bootstrap, "--kafka-version", release]
     for command, printed in RELEASES[release]["session"].items():
         assert main([*words, *command.split()]) == 0

@@ -71,6 +71,45 @@ def test_brokers_have_the_given_ids_and_racks(serve: Serving) -> None:
     admin.close()
 
 
+def test_each_broker_has_the_listed_port_of_each_listener(serve: Serving) -> None:
+    """As in kafkactl's compose file: neighbouring ranges would collide."""
+    sockets = [socket.create_server(("127.0.0.1", 0)) for _ in range(6)]
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets:
+        each.close()
+    plain, host = ports[:3], ports[3:]
+    servers, _ = serve(
+        "--brokers", "3", "--super-user", "User:ANONYMOUS",
+        "-c", "listener.security.protocol.map=PLAINTEXT:PLAINTEXT,HOST:PLAINTEXT",
+        "--listener", f"PLAINTEXT://127.0.0.1:{','.join(map(str, plain))}",
+        "--listener", f"HOST://127.0.0.1:{','.join(map(str, host))}",
+    )  # fmt: skip
+    assert servers == ",".join(f"127.0.0.1:{port}" for port in plain)
+    admin = KafkaAdminClient(bootstrap_servers=f"127.0.0.1:{host[2]}")
+    brokers = admin.describe_cluster()["brokers"]
+    assert {each["broker_id"]: each["port"] for each in brokers} == dict(enumerate(host, 1))
+    admin.close()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (
+            ("--listener", "PLAINTEXT://127.0.0.1:19092", "--listener", "SSL://127.0.0.1:19093"),
+            "listener SSL of broker 1 and listener PLAINTEXT of broker 2 have the same port 19093",
+        ),
+        (
+            ("--listener", "PLAINTEXT://127.0.0.1:19092,29092"),
+            "listener PLAINTEXT: 2 ports for 3 brokers: expected one for each broker",
+        ),
+    ],
+)
+def test_colliding_or_missing_ports_are_reported(words: tuple[str, ...], message: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        make("--brokers", "3", *words)
+    assert message in str(error.value)
+
+
 def test_leaders_settings_and_coordinators_have_the_given_ids(serve: Serving) -> None:
     servers, _ = serve(*OPEN, "--brokers", "3", "--first-broker-id", "0", "--rack", "r")
     admin = AdminClient({"bootstrap.servers": servers})

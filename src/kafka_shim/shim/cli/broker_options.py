@@ -17,14 +17,12 @@ from kafka_shim.shim.cli.config_sources import (
     set_missing_options_from_file,
 )
 from kafka_shim.shim.cli.error_output import print_note
-from kafka_shim.shim.config import Config, InitialTopic
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.config import Config, parse_initial_topic
 from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
     misspelt_variables_with_corrections,
     settings_in_environment,
 )
-from kafka_shim.shim.whole_number import parse_whole_number
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
     from kafka_shim.shim.settings.state_file import StateFileContent
@@ -66,7 +64,8 @@ def _add_network_arguments(group: argparse._ArgumentGroup) -> None:
         "--listener",
         action="append",
         metavar="NAME://HOST:PORT",
-        help="address to listen on; port 0 picks a free port (repeatable). NAME: PLAINTEXT,"
+        help="address to listen on; port 0 picks a free port (repeatable). Further brokers have the"
+        " next ports, or those in a list: HOST:19092,29092,39092. NAME: PLAINTEXT,"
         " SASL_PLAINTEXT, SSL, SASL_SSL, or any other name to which -c"
         " listener.security.protocol.map=NAME:PROTOCOL gives a protocol. Default: PLAINTEXT, where"
         " every client may do everything, and SASL_PLAINTEXT, where ACLs decide what a user may do",
@@ -194,11 +193,14 @@ def _add_log_arguments(group: argparse._ArgumentGroup) -> None:
 
 
 def config_from_arguments(
-    args: argparse.Namespace, environ: Mapping[str, str] = os.environ
+    args: argparse.Namespace,
+    environ: Mapping[str, str] = os.environ,
+    state_of_environment: "StateFileContent | None" = None,
 ) -> Config:
     """Return the Config of options, environment and files; ConfigError names what is invalid.
 
-    Add options that only the file sets to `args`.
+    Add options that only the file sets to `args`. The options and --state take precedence over
+    `state_of_environment`.
     """
     content = None
     if args.config is not None:
@@ -217,14 +219,18 @@ def config_from_arguments(
         properties[CLIENT_TELEMETRY] = "true"
     if args.acl_propagation_delay is not None:
         properties[PROPAGATION_DELAY] = str(args.acl_propagation_delay)
-    fields["topics"] = tuple(_parse_initial_topic(text) for text in args.topic or ())
+    fields["topics"] = tuple(parse_initial_topic(text, "--topic") for text in args.topic or ())
     fields["acls"] = _read_acls_if_given(args)
     if args.state is not None:
         from kafka_shim.shim.settings.state_file import read_state_file
 
         state = read_state_file(args.state)
         _warn_about_ineffective_acls(state.acls_with_lines, args.state, args)
-        _add_state_file_content(fields, state)
+        _add_state(fields, state)
+    if state_of_environment is not None:
+        acls = state_of_environment.acls_with_lines
+        _warn_about_ineffective_acls(acls, "KAFKA_SHIM_ACLS, KAFKA_SHIM_STATE", args)
+        _add_state(fields, state_of_environment)
     fields.setdefault("super_users", default_super_users_if_unrestricted(fields))
     fields["listeners"] = configured_listeners(args, merged)
     plain = {
@@ -239,8 +245,8 @@ def config_from_arguments(
     return Config(**fields, **given, properties=properties)
 
 
-def _add_state_file_content(config_fields: dict[str, Any], state: "StateFileContent") -> None:
-    """Add the content of the state file; options take precedence."""
+def _add_state(config_fields: dict[str, Any], state: "StateFileContent") -> None:
+    """Add the content of a state file or of variables; what is there takes precedence."""
     topics = {topic.name: topic for topic in (*state.topics, *config_fields["topics"])}
     config_fields["topics"] = tuple(topics.values())
     config_fields["users"] = {**state.users, **config_fields.get("users", {})}
@@ -248,9 +254,12 @@ def _add_state_file_content(config_fields: dict[str, Any], state: "StateFileCont
         super_users = (*config_fields.get("super_users", ()), *state.super_users)
         config_fields["super_users"] = tuple(dict.fromkeys(super_users))
     config_fields["acls"] = tuple(dict.fromkeys((*config_fields["acls"], *state.acls)))
-    config_fields["groups"] = state.groups
-    config_fields["client_metrics"] = state.client_metrics
-    config_fields["faults"] = state.faults
+    config_fields["groups"] = (*state.groups, *config_fields.get("groups", ()))
+    config_fields["client_metrics"] = {
+        **state.client_metrics,
+        **config_fields.get("client_metrics", {}),
+    }
+    config_fields["faults"] = (*config_fields.get("faults", ()), *state.faults)
 
 
 def _read_acls_if_given(args: argparse.Namespace) -> tuple[Acl, ...]:
@@ -270,10 +279,3 @@ def _warn_about_ineffective_acls(
         from kafka_shim.shim.cli.acl_warnings import warn_about_ineffective_acls
 
         warn_about_ineffective_acls(acls_with_lines, file, args.kafka_version)
-
-
-def _parse_initial_topic(text: str) -> InitialTopic:
-    name, colon, count = text.partition(":")
-    if colon and not parse_whole_number(count):
-        raise ConfigError(f"--topic `{text}`: expected NAME:PARTITIONS with 1 partition or more")
-    return InitialTopic(name, int(count) if colon else 1)

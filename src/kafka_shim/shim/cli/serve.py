@@ -37,13 +37,13 @@ from kafka_shim.shim.signals import call_on_stop_signal
 if TYPE_CHECKING:
     from kafka_shim.shim.config import Config
     from kafka_shim.shim.control.http_server import ControlServer
+    from kafka_shim.shim.settings.state_file import StateFileContent
     from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
-
-READY_FILE_VARIABLE = "KAFKA_SHIM_READY_FILE"
-
 
 PORT = 9092
 """Where clients look for a broker."""
+VARIABLES_PREFIX = "KAFKA_SHIM_"
+READY_FILE = f"{VARIABLES_PREFIX}READY_FILE"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -51,9 +51,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ready-file",
         metavar="PATH",
-        default=os.environ.get(READY_FILE_VARIABLE) or None,
+        default=os.environ.get(READY_FILE) or None,
         help="write this file, one NAME=HOST:PORT a line, once the broker responds, and remove it"
-        f" when the broker stops (default: ${READY_FILE_VARIABLE})",
+        f" when the broker stops (default: ${READY_FILE})",
     )
     add_record_arguments(parser)
     add_playback_arguments(parser)
@@ -77,7 +77,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     if args.playback is not None:
         return serve_playback(args, partial(_announce_playback_until_stopped, args))
-    config = config_from_arguments(args)
+    config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
     control = create_control_server(broker, args)
@@ -87,6 +87,27 @@ def run(args: argparse.Namespace) -> int:
         record_if_requested(broker, args)
         return asyncio.run(_serve_until_stopped(broker, control, args))
     return _serve_and_score(broker, control, args)
+
+
+def _state_and_control_of_variables(args: argparse.Namespace) -> "StateFileContent | None":
+    """Return the state in KAFKA_SHIM_* variables, and set the options of the control API.
+
+    Raise ConfigError if such a variable is unknown or invalid.
+    """
+    if not any(name.startswith(VARIABLES_PREFIX) for name in os.environ):
+        return None
+    from kafka_shim.shim.settings.shim_variables import (
+        CONTROL,
+        CONTROL_TOKEN,
+        reject_unknown_shim_variables,
+        state_of_shim_variables,
+    )
+
+    reject_unknown_shim_variables(os.environ)
+    if args.control is None and os.environ.get(CONTROL):
+        args.control = os.environ[CONTROL]
+        args.control_token = args.control_token or os.environ.get(CONTROL_TOKEN) or None
+    return state_of_shim_variables(os.environ)
 
 
 async def _announce_playback_until_stopped(

@@ -75,7 +75,7 @@ class Server:
             for index, node_id in enumerate(self.cluster.nodes):
                 await self._open_node(
                     node_id,
-                    [_port_of_nth_broker(listener, index) for listener in self.config.listeners],
+                    [listener.port_of_nth_broker(index) for listener in self.config.listeners],
                 )
         except BaseException:
             await self.stop()
@@ -286,8 +286,3 @@ def _bind_error_text(error: OSError) -> str:
     if error.errno in (errno.EADDRINUSE, errno.EACCES):
         return f"{text}; choose another port, or 0 for any free one"
     return text
-
-
-def _port_of_nth_broker(listener: ListenerConfig, index: int) -> int:
-    """Return the port of a listener of the cluster's nth broker; 0: any free one."""
-    return 0 if listener.port == 0 else listener.port + index

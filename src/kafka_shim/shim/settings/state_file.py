@@ -60,8 +60,12 @@ class StateFileContent(msgspec.Struct, frozen=True):
 
 def read_state_file(path: str, option: str = "--state") -> StateFileContent:
     """Read the file. Raise ConfigError, beginning with `option` and the path, if it is invalid."""
-    place = f"{option} {path}"
-    content = parse_yaml_with_lines(read_text_file(path, option), place)
+    return parse_state_text(read_text_file(path, option), f"{option} {path}")
+
+
+def parse_state_text(text: str, place: str) -> StateFileContent:
+    """Parse the content of a state file. Raise ConfigError, beginning with `place`, if invalid."""
+    content = parse_yaml_with_lines(text, place)
     try:
         return parse_state(content)
     except StateFileError as error:

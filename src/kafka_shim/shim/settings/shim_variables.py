@@ -1,0 +1,89 @@
+"""The variables KAFKA_SHIM_*, with which a container is configured that gets no command line.
+
+    KAFKA_SHIM_TOPICS=orders:3,payments
+    KAFKA_SHIM_USERS=alice:secret,bob:secret
+    KAFKA_SHIM_ACLS='- {principal: User:alice, allow: [Write], topic: orders}'
+    KAFKA_SHIM_STATE='groups: {billing: {orders: {0: 42}}}'
+    KAFKA_SHIM_CONTROL=0.0.0.0:8082
+    KAFKA_SHIM_CONTROL_TOKEN=secret
+
+The values are what the options of these names take. KAFKA_SHIM_ACLS and KAFKA_SHIM_STATE have the
+content of such a file. An unknown variable with this prefix is an error, since it is misspelt.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+from kafka_shim.authorizer.acl_formats import parse_acls_with_lines
+from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
+from kafka_shim.authorizer.acl_formats.fields import AclWithLine
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.shim.config import InitialTopic, parse_initial_topic
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.state_file import StateFileContent, parse_state_text
+
+PREFIX: Final = "KAFKA_SHIM_"
+TOPICS: Final = f"{PREFIX}TOPICS"
+USERS: Final = f"{PREFIX}USERS"
+ACLS: Final = f"{PREFIX}ACLS"
+STATE: Final = f"{PREFIX}STATE"
+CONTROL: Final = f"{PREFIX}CONTROL"
+CONTROL_TOKEN: Final = f"{PREFIX}CONTROL_TOKEN"
+READY_FILE: Final = f"{PREFIX}READY_FILE"
+
+_OF_BROKER: Final = (ACLS, CONTROL, CONTROL_TOKEN, READY_FILE, STATE, TOPICS, USERS)
+_OF_COMMANDS: Final = (f"{PREFIX}CONTROL_URL",)
+"""Variables that `kafka-shim run` sets for its command, which may start another broker."""
+
+
+def reject_unknown_shim_variables(environ: Mapping[str, str]) -> None:
+    """Raise ConfigError if a variable KAFKA_SHIM_* is unknown."""
+    for name in sorted(environ):
+        if name.startswith(PREFIX) and name not in (*_OF_BROKER, *_OF_COMMANDS):
+            raise ConfigError(unknown_word_message("variable", name, _OF_BROKER))
+
+
+def state_of_shim_variables(environ: Mapping[str, str]) -> StateFileContent:
+    """Return the topics, users, ACLs and further state in variables. An empty one is not set.
+
+    Raise ConfigError, beginning with the name of the variable, if a value is invalid.
+    """
+    state = parse_state_text(environ[STATE], STATE) if environ.get(STATE) else StateFileContent()
+    return StateFileContent(
+        users={**state.users, **_users(environ.get(USERS, ""))},
+        super_users=state.super_users,
+        topics=(*state.topics, *_topics(environ.get(TOPICS, ""))),
+        acls_with_lines=(*state.acls_with_lines, *_acls(environ.get(ACLS, ""))),
+        groups=state.groups,
+        client_metrics=state.client_metrics,
+        faults=state.faults,
+    )
+
+
+def _topics(text: str) -> list[InitialTopic]:
+    return [parse_initial_topic(word, TOPICS) for word in _words(text)]
+
+
+def _users(text: str) -> dict[str, str]:
+    users = {}
+    for word in _words(text):
+        name, colon, password = word.partition(":")
+        if not colon or not name:
+            raise ConfigError(f"{USERS}: expected NAME:PASSWORD,..., as in alice:secret,bob:secret")
+        users[name] = password
+    return users
+
+
+def _acls(text: str) -> list[AclWithLine]:
+    if not text:
+        return []
+    try:
+        return parse_acls_with_lines(text)
+    except AclTextError as error:
+        raise ConfigError(f"{ACLS}: {error}") from error
+
+
+def _words(text: str) -> list[str]:
+    """Split at line ends if there are any, so that passwords can contain commas; else at commas."""
+    words = text.splitlines() if "\n" in text.strip() else text.split(",")
+    return [word.strip() for word in words if word.strip()]
