@@ -146,12 +146,12 @@ async def test_during_a_long_poll_only_one_further_request_is_read() -> None:
             wire.writer.write(large(wire, 10))
         await until(lambda: bool(connection._frames))
         assert len(connection._frames) == 1
-        assert broker._server.memory.bytes < 310_000
+        assert broker._server.request_memory.bytes < 310_000
         assert connection._splitter.pending_bytes <= 16 * 1024
         await wire.frame()
         for _ in range(count):
             assert (await wire.response(ApiKey.METADATA, 1)).topics[0].error_code
-        assert broker._server.memory.bytes == 0
+        assert broker._server.request_memory.bytes == 0
 
 
 async def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
@@ -161,7 +161,7 @@ async def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
         connected(broker) as second,
         connected(broker) as small,
     ):
-        memory = broker._server.memory
+        memory = broker._server.request_memory
         request = large(first, 10)
         await first.send(request[:200_000])
         await until(lambda: memory.bytes == len(request) - 4)
@@ -180,7 +180,7 @@ async def test_large_requests_wait_for_memory_and_small_ones_do_not() -> None:
 
 async def test_a_client_that_disconnects_within_a_request_frees_its_memory() -> None:
     async with serving() as broker, connected(broker) as wire:
-        memory = broker._server.memory
+        memory = broker._server.request_memory
         await wire.send(large(wire, 10)[:100_000])
         await until(lambda: memory.bytes > 0)
         wire.writer.close()

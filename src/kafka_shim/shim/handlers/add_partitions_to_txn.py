@@ -83,7 +83,7 @@ def _add_partitions_of_client(
 ) -> list[AddPartitionsToTxnTopicResult]:
     topics = request.v3_and_below_topics
     transactional_id = request.v3_and_below_transactional_id
-    denial = context.access.error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
+    denial = context.access.denial_error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
         return _same_error_merged_by_release(topics, denial, context)
     errors = _partition_errors(topics, context)

@@ -28,7 +28,7 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(
     request: AlterPartitionReassignmentsRequest, context: RequestContext
 ) -> AlterPartitionReassignmentsResponse:
-    error = context.access.error(ALTER_PARTITION_REASSIGNMENTS)
+    error = context.access.denial_error(ALTER_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error, "cluster authorization failed")
     require_controller(context)

@@ -23,7 +23,7 @@ FUTURE_SUFFIX_LENGTH = len(".") + 32 + len("-future")
 def handle(
     request: AlterReplicaLogDirsRequest, context: RequestContext
 ) -> AlterReplicaLogDirsResponse:
-    denial = context.access.error(ALTER_REPLICA_LOG_DIRS)
+    denial = context.access.denial_error(ALTER_REPLICA_LOG_DIRS)
     if denial is not ErrorCode.NONE:
         if context.facts.topics.denied_alter_log_dirs_lists_each_partition:
             return error_response(request, denial, None)

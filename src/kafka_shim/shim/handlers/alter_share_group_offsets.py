@@ -42,7 +42,7 @@ def handle(
 ) -> AlterShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
-    denial = context.access.error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
+    denial = context.access.denial_error(ALTER_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "READ on the group is denied")
     errors = [

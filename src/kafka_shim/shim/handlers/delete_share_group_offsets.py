@@ -35,7 +35,7 @@ def handle(
 ) -> DeleteShareGroupOffsetsResponse:
     if "share" not in context.cluster.groups.settings.enabled_protocols:
         raise RequestRejected(ErrorCode.UNSUPPORTED_VERSION, "share groups are disabled")
-    denial = context.access.error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
+    denial = context.access.denial_error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
     names = _topic_names_existing_once(request, context)

@@ -36,7 +36,7 @@ def takes_long(request: DescribeLogDirsRequest, cluster: Cluster) -> bool:
 
 
 def handle(request: DescribeLogDirsRequest, context: RequestContext) -> DescribeLogDirsResponse:
-    error = context.access.error(DESCRIBE_LOG_DIRS)
+    error = context.access.denial_error(DESCRIBE_LOG_DIRS)
     if error is not ErrorCode.NONE:
         return DescribeLogDirsResponse(error_code=error if context.version >= 3 else 0)
     requested = _requested_partitions(request)

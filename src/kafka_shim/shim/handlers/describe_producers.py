@@ -43,7 +43,7 @@ def _describe_topic_producers(topic: TopicRequest, context: RequestContext) -> T
     if message is not None:
         error = ErrorCode.INVALID_TOPIC_EXCEPTION
     else:
-        error = context.access.error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
+        error = context.access.denial_error(DESCRIBE_PRODUCERS_TOPIC, topic.name)
         if error is not ErrorCode.NONE:
             message = context.facts.records.describe_producers_denial_message
     rows = []

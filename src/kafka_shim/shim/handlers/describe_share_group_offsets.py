@@ -82,7 +82,7 @@ def _describe_group_offsets(
     group_id = request_group.group_id
     if "share" not in context.cluster.groups.settings.enabled_protocols:
         return _failed_group(group_id, ErrorCode.UNSUPPORTED_VERSION)
-    denial = context.access.error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
+    denial = context.access.denial_error(DESCRIBE_SHARE_GROUP_OFFSETS_GROUP, group_id)
     if denial is not ErrorCode.NONE:
         return _failed_group(group_id, denial)
     allowed, denied = context.access.split_allowed_and_denied(

@@ -37,7 +37,7 @@ error_response = mirroring_error_builder(
 
 
 def _describe_transaction(name: str, context: RequestContext) -> TransactionState:
-    error = context.access.error(DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID, name)
+    error = context.access.denial_error(DESCRIBE_TRANSACTIONS_TRANSACTIONAL_ID, name)
     if error is ErrorCode.NONE and not name:
         error = ErrorCode.INVALID_REQUEST
     if error is ErrorCode.NONE:

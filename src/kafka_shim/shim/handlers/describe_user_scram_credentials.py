@@ -22,7 +22,7 @@ from kafka_shim.shim.request.context import RequestContext
 def handle(
     request: DescribeUserScramCredentialsRequest, context: RequestContext
 ) -> DescribeUserScramCredentialsResponse:
-    error = context.access.error(DESCRIBE_USER_SCRAM_CREDENTIALS)
+    error = context.access.denial_error(DESCRIBE_USER_SCRAM_CREDENTIALS)
     if error is not ErrorCode.NONE:
         if context.facts.users.denied_describe_scram_lists_users:
             return error_response(request, error, None)

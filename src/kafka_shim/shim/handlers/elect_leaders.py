@@ -65,7 +65,7 @@ def _merge_duplicate_rows(results: list[ReplicaElectionResult]) -> list[ReplicaE
 
 def _check_and_elect(request: ElectLeadersRequest, context: RequestContext) -> ElectLeadersResponse:
     if context.facts.topics.elect_leaders_is_supported:
-        error = context.access.error(ELECT_LEADERS)
+        error = context.access.denial_error(ELECT_LEADERS)
     else:
         context.access.declare_no_further_checks()
         # DEVIATION: a real broker never responds if all topics are requested.

@@ -175,7 +175,7 @@ class _Fetch:
         """Find each partition or its error; check permission once per topic."""
         denial = ErrorCode.NONE
         if self.reader.is_follower:
-            denial = self._context.access.error(FETCH_FOLLOWER)
+            denial = self._context.access.denial_error(FETCH_FOLLOWER)
         for at, requested in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
             if error is ErrorCode.NONE:

@@ -92,7 +92,7 @@ def _find_coordinator(key_type: int, key: str, context: RequestContext) -> Coord
 def _coordinator_access_error(key_type: int, key: str, context: RequestContext) -> ErrorCode:
     requirement = _REQUIREMENTS.get(key_type)
     if requirement is not None:
-        return context.access.error(requirement, key)
+        return context.access.denial_error(requirement, key)
     if key_type == KeyType.SHARE:
         return _share_coordinator_error(key, context)
     raise _unknown_key_type_error(key_type, context)
@@ -107,7 +107,7 @@ def _share_coordinator_error(key: str, context: RequestContext) -> ErrorCode:
         return ErrorCode.INVALID_REQUEST
     if facts.find_coordinator_share_key_error is None or context.version < SHARE_SINCE:
         raise _unknown_key_type_error(KeyType.SHARE, context)
-    denial = context.access.error(FIND_COORDINATOR_SHARE, key)
+    denial = context.access.denial_error(FIND_COORDINATOR_SHARE, key)
     if denial is not NO_ERROR:
         if facts.one_denied_share_key_fails_all:
             raise RequestRejected(denial, _DENIALS[KeyType.SHARE])

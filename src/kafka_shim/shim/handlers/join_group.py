@@ -25,7 +25,7 @@ NULL_PROTOCOL_SINCE = 7
 def handle(
     request: JoinGroupRequest, context: RequestContext
 ) -> JoinGroupResponse | PendingResponse[JoinGroupResponse]:
-    denial = context.access.error(JOIN_GROUP, request.group_id)
+    denial = context.access.denial_error(JOIN_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         return _response(JoinResponse(error=denial), context)
     wait: PendingResponse[JoinGroupResponse] = PendingResponse()

@@ -21,7 +21,7 @@ def handle(
     request: ListPartitionReassignmentsRequest,
     context: RequestContext,
 ) -> ListPartitionReassignmentsResponse:
-    error = context.access.error(LIST_PARTITION_REASSIGNMENTS)
+    error = context.access.denial_error(LIST_PARTITION_REASSIGNMENTS)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error, "cluster authorization failed")
     require_controller(context)

@@ -73,7 +73,7 @@ class _PermittedCommit(msgspec.Struct):
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
     facts = context.facts.groups
-    denial = context.access.error(OFFSET_COMMIT_GROUP, request.group_id)
+    denial = context.access.denial_error(OFFSET_COMMIT_GROUP, request.group_id)
     if denial is NO_ERROR:
         denial = context.group_coordinator_error(request.group_id)
     if denial is not NO_ERROR:

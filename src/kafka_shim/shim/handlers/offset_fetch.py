@@ -179,7 +179,7 @@ def _groups_of_request(groups: Iterable[OffsetFetchRequestGroup]) -> list[_Reque
 def _fetch_group_offsets(
     group: _RequestGroup, require_stable: bool, context: RequestContext
 ) -> _GroupResponse:
-    error = context.access.error(OFFSET_FETCH_GROUP, group.group_id)
+    error = context.access.denial_error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
         effect = context.cluster.policy.bind_requirement_to_release(
             OFFSET_FETCH_GROUP
@@ -224,7 +224,7 @@ def _fetch_requested_topics(
             name = "" if known is None else known.name
             error = ErrorCode.UNKNOWN_TOPIC_ID if known is None else error
         if error is ErrorCode.NONE:
-            error = context.access.error(OFFSET_FETCH_TOPIC, name)
+            error = context.access.denial_error(OFFSET_FETCH_TOPIC, name)
         if error is ErrorCode.NONE:
             fetched_topics.append(
                 _fetch_topic_offsets(group.group_id, request_topic, name, require_stable, context)

@@ -114,9 +114,11 @@ def _whole_request_error(
         if request.transactional_id is None and error:
             context.access.declare_no_further_checks()
             return error
-        return context.access.error(PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS)
+        return context.access.denial_error(
+            PRODUCE_TRANSACTIONAL_ID, request.transactional_id or NAMELESS
+        )
     if is_idempotent:
-        return context.access.error(PRODUCE_IDEMPOTENT)
+        return context.access.denial_error(PRODUCE_IDEMPOTENT)
     context.access.declare_no_further_checks()
     return NO_ERROR
 

@@ -70,9 +70,11 @@ ResponseTopics = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
 
 
 def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffsetCommitResponse:
-    denial = context.access.error(TXN_OFFSET_COMMIT_TRANSACTIONAL_ID, request.transactional_id)
+    denial = context.access.denial_error(
+        TXN_OFFSET_COMMIT_TRANSACTIONAL_ID, request.transactional_id
+    )
     if denial is ErrorCode.NONE:
-        denial = context.access.error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
+        denial = context.access.denial_error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         response = error_response(request, denial, None)
         return (

@@ -31,7 +31,7 @@ _MarkerResult = tuple[str, int, ErrorCode]
 
 
 def handle(request: WriteTxnMarkersRequest, context: RequestContext) -> WriteTxnMarkersResponse:
-    denial = context.access.error(WRITE_TXN_MARKERS)
+    denial = context.access.denial_error(WRITE_TXN_MARKERS)
     if denial is not ErrorCode.NONE:
         return context.offload(error_response, request, denial, None)
     rows: dict[int, list[_MarkerResult]] = {}

@@ -77,7 +77,7 @@ class Connection(asyncio.BufferedProtocol):
         self._state = _NOT_ADMITTED
         self._is_writable, self._is_handling = True, False
         self._scheduled_handling: asyncio.Handle | None = None  # the next time slice
-        self._large = ArrivingRequestMemory(host.memory, self)
+        self._large = ArrivingRequestMemory(host.request_memory, self)
         self._reason = ""  # why we closed it, if we did
         self.began_ms = self.last_used_ms = self._cluster.clock.now_ms()
 

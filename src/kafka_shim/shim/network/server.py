@@ -55,7 +55,7 @@ class Server:
         self.clock_s = time.perf_counter
         self.batched_sends = BatchedSends(self.clock_s)
         self.limits = limits_with_broker_settings(self.cluster)
-        self.memory = RequestMemory(self.limits.queued_bytes_max)
+        self.request_memory = RequestMemory(self.limits.queued_bytes_max)
         self.handshakes = PendingHandshakes(self.limits.handshakes_max)
         self.large_requests = LargeRequests(dispatcher)
 
@@ -257,7 +257,7 @@ class Server:
             ):
                 connection.close(f"not logged in after {limits.authentication_ms_max // 1000} s")
         self.quotas.apply_changed_limits()
-        obstacle = self.memory.oldest_blocking_reader(now_ms - limits.queue_holding_ms_max)
+        obstacle = self.request_memory.oldest_blocking_reader(now_ms - limits.queue_holding_ms_max)
         if isinstance(obstacle, Connection):
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()

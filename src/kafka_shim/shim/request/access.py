@@ -2,7 +2,7 @@
 
 The methods follow Kafka's AuthHelper: `require` (or reject the whole request),
 `split_allowed_and_denied` and `filter_visible` (per item), `authorized_operations` (KIP-430 bits);
-`error` and `allows` check one name.
+`denial_error` and `allows` check one name.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -78,7 +78,7 @@ class Access(msgspec.Struct, eq=False):
     """Those of a large request: one may end wherever access is asked for."""
     _cluster_decisions: dict[Operation, Decision] | None = None
 
-    def error(
+    def denial_error(
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """Return NONE, or the error of a denial in the emulated release."""
@@ -130,7 +130,7 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, name: str = CLUSTER_NAME, message: str | None = None
     ) -> None:
         """Raise RequestRejected unless allowed; `message` is for APIs that have one."""
-        error = self.error(requirement, name)
+        error = self.denial_error(requirement, name)
         if error:
             raise RequestRejected(error, message)
 

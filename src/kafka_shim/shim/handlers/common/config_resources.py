@@ -71,7 +71,7 @@ def config_access_error(context: RequestContext, requirement: Requirement, name:
 
     In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
     """
-    error = context.access.error(requirement, name)
+    error = context.access.denial_error(requirement, name)
     if error is ErrorCode.NONE:
         return error
     hidden_as = context.cluster.policy.bind_requirement_to_release(requirement).hidden_as

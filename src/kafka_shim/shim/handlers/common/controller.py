@@ -35,7 +35,7 @@ def denial_or_stale_epoch_error(
     requirement: Requirement, broker_epoch: int, context: RequestContext
 ) -> ErrorCode:
     """Return the denial, or that the broker's or controller's epoch is stale: no request passes."""
-    denial = context.access.error(requirement)
+    denial = context.access.denial_error(requirement)
     if denial is not ErrorCode.NONE:
         return denial
     if broker_epoch != NO_EPOCH:  # KIP-380

@@ -25,8 +25,8 @@ def denied_or_unknown_topic_error(
     if bound.describe_first:
         if not context.access.allows(METADATA_TOPIC, name):
             return bound.hidden_as
-        return context.access.error(requirement, name) if exists else bound.hidden_as
-    denial = context.access.error(requirement, name)
+        return context.access.denial_error(requirement, name) if exists else bound.hidden_as
+    denial = context.access.denial_error(requirement, name)
     if denial:
         return denial if context.access.allows(METADATA_TOPIC, name) else bound.hidden_as
     return NO_ERROR if exists else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION

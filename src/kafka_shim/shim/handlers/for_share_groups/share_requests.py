@@ -38,5 +38,7 @@ def topic_denials_by_name(
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
     context.access.declare_no_further_checks()  # a request may be about no topic at all
     return {
-        name: context.access.error(requirement, name) for name in distinct_names if name is not None
+        name: context.access.denial_error(requirement, name)
+        for name in distinct_names
+        if name is not None
     }
