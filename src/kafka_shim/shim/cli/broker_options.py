@@ -20,6 +20,7 @@ from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, parse_initial_topic
 from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
+    ignored_variables,
     misspelt_variables_with_corrections,
     settings_in_environment,
 )
@@ -211,6 +212,8 @@ def config_from_arguments(
             set_missing_options_from_file(args, content.options)
     for variable, right in misspelt_variables_with_corrections(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
+    if ignored := ignored_variables(environ):
+        print_note(f"ignored: {', '.join(ignored)}")
     merged = merge_config_sources(args, content, settings_in_environment(environ))
     fields, properties = merged.config_fields, merged.broker_settings
     if args.tls_dir is not None:

@@ -1,4 +1,4 @@
-"""Reads JAAS lines of Kafka's configuration: a login module, a flag, and options."""
+"""Reads JAAS lines and files of Kafka's configuration: login modules with a flag and options."""
 
 import re
 
@@ -6,7 +6,11 @@ import msgspec
 
 from kafka_shim.shim.errors import ConfigError
 
-_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;])|([^\s=;"']+))""")
+_TOKEN = re.compile(r"""\s*(?:"((?:[^"\\]|\\.)*)"|'((?:[^'\\]|\\.)*)'|([=;{}])|([^\s=;{}"']+))""")
+_COMMENT = re.compile(
+    r"""("(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')|//[^\n]*|/\*.*?\*/|^\s*\#[^\n]*""",
+    re.DOTALL | re.MULTILINE,
+)
 _FLAGS = frozenset({"required", "requisite", "sufficient", "optional"})
 _USER = "user_"
 
@@ -28,13 +32,45 @@ class JaasModule(msgspec.Struct, frozen=True):
             if key.startswith(_USER)
         }
 
+    def as_setting(self) -> str:
+        """Return the value of `sasl.jaas.config` that parse_jaas reads as this module."""
+        quoted = {key: re.sub(r'(["\\])', r"\\\1", value) for key, value in self.options.items()}
+        options = "".join(f' {key}="{value}"' for key, value in quoted.items())
+        return f"{self.name} required{options};"
+
 
 def parse_jaas(text: str, where: str) -> JaasModule:
     """Parse `package.Module required key="value" ...;`.
 
     Raise ConfigError, beginning with `where`, if the text is invalid.
     """
-    tokens = _split_tokens(text, where)
+    return _module_of_tokens(_split_tokens(text, where), where)
+
+
+def parse_jaas_file(text: str, where: str) -> dict[str, list[JaasModule]]:
+    """Return the login modules of each section `NAME { module ...; module ...; };` of a file.
+
+    Raise ConfigError, beginning with `where`, if the text is invalid.
+    """
+    tokens = _split_tokens(_COMMENT.sub(lambda match: match[1] or " ", text), where)
+    sections: dict[str, list[JaasModule]] = {}
+    while tokens:
+        if len(tokens) < 4 or tokens[1] != "{" or "}" not in tokens:
+            raise ConfigError(f"{where}: expected `NAME {{ package.LoginModule required ...; }};`")
+        end = tokens.index("}")
+        name, body = tokens[0], tokens[2:end]
+        if tokens[end + 1 : end + 2] != [";"]:
+            raise ConfigError(f"{where}: section {name} must end with `}};`")
+        sections[name] = []
+        while body:
+            count = body.index(";") + 1 if ";" in body else len(body)
+            sections[name].append(_module_of_tokens(body[:count], f"{where}: section {name}"))
+            body = body[count:]
+        tokens = tokens[end + 2 :]
+    return sections
+
+
+def _module_of_tokens(tokens: list[str], where: str) -> JaasModule:
     if len(tokens) < 3 or tokens[1].lower() not in _FLAGS or tokens[-1] != ";":
         raise ConfigError(
             f'{where}: expected `package.LoginModule required key="value" ...;`, with the `;`'

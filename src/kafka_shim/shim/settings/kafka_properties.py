@@ -43,16 +43,6 @@ _SIMILAR: Final = 0.85
 _SIMILAR_SETTING: Final = 0.8
 """Minimum similarity of a misspelt setting: plugins of a real broker may have their own."""
 
-_IMAGE_VARIABLES: Final = frozenset(
-    {
-        *("ssl.key.credentials", "ssl.keystore.filename", "ssl.keystore.credentials"),
-        *("ssl.truststore.filename", "ssl.truststore.credentials", "tls.client.auth"),
-        *("zookeeper.protocol", "zookeeper.tls.keystore.password"),
-        "zookeeper.tls.truststore.password",
-    }
-)
-"""Variables of container images that look like settings."""
-
 
 class TranslatedSettings(msgspec.Struct, frozen=True):
     """Fields of Config by name, and the settings that are no such fields."""
@@ -65,7 +55,7 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
     Only settings that a release has are read, since many other variables have that prefix; also
-    CLUSTER_ID (of Apache's image), KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS (of Bitnami's).
+    the images' other variables (`image_variables`).
     """
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
     for name in names:
@@ -79,14 +69,10 @@ def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
                 key = setting_name_of_variable(name.removeprefix(prefix))
                 if key in known or key.startswith("listener.name."):
                     settings[key] = environ[name]
-    if environ.get("CLUSTER_ID"):
-        settings["cluster.id"] = environ["CLUSTER_ID"]
-    users = _bitnami_client_users(environ)
-    if users:
-        options = " ".join(
-            f'user_{name}="{_escape_for_jaas(word)}"' for name, word in users.items()
-        )
-        settings.setdefault("sasl.jaas.config", f"PlainLoginModule required {options};")
+    if any(name.startswith(("KAFKA_", "CLUSTER_ID")) for name in environ):
+        from kafka_shim.shim.settings.image_variables import settings_of_image_variables  # noqa: PLC0415 - few brokers are started with them
+
+        settings = {**settings_of_image_variables(environ), **settings}
     return settings
 
 
@@ -292,29 +278,28 @@ def setting_name_of_variable(variable_without_prefix: str) -> str:
     ).lower()
 
 
-def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:
-    names = _comma_separated_items(environ.get("KAFKA_CLIENT_USERS", ""))
-    words = _comma_separated_items(environ.get("KAFKA_CLIENT_PASSWORDS", ""))
-    if len(names) != len(words):
-        raise ConfigError("KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS differ in length")
-    return dict(zip(names, words, strict=True))
-
-
-def _escape_for_jaas(text: str) -> str:
-    return text.replace("\\", "\\\\").replace('"', '\\"')
-
-
 def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[tuple[str, str]]:
     """Yield misspelt variables such as KAFKA_NUM_PARTITONS, with the nearest known name."""
     names = [name for name in sorted(environ) if name.startswith("KAFKA_")]
-    known = known_setting_names() if names else frozenset()
+    if not names:
+        return
+    from kafka_shim.shim.settings.image_variables import NAMES  # noqa: PLC0415 - as above
+
+    known = known_setting_names()
     for name in names:
         prefix = next(prefix for prefix in PREFIXES if name.startswith(prefix))
         setting = setting_name_of_variable(name.removeprefix(prefix))
-        if setting in known or setting in _IMAGE_VARIABLES or setting.startswith("listener.name."):
+        if setting in known or name in NAMES or setting.startswith("listener.name."):
             continue
         if (nearest := _most_similar_name(setting, known, _SIMILAR)) is not None:
             yield name, f"{prefix}{_variable_name_without_prefix(nearest)}"
+
+
+def ignored_variables(environ: Mapping[str, str]) -> list[str]:
+    """Return the variables of the container images that have no effect here."""
+    from kafka_shim.shim.settings.image_variables import IGNORED  # noqa: PLC0415 - as above
+
+    return sorted(IGNORED & environ.keys())
 
 
 def nearest_known_setting(name: str) -> str | None:

@@ -1,0 +1,114 @@
+"""Variables of the container images of Kafka that are no settings, as settings.
+
+Apache's and Confluent's images read names of files in /etc/kafka/secrets (KAFKA_SSL_*_FILENAME and
+_CREDENTIALS), CLUSTER_ID, and a JAAS file in KAFKA_OPTS; Bitnami's reads KAFKA_CLIENT_USERS.
+"""
+
+import re
+import shlex
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.settings.input_files import read_text_file
+from kafka_shim.shim.settings.jaas import JaasModule, parse_jaas_file
+
+SECRETS: Final = Path("/etc/kafka/secrets")
+"""Folder of the files that variables name, in the images of Apache and Confluent."""
+
+IGNORED: Final = frozenset(
+    {
+        *("KAFKA_TLS_TYPE", "KAFKA_ZOOKEEPER_PROTOCOL"),
+        *("KAFKA_ZOOKEEPER_TLS_KEYSTORE_PASSWORD", "KAFKA_ZOOKEEPER_TLS_TRUSTSTORE_PASSWORD"),
+    }
+)
+"""Variables of Bitnami's image that have no effect here."""
+
+_JAAS_OPTION: Final = "-Djava.security.auth.login.config="
+_SERVER_SECTION: Final = "KafkaServer"
+_MECHANISM_BY_MODULE: Final = {"PlainLoginModule": "plain", "ScramLoginModule": "scram-sha-256"}
+
+
+class _SecretFile(NamedTuple):
+    """A setting whose value a variable has as the name of a file, or as its content."""
+
+    setting: str
+    has_content: bool
+
+
+_SECRET_FILES: Final = {
+    "KAFKA_SSL_KEYSTORE_FILENAME": _SecretFile("ssl.keystore.location", has_content=False),
+    "KAFKA_SSL_KEYSTORE_CREDENTIALS": _SecretFile("ssl.keystore.password", has_content=True),
+    "KAFKA_SSL_KEY_CREDENTIALS": _SecretFile("ssl.key.password", has_content=True),
+    "KAFKA_SSL_TRUSTSTORE_FILENAME": _SecretFile("ssl.truststore.location", has_content=False),
+    "KAFKA_SSL_TRUSTSTORE_CREDENTIALS": _SecretFile("ssl.truststore.password", has_content=True),
+}
+NAMES: Final = frozenset((*_SECRET_FILES, "KAFKA_CLIENT_USERS", "KAFKA_CLIENT_PASSWORDS")) | {
+    "KAFKA_TLS_CLIENT_AUTH",
+    *IGNORED,
+}
+"""Variables that begin with `KAFKA_` and look like settings of a broker, but are none."""
+
+
+def settings_of_image_variables(
+    environ: Mapping[str, str], secrets: Path = SECRETS
+) -> dict[str, str]:
+    """Return the settings. Raise ConfigError if a value, or a file that it names, is invalid."""
+    settings = {}
+    for name, secret in _SECRET_FILES.items():
+        if environ.get(name):
+            path = secrets / environ[name]
+            content = read_text_file(str(path), name).strip() if secret.has_content else str(path)
+            settings[secret.setting] = content
+    if environ.get("CLUSTER_ID"):
+        settings["cluster.id"] = environ["CLUSTER_ID"]
+    if environ.get("KAFKA_TLS_CLIENT_AUTH"):
+        settings["ssl.client.auth"] = environ["KAFKA_TLS_CLIENT_AUTH"]
+    users = _bitnami_client_users(environ)
+    if users:
+        settings["sasl.jaas.config"] = JaasModule(
+            "PlainLoginModule", {f"user_{name}": word for name, word in users.items()}
+        ).as_setting()
+    for path_of_jaas in _jaas_paths(environ.get("KAFKA_OPTS", "")):
+        settings |= _settings_of_jaas_file(path_of_jaas)
+    return settings
+
+
+def _jaas_paths(java_options: str) -> Iterator[str]:
+    try:
+        words = shlex.split(java_options)
+    except ValueError as error:
+        raise ConfigError(f"KAFKA_OPTS: {str(error).lower()}") from error
+    return (word.removeprefix(_JAAS_OPTION) for word in words if word.startswith(_JAAS_OPTION))
+
+
+def _settings_of_jaas_file(path: str) -> dict[str, str]:
+    """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
+    where = f"KAFKA_OPTS: {path}"
+    settings = {}
+    sections = parse_jaas_file(read_text_file(path, "KAFKA_OPTS"), where)
+    for section, modules in sections.items():
+        listener, _, name = section.rpartition(".")
+        if name != _SERVER_SECTION:
+            continue
+        for module in modules:
+            mechanism = _MECHANISM_BY_MODULE.get(module.name.rpartition(".")[2])
+            if mechanism is None:
+                raise ConfigError(f"{where}: unsupported login module {module.name}")
+            key = f"listener.name.{listener.lower()}.{mechanism}.sasl.jaas.config"
+            if listener:
+                settings[key] = module.as_setting()
+            elif mechanism == "plain":
+                settings["sasl.jaas.config"] = module.as_setting()
+    return settings
+
+
+def _bitnami_client_users(environ: Mapping[str, str]) -> dict[str, str]:
+    names, words = (
+        re.split(r"\s*,\s*", environ[variable].strip()) if environ.get(variable) else []
+        for variable in ("KAFKA_CLIENT_USERS", "KAFKA_CLIENT_PASSWORDS")
+    )
+    if len(names) != len(words):
+        raise ConfigError("KAFKA_CLIENT_USERS and KAFKA_CLIENT_PASSWORDS differ in length")
+    return dict(zip(names, words, strict=True))
