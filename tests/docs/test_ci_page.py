@@ -41,10 +41,17 @@ def script_of(name: str) -> list[str]:
     return job.get("script") or [step["run"] for step in job["steps"] if "run" in step]
 
 
-def test_all_four_workflows_are_on_the_page() -> None:
+def test_all_workflows_are_on_the_page() -> None:
     assert set(WORKFLOWS) == {
-        f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")
+        "github-action.yml",
+        *(f"{host}-{form}.yml" for host in ("github", "gitlab") for form in ("package", "image")),
     }
+
+
+def test_the_action_has_the_inputs_of_the_workflow() -> None:
+    [step] = [step for step in job_of("github-action.yml")["steps"] if "with" in step]
+    action = yaml.safe_load((ROOT / "action.yml").read_text())
+    assert set(step["with"]) <= set(action["inputs"])
 
 
 @pytest.mark.client
