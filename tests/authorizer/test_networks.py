@@ -2,6 +2,7 @@
 
 import pytest
 
+from kafka_shim.authorizer import networks
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl, Actor
@@ -74,3 +75,11 @@ def test_a_store_is_read_by_the_rules_of_its_authorizer() -> None:
         "*",
         "10.0.0.0/8",
     ]
+
+
+def test_long_hosts_are_not_kept() -> None:
+    before = networks._cached_network.cache_info().currsize
+    zeros = "0" * networks.CACHED_CHARS_MAX
+    assert parse_network(f"::{zeros}1/128") == parse_network("::1/128")
+    assert parse_network("x" * 32_000) is None
+    assert networks._cached_network.cache_info().currsize <= before + 1

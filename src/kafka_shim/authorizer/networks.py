@@ -16,6 +16,8 @@ from kafka_shim.authorizer.model import WILDCARD
 
 PARSED_HOSTS_MAX = 1 << 14
 """Texts whose meaning is kept: networks of ACLs, and hosts that ask."""
+CACHED_CHARS_MAX = 255
+"""Longer texts are parsed each time: clients could fill the memory with them."""
 
 _V4 = re.compile(r"([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})\.([0-9]{1,3})")
 _LENGTH = {4: re.compile(r"[0-9]{1,2}"), 6: re.compile(r"[+-]?[0-9]{1,10}")}
@@ -40,9 +42,12 @@ class Network(msgspec.Struct, frozen=True, gc=False):
         return self.first_address <= other.first_address and other.last_address <= self.last_address
 
 
-@lru_cache(PARSED_HOSTS_MAX)
 def parse_network(host: str) -> Network | None:
     """Parse the host of an ACL as a network; None if a broker does not accept it as one."""
+    return _cached_network(host) if len(host) <= CACHED_CHARS_MAX else _parse_network(host)
+
+
+def _parse_network(host: str) -> Network | None:
     address_text, slash, length_text = host.partition("/")
     if not slash:
         return None
@@ -55,6 +60,9 @@ def parse_network(host: str) -> Network | None:
         return None
     rest = (1 << (bits - length)) - 1
     return Network(version, address & ~rest, address | rest)
+
+
+_cached_network = lru_cache(PARSED_HOSTS_MAX)(_parse_network)
 
 
 def covers_host(acl_host: str, host: str, *, host_networks: bool) -> bool:

@@ -67,14 +67,16 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     if ErrorCode.NONE in codes:
         context.cluster.groups.note_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
-        _close_if_response_too_large(topics)
-        topics = [topic for topic in topics for _ in topic.partitions]
+        _close_if_response_too_large(topics, context)
+        topics = [topic for topic in context.time_sliced(topics) for _ in topic.partitions]
     return OffsetDeleteResponse(topics=topics)
 
 
-def _close_if_response_too_large(topics: list[OffsetDeleteResponseTopic]) -> None:
+def _close_if_response_too_large(
+    topics: list[OffsetDeleteResponseTopic], context: RequestContext
+) -> None:
     """DEVIATION: limit the response, which in 2.4 grows with the square of a topic's partitions."""
-    rows = sum(len(topic.partitions) ** 2 for topic in topics)
+    rows = sum(len(topic.partitions) ** 2 for topic in context.time_sliced(topics))
     if rows > ROWS_MAX:
         raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
 

@@ -217,13 +217,8 @@ def _merge_batches_highest_count_wins(
     last record is before its first.
     """
     rows = sorted(
-        (
-            delivery.first_offset,
-            delivery.last_offset,
-            delivery.delivery_count,
-            delivery.delivery_state,
-        )
-        for delivery in batches
+        (batch.first_offset, batch.last_offset, batch.delivery_count, batch.delivery_state)
+        for batch in batches
     )
     if len(rows) == 1 and rows[0][0] > rows[0][1] >= start_offset:
         return list(batches)
