@@ -9,7 +9,7 @@ from pathlib import Path
 
 from tests.docs.shown import ROOT
 
-LINKED = ("benchmarks", "conformance", "examples", "src/kafka_shim/pipeline/submit.py")
+LINKED = ("benchmarks", "conformance", "examples", "vectors", "src/kafka_shim/pipeline/submit.py")
 """Files and folders of the project that pages mention."""
 
 _CLIENT = """\

@@ -20,6 +20,9 @@ RUN_BY_OTHERS = {
     "DEVELOPERS.md: git config diff.recording.textconv '.venv/bin/python -m tests.recordings.show'":
         "tests/recordings/test_store.py::"
         "test_git_shows_what_changed_in_a_recording_as_the_page_says",
+    "vectors/README.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
+    " --sasl-server 127.0.0.1:9093":
+        "tests/shim/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
     "docs/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",

@@ -13,7 +13,7 @@ import msgspec
 from kafka_shim.protocol.codec.catalogue import message_classes_by_name
 from kafka_shim.protocol.codec.message_spec import StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
-from tests.recordings.fitting import fit
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.peers.peer import Peer, ask, versions
 from tests.recordings.peers.topics import NO_SETTINGS, create
 from tests.recordings.records.batches import summary
@@ -136,4 +136,4 @@ def message(api: ApiKey, version: int, request: Any) -> Any:
     if isinstance(request, dict):
         name = f"{api.wire_name}Request"
         request = msgspec.convert(request, message_classes_by_name(name)[name])
-    return fit(request, version)
+    return fit_to_version(request, version)

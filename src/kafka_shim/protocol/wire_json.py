@@ -67,6 +67,11 @@ def uuid_text(raw: bytes) -> str:
     return base64.urlsafe_b64encode(raw).decode().rstrip("=")
 
 
+def uuid_bytes(text: str) -> bytes:
+    """Return the bytes of a UUID in Kafka's form: the inverse of `uuid_text`."""
+    return base64.urlsafe_b64decode(f"{text}==")
+
+
 @cache
 def lower_first_letter(camel_case_name: str) -> str:
     """Return a name in lowerCamelCase: `topicData` for `TopicData`."""

@@ -11,6 +11,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.message_spec import FieldSpec, StructSpec, load_message_spec
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.conformance.vectors.permission_fields import APIS_THAT_LIST_EVERYTHING
 from tests.recordings.conformance.scenario import Scenario
 from tests.recordings.conformance.symbols import NO_ID, SOME, Symbols, moment
 from tests.recordings.records.batches import summary
@@ -80,22 +81,6 @@ ORDERED: Final = frozenset({ApiKey.CREATE_ACLS, ApiKey.DELETE_ACLS})
 result is undefined.
 """
 
-OTHERS_SHOW: Final = frozenset(
-    {
-        ApiKey.METADATA,
-        ApiKey.LIST_GROUPS,
-        ApiKey.LIST_TRANSACTIONS,
-        ApiKey.DESCRIBE_TOPIC_PARTITIONS,
-        ApiKey.LIST_CONFIG_RESOURCES,
-        ApiKey.DESCRIBE_USER_SCRAM_CREDENTIALS,
-        ApiKey.DESCRIBE_CLIENT_QUOTAS,
-        ApiKey.DESCRIBE_LOG_DIRS,
-        ApiKey.LIST_PARTITION_REASSIGNMENTS,
-        ApiKey.ELECT_LEADERS,
-    }
-)
-"""APIs whose responses may include objects of other scenarios."""
-
 _NAMES = ("name", "group_id", "transactional_id", "resource_name", "topic", "topic_name", "user")
 _OF_LOGS: Final = frozenset(
     {
@@ -122,7 +107,7 @@ class Comparing:
         spec = load_message_spec(f"{api.wire_name}Response")
         plain = self._struct(spec.top_level_struct, response, version, ordered=api in ORDERED)
         _mask_internal(plain)
-        if api in OTHERS_SHOW:
+        if api in APIS_THAT_LIST_EVERYTHING:
             return self._ours(plain)
         if api is ApiKey.DESCRIBE_DELEGATION_TOKEN:
             plain["tokens"] = [token for token in plain["tokens"] if token["token_id"] != SOME]

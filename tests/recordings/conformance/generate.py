@@ -13,6 +13,7 @@ import msgspec
 from kafka_shim.protocol.codec import codecs
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import EncodeError
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.conformance.draw import ADMIN, USERS, Asked, Draw, Made
 from tests.recordings.conformance.requests import (
     acls,
@@ -26,7 +27,6 @@ from tests.recordings.conformance.requests import (
     users,
 )
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step
-from tests.recordings.fitting import fit
 
 AREAS: Final[tuple[ModuleType, ...]] = (
     *(acls, cluster, configs, groups, records),
@@ -95,7 +95,7 @@ def step(draw: Draw, key: ApiKey, version: int, number: int) -> Step:
     draw.user = ADMIN if draw.chance(_ADMIN_SHARE) else draw.pick(*USERS)
     for _ in range(100):
         asked = TEMPLATES[key](draw, version)
-        fit(asked.request, version)
+        fit_to_version(asked.request, version)
         if is_writable(asked.request, version):
             break
     else:

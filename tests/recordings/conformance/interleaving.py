@@ -13,6 +13,7 @@ import msgspec
 from kafka_shim.protocol.enums import ApiKey, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.oracle.real_kafka import numbers
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, USERS, Draw
@@ -20,7 +21,6 @@ from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step, t
 from tests.recordings.conformance.scripts import STORIES, everything, story_step
 from tests.recordings.conformance.stories import connecting, expiring
 from tests.recordings.conformance.telling import Move, Story, Teller
-from tests.recordings.fitting import fit
 
 ALWAYS: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     connecting.by_token: ApiKey.CREATE_DELEGATION_TOKEN,
@@ -197,7 +197,7 @@ class _Interleaving:
 
     def _admin(self, api: ApiKey, request: msgspec.Struct) -> Step:
         version = self._draw.number(*self._draw.versions[api])
-        return Step(ADMIN, api.wire_name, version, generate.plain(fit(request, version)))
+        return Step(ADMIN, api.wire_name, version, generate.plain(fit_to_version(request, version)))
 
 
 def _resources(request: Any, names: dict[bytes, str]) -> Iterator[tuple[ResourceType, str]]:

@@ -14,6 +14,8 @@ from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
 )
+from kafka_shim.shim.conformance.vectors.generated_values import fill_generated_values
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.acl_filters import described_acls
 from tests.oracle.real_kafka import MODES
 from tests.recordings.codes import has_code
@@ -21,8 +23,6 @@ from tests.recordings.conformance.cleaning import clean_up
 from tests.recordings.conformance.comparable import Comparing
 from tests.recordings.conformance.scenario import Scenario, Step, topic_id_of
 from tests.recordings.conformance.symbols import NO_ID, Symbols
-from tests.recordings.conformance.taking import fill
-from tests.recordings.fitting import fit
 from tests.recordings.peers.in_process import InProcess
 from tests.recordings.peers.peer import CLOSED, WAITS, Peer, ask, ask_root
 from tests.recordings.peers.topics import create, until
@@ -101,8 +101,8 @@ class Play:
     def _request(self, step: Step) -> Any:
         name = f"{step.api}Request"
         request = msgspec.convert(step.request, message_classes_by_name(name)[name])
-        fill(request, step.takes, self._responses, self._ids)
-        return fit(request, step.version)
+        fill_generated_values(request, step.takes, self._responses, self._ids)
+        return fit_to_version(request, step.version)
 
     def _settled(self, step: Step, request: Any) -> Any:
         response: Any = None

@@ -17,6 +17,7 @@ from kafka_shim.protocol.enums import (
 )
 from kafka_shim.protocol.messages.create_acls_request import AclCreation, CreateAclsRequest
 from kafka_shim.protocol.messages.delete_acls_request import DeleteAclsFilter, DeleteAclsRequest
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.conformance import generate
 from tests.recordings.conformance.draw import ADMIN, KINDS, USERS, Draw
 from tests.recordings.conformance.scenario import ONE_SEGMENT, Scenario, Step
@@ -35,7 +36,6 @@ from tests.recordings.conformance.stories import (
     sharing_pairs,
 )
 from tests.recordings.conformance.telling import ANY_VERSION, Move, Story, Teller
-from tests.recordings.fitting import fit
 
 STORIES: Final[dict[Callable[[Teller], Story], ApiKey]] = {
     consuming.classic_member: ApiKey.JOIN_GROUP,
@@ -138,12 +138,12 @@ def _acl_change(draw: Draw) -> Step:
         )
         request = DeleteAclsRequest(filters=[chosen])
     version = draw.number(*draw.versions[api])
-    return Step(ADMIN, api.wire_name, version, generate.plain(fit(request, version)))
+    return Step(ADMIN, api.wire_name, version, generate.plain(fit_to_version(request, version)))
 
 
 def story_step(teller: Teller, move: Move) -> Step:
     version = teller.version(move.api) if move.version == ANY_VERSION else move.version
-    request = fit(move.request, version)
+    request = fit_to_version(move.request, version)
     assert generate.is_writable(request, version), (move.api, version, request)
     return Step(
         user=move.user or teller.user,

@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 
 from kafka_shim.protocol.api_versions import parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey
-from tests.recordings.fitting import fit
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 
 ROOT: Final = "anonymous"
 """The connection that prepares scenarios and cleans up after them."""
@@ -62,7 +62,7 @@ def ask(
 def ask_root(peer: Peer, api: ApiKey, request: Any, at_most: int = 99) -> Any:
     """Send a request as the administrator in the newest version; return the response."""
     version = min(at_most, versions(peer.release, api)[-1])
-    response = ask(peer, ROOT, api, version, fit(request, version))
+    response = ask(peer, ROOT, api, version, fit_to_version(request, version))
     assert not isinstance(response, str), f"{api.wire_name} of the administrator: {response}"
     return response
 

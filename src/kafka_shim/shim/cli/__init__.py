@@ -31,6 +31,7 @@ COMMANDS = {
     "proxy": "record what clients do on a real cluster, as a trace",
     "replay": "send the requests of a trace to a broker and compare its responses",
     "conformance": "score how well a client follows the Kafka protocol",
+    "vectors": "compare a broker with what real brokers answered about permissions",
     "least-acls": "run a program to find the fewest ACLs that it needs",
     "trace": "summarise, print, search, import and export traces",
     "requirements": "list the permissions that each API needs, by release",

@@ -38,6 +38,15 @@ EXAMPLES: Final = {
     "kafka-shim trace export": (
         "kafka-shim trace export trace --format pcap --output kafka.pcap",
     ),
+    "kafka-shim vectors run": (
+        "kafka-shim vectors run vectors/4.4.0 --bootstrap-server HOST:9092 --sasl-server HOST:9093",
+    ),
+    "kafka-shim vectors list": (
+        "kafka-shim vectors list vectors/4.4.0 --api Metadata --error 29",
+    ),
+    "kafka-shim vectors show": (
+        "kafka-shim vectors show vectors/4.4.0 --id 4.4.0/access-matrix/m17/1",
+    ),
     "kafka-shim requirements": (
         "kafka-shim requirements --api Fetch",
         "kafka-shim requirements --resource GROUP --kafka-version 3.9",

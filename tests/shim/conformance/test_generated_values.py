@@ -13,9 +13,12 @@ from kafka_shim.protocol.messages.produce_request import (
     ProduceRequest,
     TopicProduceData,
 )
+from kafka_shim.shim.conformance.vectors.generated_values import (
+    fill_generated_values,
+    with_producer,
+)
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 from tests.recordings.conformance.scenario import topic_id_of
-from tests.recordings.conformance.taking import fill, stamp
-from tests.recordings.fitting import fit
 from tests.recordings.records.batches import batch, message
 
 MADE = InitProducerIdResponse(producer_id=17, producer_epoch=3)
@@ -24,19 +27,19 @@ MADE = InitProducerIdResponse(producer_id=17, producer_epoch=3)
 def test_fields_are_filled_from_labelled_responses() -> None:
     request = EndTxnRequest(transactional_id="tx", producer_id=424_242)
     takes = {"producer_id": "5:producer_id", "producer_epoch": "5:producer_epoch"}
-    fill(request, takes, {"5": MADE}, {})
+    fill_generated_values(request, takes, {"5": MADE}, {})
     assert (request.producer_id, request.producer_epoch) == (17, 3)
 
 
 def test_without_the_response_the_request_keeps_its_value() -> None:
     request = EndTxnRequest(transactional_id="tx", producer_id=424_242)
-    fill(request, {"producer_id": "5:producer_id"}, {}, {})
+    fill_generated_values(request, {"producer_id": "5:producer_id"}, {}, {})
     assert request.producer_id == 424_242
 
 
 def test_fields_that_the_request_lacks_are_ignored() -> None:
     request = LeaveGroupRequest(group_id="g", members=[])
-    fill(request, {"members.0.member_id": "5:producer_id"}, {"5": MADE}, {})
+    fill_generated_values(request, {"members.0.member_id": "5:producer_id"}, {"5": MADE}, {})
     assert request.members == []
 
 
@@ -45,7 +48,7 @@ def test_topic_ids_are_replaced_by_the_clusters() -> None:
     known = MetadataRequestTopic(topic_id=topic_id_of("orders"), name=None)
     unknown = MetadataRequestTopic(topic_id=b"\x22" * 16, name=None)
     request = MetadataRequest(topics=[known, unknown])
-    fill(request, {}, {}, {topic_id_of("orders"): real})
+    fill_generated_values(request, {}, {}, {topic_id_of("orders"): real})
     assert [known.topic_id, unknown.topic_id] == [real, b"\x22" * 16]
 
 
@@ -53,22 +56,22 @@ def test_records_get_the_producer_and_a_new_checksum() -> None:
     records = batch([b"v"], producer=(-1, -1, 4))
     row = PartitionProduceData(index=0, records=records)
     request = ProduceRequest(topic_data=[TopicProduceData(name="t", partition_data=[row])])
-    fill(request, {"topic_data.0.partition_data.0.records": "5"}, {"5": MADE}, {})
+    fill_generated_values(request, {"topic_data.0.partition_data.0.records": "5"}, {"5": MADE}, {})
     assert row.records is not None
     assert struct.unpack_from(">qhi", row.records, 43) == (17, 3, 4)
     assert struct.unpack_from(">I", row.records, 17)[0] == crc32c(row.records[21:])
-    damaged = stamp(batch([b"v"], damage=True), 17, 3)
+    damaged = with_producer(batch([b"v"], damage=True), 17, 3)
     assert damaged is not None
     assert struct.unpack_from(">I", damaged, 17)[0] != crc32c(damaged[21:])
-    assert stamp(None, 17, 3) is None
-    assert stamp(message(b"old"), 17, 3) == message(b"old")
+    assert with_producer(None, 17, 3) is None
+    assert with_producer(message(b"old"), 17, 3) == message(b"old")
 
 
 def test_fields_that_the_version_lacks_are_removed() -> None:
     members = [MemberIdentity(member_id="m", group_instance_id="i", reason="r")]
-    old = fit(LeaveGroupRequest(group_id="g", member_id="m", members=members), 2)
+    old = fit_to_version(LeaveGroupRequest(group_id="g", member_id="m", members=members), 2)
     assert (old.member_id, old.members) == ("m", [])
     members = [MemberIdentity(member_id="m", group_instance_id="i", reason="r")]
-    new = fit(LeaveGroupRequest(group_id="g", member_id="m", members=members), 4)
+    new = fit_to_version(LeaveGroupRequest(group_id="g", member_id="m", members=members), 4)
     assert new.member_id == ""
     assert (new.members[0].group_instance_id, new.members[0].reason) == ("i", None)

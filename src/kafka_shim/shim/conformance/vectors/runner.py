@@ -1,0 +1,303 @@
+"""Run vectors on a broker: one group after the other, each on a broker prepared for it."""
+
+import base64
+import hashlib
+import re
+import time
+from collections.abc import Callable, Iterator, Mapping
+from enum import Enum
+from typing import Any
+
+import msgspec
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.response_codes import nonzero_error_codes
+from kafka_shim.protocol.wire_json import uuid_bytes
+from kafka_shim.shim.client.client import ClientError
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import SecurityProtocol
+from kafka_shim.shim.conformance.vectors.connection import CLOSED, WAITS, VectorConnection
+from kafka_shim.shim.conformance.vectors.generated_values import fill_generated_values
+from kafka_shim.shim.conformance.vectors.permission_fields import (
+    APIS_THAT_LIST_EVERYTHING,
+    first_difference,
+    permission_fields,
+    plain_response,
+    texts_in,
+    without_other_names,
+)
+from kafka_shim.shim.conformance.vectors.prepared_broker import (
+    SetupError,
+    clean_broker,
+    prepare_broker,
+)
+from kafka_shim.shim.conformance.vectors.vector_files import (
+    Expectation,
+    Vector,
+    VectorFile,
+    VectorGroup,
+)
+from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
+
+_APIS = {api.wire_name: api for api in ApiKey}
+_TRANSIENT = frozenset({14, 15, 16, 51})
+"""Errors that pass: a coordinator is loading, or a transaction is about to end."""
+_ATTEMPTS, _PAUSE_S, _ARRIVAL_S = 40, 0.05, 0.1
+_READ_ONLY = re.compile(r"Describe|List|Metadata|Fetch|OffsetFetch|FindCoordinator|OffsetForLeader")
+_GHOST_ID = b"\x33" * 16
+"""The id of a topic that never existed."""
+
+
+class VectorOutcome(Enum):
+    """How a vector ended."""
+
+    EQUAL = "equal"
+    DIFFERENT = "different"
+    NOT_SERVED = "not served"
+    """The broker does not list this version of the API."""
+    NOT_SET_UP = "not set up"
+    """The broker cannot be prepared, or the user cannot log in."""
+    AFTER_DIFFERENCE = "after a difference"
+    """An earlier vector of the group left another state than on the real broker."""
+
+
+class VectorResult(msgspec.Struct, frozen=True):
+    """The outcome of a vector; `reason` says what differs or is missing."""
+
+    vector: Vector
+    outcome: VectorOutcome
+    reason: str = ""
+
+
+class BrokerAddresses(msgspec.Struct, frozen=True):
+    """Where super users connect without a log-in, and where the others log in."""
+
+    super_users: str
+    users: str
+    mechanism: str = "PLAIN"
+
+
+ResultListener = Callable[[VectorResult], None]
+
+
+class VectorRunner:
+    """Runs files of vectors on one broker; it waits `settle_s` after requests that change it."""
+
+    def __init__(self, addresses: BrokerAddresses, *, settle_s: float = 0.0) -> None:
+        """Connect as a super user; ClientError if that fails."""
+        self._addresses = addresses
+        self._settle_s = settle_s
+        self._super_user = VectorConnection(*_host_and_port(addresses.super_users))
+
+    def run_file(self, vectors: VectorFile, on_result: ResultListener) -> None:
+        """Run the groups of a file, and report each result."""
+        for group in vectors.groups:
+            try:
+                ids = prepare_broker(self._super_user, group.given)
+            except SetupError as error:
+                for vector in group.vectors:
+                    on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
+            else:
+                group_run = _GroupRun(self, group, ids)
+                for result in group_run.results():
+                    on_result(result)
+                clean_broker(self._super_user, group, group_run.user_connections)
+                group_run.close()
+                continue
+            clean_broker(self._super_user, group, {})
+
+    def open_connection(self, user: str) -> VectorConnection:
+        """Connect as a user; ClientError if the broker rejects the log-in."""
+        if user == "anonymous":
+            return VectorConnection(*_host_and_port(self._addresses.super_users))
+        login = Login(self._addresses.mechanism, user, f"{user}-secret")
+        config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login, timeout_s=4.0)
+        return VectorConnection(*_host_and_port(self._addresses.users), config)
+
+    def serves(self, api: ApiKey, version: int) -> bool:
+        low, high = self._super_user.versions.get(api, (1, 0))
+        return low <= version <= high
+
+    def settle(self) -> None:
+        """Wait until the broker has applied a change."""
+        time.sleep(self._settle_s)
+
+    def close(self) -> None:
+        self._super_user.close()
+
+
+def _host_and_port(address: str) -> tuple[str, int]:
+    host, _, port = address.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+class _GroupRun:
+    """The vectors of one group on a prepared broker."""
+
+    def __init__(
+        self, runner: VectorRunner, group: VectorGroup, topic_ids: Mapping[bytes, bytes]
+    ) -> None:
+        self._runner = runner
+        self._group = group
+        self._ids = dict(topic_ids)
+        self._connections: dict[str, VectorConnection] = {}
+        self._responses: dict[str, Any] = {}
+        self._waiting: dict[str, Vector] = {}
+        self._requested_names = set(texts_in([vector.when.request for vector in group.vectors]))
+        self._has_other_state = False
+
+    @property
+    def user_connections(self) -> Mapping[str, VectorConnection]:
+        return {
+            name: each for name, each in self._connections.items() if not name.startswith("anon")
+        }
+
+    def results(self) -> Iterator[VectorResult]:
+        for vector in self._group.vectors:
+            user = vector.when.user
+            if user in self._waiting:
+                yield self._receive(self._waiting.pop(user))
+            if self._has_other_state:
+                yield VectorResult(vector, VectorOutcome.AFTER_DIFFERENCE)
+                continue
+            result = self._send(vector)
+            if result is not None:
+                yield result
+        while self._waiting:
+            yield self._receive(self._waiting.pop(next(iter(self._waiting))))
+
+    def close(self) -> None:
+        for connection in self._connections.values():
+            connection.close()
+
+    def _send(self, vector: Vector) -> VectorResult | None:
+        """Send the request of a vector; return its result unless the response comes later."""
+        when = vector.when
+        api = _APIS[when.api]
+        is_served = self._runner.serves(api, when.version)
+        if not is_served and vector.then.outcome != CLOSED:
+            self._note_state(vector, is_equal=False)
+            return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
+        try:
+            connection = self._connection(when.user)
+        except (ClientError, OSError) as error:
+            self._note_state(vector, is_equal=False)
+            return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
+        request = codecs.read_request(api, when.version, base64.b64decode(when.body), 0)
+        takes = {_attribute_path(path): _attribute_source(s) for path, s in when.takes.items()}
+        fill_generated_values(request, takes, self._responses, self._ids)
+        fit_to_version(request, when.version)
+        if when.later:
+            connection.send(api, when.version, request)
+            time.sleep(_ARRIVAL_S)
+            self._waiting[when.user] = vector
+            return None
+        response = connection.request(api, when.version, request)
+        for _ in range(_ATTEMPTS):
+            if isinstance(response, str) or not _TRANSIENT.intersection(
+                nonzero_error_codes(response, when.version)
+            ):
+                break
+            time.sleep(_PAUSE_S)
+            response = connection.request(api, when.version, request)
+        return self._judge(vector, response)
+
+    def _receive(self, vector: Vector) -> VectorResult:
+        return self._judge(vector, self._connections[vector.when.user].receive())
+
+    def _judge(self, vector: Vector, response: Any) -> VectorResult:
+        if response in (CLOSED, WAITS):
+            self._connections.pop(vector.when.user).close()
+        if not isinstance(response, str):
+            self._remember(vector, response)
+        reason = self._difference(vector, response)
+        self._note_state(vector, is_equal=reason is None)
+        if reason is not None:
+            return VectorResult(vector, VectorOutcome.DIFFERENT, reason)
+        return VectorResult(vector, VectorOutcome.EQUAL)
+
+    def _remember(self, vector: Vector, response: Any) -> None:
+        if vector.label:
+            self._responses[vector.label] = response
+        if vector.when.api == ApiKey.CREATE_TOPICS.wire_name:
+            for topic in response.topics:
+                if any(topic.topic_id):
+                    self._ids[_made_up_topic_id(topic.name)] = topic.topic_id
+
+    def _difference(self, vector: Vector, response: Any) -> str | None:
+        then = vector.then
+        if isinstance(response, str) or then.outcome:
+            outcome = response if isinstance(response, str) else "a response"
+            expected = then.outcome or "a response"
+            return None if outcome == expected else f"{outcome}, expected {expected}"
+        api = _APIS[vector.when.api]
+        plain = plain_response(api, vector.when.version, response, self._topic_name)
+        fields = permission_fields(api, vector.when.version, plain)
+        if api in APIS_THAT_LIST_EVERYTHING:
+            fields = without_other_names(fields, self._group.given.prefix, self._requested_names)
+        return first_difference(then.response, fields)
+
+    def _topic_name(self, topic_id: bytes) -> str:
+        """Return the name of a topic by its id; ids of requests that stand for none stay as hex."""
+        names = {uuid_bytes(text): name for name, text in self._group.given.topics.items()}
+        for in_file, on_broker in self._ids.items():
+            if on_broker == topic_id:
+                return names.get(in_file) or self._created_name(in_file)
+        if topic_id == _GHOST_ID:
+            return "<ghost>"
+        if not any(topic_id):
+            return ""
+        return topic_id.hex() if len(set(topic_id)) == 1 else "<some>"
+
+    def _created_name(self, id_in_file: bytes) -> str:
+        return next(
+            (name for name in self._requested_names if _made_up_topic_id(name) == id_in_file),
+            "<some>",
+        )
+
+    def _connection(self, name: str) -> VectorConnection:
+        if name not in self._connections:
+            self._connections[name] = self._runner.open_connection(name.partition("/")[0])
+        return self._connections[name]
+
+    def _note_state(self, vector: Vector, *, is_equal: bool) -> None:
+        """Wait for a change to be applied; note if it was not made as on the real broker."""
+        if _READ_ONLY.match(vector.when.api):
+            return
+        if is_equal:
+            self._runner.settle()
+        elif _may_change_state(vector.then):
+            self._has_other_state = True
+
+
+def _may_change_state(then: Expectation) -> bool:
+    """Return whether a part of the request succeeds on the real broker."""
+    return not then.error_codes or 0 in _error_codes(then.response)
+
+
+def _error_codes(value: Any) -> Iterator[int]:
+    if isinstance(value, dict):
+        for name, content in value.items():
+            if name.endswith("rrorCode"):
+                yield content
+            else:
+                yield from _error_codes(content)
+    elif isinstance(value, list):
+        for element in value:
+            yield from _error_codes(element)
+
+
+def _made_up_topic_id(name: str) -> bytes:
+    """Return the id that stands in the files for a topic of this name."""
+    return hashlib.sha256(name.encode()).digest()[:16]
+
+
+def _attribute_path(path: str) -> str:
+    """Return a path with the names of attributes: `topic_data.0` for `topicData.0`."""
+    return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower()
+
+
+def _attribute_source(source: str) -> str:
+    label, colon, path = source.partition(":")
+    return f"{label}{colon}{_attribute_path(path)}"
