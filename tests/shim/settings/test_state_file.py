@@ -80,7 +80,7 @@ def test_the_demo_is_read() -> None:
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("hello", "the file must be a mapping, not a string"),
+        ("hello", "line 1: the file must be a mapping, not a string"),
         (
             "topic: {}",
             "the file: unknown key `topic`; did you mean `topics`? Known are",
@@ -120,7 +120,7 @@ def test_the_demo_is_read() -> None:
         ("users: {alice: [Secret1]}", "line 1: `users.alice` must be a string, not a list"),
         ("users: {alice: *Secret1}", "a value that begins with `*` needs quotes"),
         ("users: {alice: !Secret1 x}", "a value that begins with `!` needs quotes"),
-        ("root:x:0:0:Secret1\nuser:x:1", "the file must be a mapping, not a string"),
+        ("root:x:0:0:Secret1\nuser:x:1", "line 1: the file must be a mapping, not a string"),
         ("topics: {a: 1" + ":1" * 3000 + "}", "a number of 6001 characters"),
         ("faults:\n- 1", "line 2: `faults` 1: invalid fault"),
     ],

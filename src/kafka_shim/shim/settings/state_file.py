@@ -69,7 +69,7 @@ def parse_state_text(text: str, place: str) -> StateFileContent:
     try:
         return parse_state(content)
     except StateFileError as error:
-        line = error.line or _nearest_line(content, error.keys)
+        line = error.line or _nearest_line(content, error.keys) or (0 if error.keys else 1)
         raise ConfigError(f"{place}: {f'line {line}: ' if line else ''}{error}") from error
 
 
