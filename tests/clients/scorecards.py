@@ -116,7 +116,7 @@ def _request(frame: str) -> str:
 
 INTRODUCTION = """# Scorecards of clients
 
-For people who choose or write a Kafka client: what six clients send, as `kafka-shim conformance`
+What six Kafka clients send, as `kafka-shim conformance`
 judges it ([how](conformance.md#the-scorecard)). `make scorecards` runs the clients and writes this
 page; it needs Java, Go and Node. ✅: right every time. ❌: wrong at least once. ·: did not occur,
 because the client lacks the feature, its test program does not use it, or no broker of the test

@@ -32,7 +32,7 @@ RUN_SECONDS = 1800
 HEAD = """\
 # Conformance reports of clients
 
-For people who choose or write a Kafka client: how eleven clients behave in the
+How eleven Kafka clients behave in the
 [conformance suite](../conformance.md#the-suite), against the shim as Kafka {release}. Their
 drivers are in [`conformance/drivers/`](../../conformance/drivers). `make conformance` runs them
 and writes this page (it needs Java 17 and Maven, Go, Node and Rust), and also

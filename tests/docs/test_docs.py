@@ -60,6 +60,24 @@ def test_every_page_is_in_the_index() -> None:
     assert missing == {"README.md"}, "name the page in docs/README.md"
 
 
+def test_the_index_has_the_titles_of_the_pages() -> None:
+    index = (ROOT / "docs" / "README.md").read_text()
+    links = re.findall(r"\[([^\]]+)\]\(((?!decisions/)[\w/-]+\.md)\)", index)
+    titles = {
+        name: (ROOT / "docs" / name).read_text().partition("\n")[0].removeprefix("# ")
+        for _, name in links
+    }
+    assert [(name, title) for title, name in links if titles[name] != title] == []
+
+
+def test_no_page_begins_with_its_audience() -> None:
+    firsts = {
+        path.name: path.read_text().split("\n\n")[1] for path in (ROOT / "docs").rglob("*.md")
+    }
+    beginning = re.compile(r"For (?:people|developers|anyone)\b")
+    assert [name for name, first in firsts.items() if beginning.match(first)] == []
+
+
 def test_the_commands_reference_is_current() -> None:
     """Line breaks in usage lines are ignored, since they depend on the Python version."""
     assert (

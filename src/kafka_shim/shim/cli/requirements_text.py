@@ -174,7 +174,7 @@ def _one_release_columns(row: Requirement, release: str) -> tuple[str, str, str]
 
 _INTRODUCTION = """# The permissions that each API needs
 
-For people who write ACLs or clients: which permission checks a Kafka broker makes for a request,
+Which permission checks a Kafka broker makes for a request,
 and what a client gets if one fails. Printed by `kafka-shim requirements --markdown`; do not edit.
 
 One row is one check. The rows of an API are in the order in which the broker makes them.
