@@ -13,6 +13,10 @@ from tests.docs.shown import ROOT, Command, commands, pages
 ALL = commands()
 
 RUN_BY_OTHERS = {
+    "README.md: pip install kafka-shim": "tests/test_package.py::"
+        "test_the_command_that_an_error_shows_works",
+    "README.md: kafka-shim serve": "tests/shim/cli/test_serve_and_run.py::"
+        "test_serve_prints_its_address_and_stops_gracefully",
     "README.md: make run": "tests/docs/conftest.py::demo",
     "README.md: make test": ".ci/run",
     "docs/install.md: pip install kafka-shim": "tests/test_package.py::"
