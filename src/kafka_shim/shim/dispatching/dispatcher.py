@@ -129,13 +129,13 @@ class Dispatcher:
         if api is None:
             return self._unsupported_version_response(header, session)
         request = decode_request(api, frame, body_at, None)
-        if api.takes_long is not None:
-            self._raise_if_needs_time_slices(api, request)
+        if api.takes_long is not None and api.takes_long(request, cluster):
+            self._raise_if_time_slices_are_usable()
         context = self._new_context(header, session)
         context.request = request
         context.accepts_chunks = api.key is _FETCH and session.following_chunks is not None
         is_cacheable = self._is_cacheable_else_count_change(api)
-        count_before = self._topic_change_and_error_count()
+        count_before = self._topic_change_and_error_count() if is_cacheable else 0
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
@@ -223,15 +223,16 @@ class Dispatcher:
     ) -> "bytes | PendingExchange | NoResponse":
         api, session, cluster = exchange.api, exchange.session, self.cluster
         request = decode_request(api, exchange.frame, exchange.body_at, session.slices)
-        if session.slices is None and api.takes_long is not None:
-            self._raise_if_needs_time_slices(api, request)
+        is_short = session.slices is None
+        if is_short and api.takes_long is not None and api.takes_long(request, cluster):
+            self._raise_if_time_slices_are_usable()
         exchange.request = request
         exchange.context = context = self._new_context(exchange.header, session)
         context.request = request
         if self.interceptors.need_all_decisions:
             context.access.records_max = sys.maxsize
         is_cacheable = self._is_cacheable_else_count_change(api)
-        count_before = self._topic_change_and_error_count()
+        count_before = self._topic_change_and_error_count() if is_cacheable else 0
         response = self._handle_with_interceptors(exchange)
         cluster.counters.requests += 1
         if context.access.records:
@@ -287,12 +288,9 @@ class Dispatcher:
                 raise CloseConnection(f"a frame of {len(frame)} bytes that is not a request")
         return api
 
-    def _raise_if_needs_time_slices(self, api: ServedApi, request: Any) -> None:
-        if (
-            api.takes_long is not None
-            and api.takes_long(request, self.cluster)
-            and self.may_use_time_slices()
-        ):
+    def _raise_if_time_slices_are_usable(self) -> None:
+        """Raise NeedsTimeSlices, unless the request has to be handled in one piece."""
+        if self.may_use_time_slices():
             raise NeedsTimeSlices
 
     def _new_context(self, header: RequestHeader, session: Session) -> RequestContext:

@@ -56,21 +56,25 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
         for partition in topic.partitions
     ]
     twice = _duplicate_partitions(named) if len(set(named)) < len(named) else _NONE_TWICE
-    denial = context.cluster.policy.bind_requirement_to_release(LIST_OFFSETS_TOPIC).error
+    names = {topic.name for topic in request.topics if topic.partitions}
+    has_no_repetitions = not twice and len(names) == len(request.topics)
     facts = context.facts.records
     listing = _OffsetLookup(request, twice, context)
     listed = [listing.look_up_topic(topic) for topic in allowed]
-    failed = [_failed_topic_row(topic, denial) for topic in denied]
+    failed = []
+    if denied:
+        denial = context.cluster.policy.bind_requirement_to_release(LIST_OFFSETS_TOPIC).error
+        failed = [_failed_topic_row(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[
             *(
                 listed
-                if facts.list_offsets_lists_each_repeated_partition
+                if has_no_repetitions or facts.list_offsets_lists_each_repeated_partition
                 else context.offload(_merge_duplicate_rows, listed)
             ),
             *(
                 failed
-                if facts.list_offsets_lists_each_denied_partition
+                if has_no_repetitions or facts.list_offsets_lists_each_denied_partition
                 else context.offload(_merge_duplicate_rows, failed)
             ),
         ]
@@ -115,7 +119,9 @@ class _OffsetLookup:
     ) -> ListOffsetsPartitionResponse:
         index = request_partition.partition_index
         partition = self._context.cluster.topics.partition_once_led(name, index)
-        error = self._special_timestamp_error(request_partition)
+        error = NO_ERROR
+        if request_partition.timestamp < EARLIEST:
+            error = self._special_timestamp_error(request_partition.timestamp)
         if error is NO_ERROR and partition is None:
             error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
             if self._replica_id == DEBUGGING_REPLICA_ID:
@@ -141,16 +147,11 @@ class _OffsetLookup:
             leader_epoch=match.leader_epoch if self._context.version >= EPOCHS_SINCE else -1,
         )
 
-    def _special_timestamp_error(self, request_partition: ListOffsetsPartition) -> ErrorCode:
+    def _special_timestamp_error(self, timestamp: int) -> ErrorCode:
+        """Return the error for a special timestamp before the version that introduced it."""
         facts = self._context.facts.records
-        is_checked = (
-            request_partition.timestamp < 0 and facts.unknown_negative_timestamps_are_rejected
-        )
-        if (
-            is_checked
-            and first_version_with_special(request_partition.timestamp, facts)
-            > self._context.version
-        ):
+        is_too_early = first_version_with_special(timestamp, facts) > self._context.version
+        if is_too_early and facts.unknown_negative_timestamps_are_rejected:
             return ErrorCode.UNSUPPORTED_VERSION
         return NO_ERROR
 
@@ -172,11 +173,7 @@ def _duplicate_partitions(partitions: list[tuple[str, int]]) -> Set[tuple[str, i
 
 
 def _merge_duplicate_rows(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
-    if len({topic.name for topic in topics}) == len(topics) and all(
-        len({row.partition_index for row in topic.partitions}) == len(topic.partitions) > 0
-        for topic in topics
-    ):
-        return topics  # as most are: nothing is there twice
+    """Merge repeated topics and partitions, and leave out topics without partitions."""
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [
         ListOffsetsTopicResponse(name=name, partitions=partitions)

@@ -32,7 +32,7 @@ from kafka_shim.shim.state.placement import place_replicas
 from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
-_NONE_DOWN: Set[int] = frozenset()
+_NO_NODES: Set[int] = frozenset()
 
 
 def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
@@ -51,10 +51,10 @@ def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
 def handle(request: MetadataRequest, context: RequestContext) -> MetadataResponse:
     # brokers, cluster id and controller id are for everybody
     context.access.declare_no_further_checks()
-    _check_names_and_ids(request, context.version)
+    has_ids = _has_topic_ids_after_check(request, context.version)
     if request.topics is None or (context.version == 0 and not request.topics):
         topics = _describe_all_visible_topics(request, context)
-    elif any(topic.topic_id != NO_ID for topic in request.topics):
+    elif has_ids:
         ids = [topic.topic_id for topic in request.topics if topic.topic_id != NO_ID]
         topics = _describe_topics_by_id(ids, request, context)
     else:
@@ -87,10 +87,13 @@ def error_response(
     )
 
 
-def _check_names_and_ids(request: MetadataRequest, version: int) -> None:
-    """Check that names are null only in versions with topic ids (from 12)."""
+def _has_topic_ids_after_check(request: MetadataRequest, version: int) -> bool:
+    """Return whether a topic has an id.
+
+    Raise RequestRejected for null names or ids in versions without both (before 12).
+    """
     if version < 10:
-        return
+        return False
     has_id = lacks_name = False
     for topic in request.topics or ():
         has_id = has_id or topic.topic_id != NO_ID
@@ -99,6 +102,7 @@ def _check_names_and_ids(request: MetadataRequest, version: int) -> None:
         raise RequestRejected(ErrorCode.INVALID_REQUEST)
     if lacks_name and not has_id:
         raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
+    return has_id
 
 
 def _describe_all_visible_topics(
@@ -106,7 +110,8 @@ def _describe_all_visible_topics(
 ) -> list[MetadataResponseTopic]:
     topics = [topic for topic in context.cluster.topics if topic.has_ever_been_led]
     visible = context.access.filter_visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
-    return [_topic_row(topic, request, context) for topic in visible]
+    dead_nodes = _dead_nodes(context)
+    return [_topic_row(topic, dead_nodes, request, context) for topic in visible]
 
 
 def _describe_or_create_topics_by_name(
@@ -117,11 +122,12 @@ def _describe_or_create_topics_by_name(
     )
     described, missing, create_denied = [], [], []
     topics = context.cluster.topics
+    dead_nodes = _dead_nodes(context)
     auto_creates = None  # not looked up where all topics are known
     for name in allowed:
         topic = topics.topic_once_led(name)
         if topic is not None:
-            described.append(_topic_row(topic, request, context))
+            described.append(_topic_row(topic, dead_nodes, request, context))
             continue
         if auto_creates is None:
             auto_creates = request.allow_auto_topic_creation and _auto_create_is_enabled(
@@ -161,9 +167,10 @@ def _describe_topics_by_id(
     allowed, denied = context.access.split_allowed_and_denied(
         METADATA_TOPIC, known, lambda topic: topic.name
     )
+    dead_nodes = _dead_nodes(context)
     return [
         *unknown,
-        *(_topic_row(topic, request, context) for topic in allowed),
+        *(_topic_row(topic, dead_nodes, request, context) for topic in allowed),
         *(
             _topic_row_without_name(topic.topic_id, ErrorCode.TOPIC_AUTHORIZATION_FAILED)
             for topic in denied
@@ -224,13 +231,17 @@ def _topic_row_without_name(topic_id: bytes, error: ErrorCode) -> MetadataRespon
     return MetadataResponseTopic(error_code=error, name=None, topic_id=topic_id)
 
 
-def _topic_row(
-    topic: Topic, request: MetadataRequest, context: RequestContext
-) -> MetadataResponseTopic:
-    dead_nodes = _NONE_DOWN
+def _dead_nodes(context: RequestContext) -> Set[int]:
+    dead_nodes = _NO_NODES
     for node_id, node in context.cluster.nodes.items():
         if not node.is_alive:
             dead_nodes = dead_nodes | {node_id}
+    return dead_nodes
+
+
+def _topic_row(
+    topic: Topic, dead_nodes: Set[int], request: MetadataRequest, context: RequestContext
+) -> MetadataResponseTopic:
     return MetadataResponseTopic(
         name=topic.name,
         topic_id=topic.topic_id,

@@ -6,16 +6,12 @@ member with invalid topics is not reported. Version 0 writes to ZooKeeper, where
 version 10 identifies topics by id (KIP-848).
 """
 
-from collections.abc import Hashable, Iterator
-
-import msgspec
+from collections.abc import Hashable
 
 from kafka_shim.authorizer.requirements import OFFSET_COMMIT_GROUP, OFFSET_COMMIT_TOPIC
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequest,
-    OffsetCommitRequestPartition,
-    OffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.offset_commit_response import (
     OffsetCommitResponse,
@@ -25,17 +21,15 @@ from kafka_shim.protocol.messages.offset_commit_response import (
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
-    committed_offset,
-    find_permitted_commit_topic,
+    CommitRequestTopic,
+    PermittedCommit,
     merge_duplicate_response_rows,
-    metadata_fits,
-    topic_id_for_stored_offset,
+    metadata_within_limit,
+    permitted_commits_adding_errors,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.group import CommitIdentity
 from kafka_shim.shim.state.groups.group_records import Retention
-from kafka_shim.shim.state.groups.groups import OffsetCommit
-from kafka_shim.shim.state.topics import Topic
 
 BY_ID_SINCE = 10
 TO_ZOOKEEPER = 0
@@ -48,9 +42,7 @@ class _ResponseRows:
         self.topics: dict[Hashable, OffsetCommitResponseTopic] = {}
         self.merges = True
 
-    def add_partition_result(
-        self, topic: OffsetCommitRequestTopic, index: int, error: ErrorCode
-    ) -> None:
+    def add_partition_result(self, topic: CommitRequestTopic, index: int, error: ErrorCode) -> None:
         row = self.topics.setdefault(
             (topic.name, topic.topic_id) if self.merges else id(topic),
             OffsetCommitResponseTopic(name=topic.name, topic_id=topic.topic_id, partitions=[]),
@@ -61,14 +53,6 @@ class _ResponseRows:
 
     def response(self) -> OffsetCommitResponse:
         return OffsetCommitResponse(topics=list(self.topics.values()))
-
-
-class _PermittedCommit(msgspec.Struct):
-    """A permitted partition: the request's entry and the partition."""
-
-    request_topic: OffsetCommitRequestTopic
-    partition: OffsetCommitRequestPartition
-    topic: Topic
 
 
 def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommitResponse:
@@ -87,7 +71,14 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     permitted = [
         commit
         for topic in request.topics
-        for commit in _permitted_commits_adding_errors(topic, rows, context)
+        for commit in permitted_commits_adding_errors(
+            context,
+            OFFSET_COMMIT_TOPIC,
+            topic,
+            rows.add_partition_result,
+            by_id=context.version >= BY_ID_SINCE,
+            rejects_missing_partitions=facts.commit_rejects_missing_partition,
+        )
     ]
     if not facts.java_group_coordinator:
         permitted = last_row_per_key(
@@ -116,29 +107,9 @@ error_response = mirroring_error_builder(OffsetCommitResponse)
 """With duplicate topics as in the request (seen on 4.3.1)."""
 
 
-def _permitted_commits_adding_errors(
-    request_topic: OffsetCommitRequestTopic, rows: _ResponseRows, context: RequestContext
-) -> Iterator[_PermittedCommit]:
-    """Yield the existing permitted partitions of a topic; add errors of the others to `rows`."""
-    by_id = context.version >= BY_ID_SINCE
-    error, topic = find_permitted_commit_topic(
-        context, OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id
-    )
-    checks = context.facts.groups.commit_rejects_missing_partition
-    for partition in request_topic.partitions:
-        if error is not NO_ERROR or topic is None:
-            rows.add_partition_result(request_topic, partition.partition_index, error)
-        elif checks and topic.partition_once_led(partition.partition_index) is None:
-            rows.add_partition_result(
-                request_topic, partition.partition_index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-            )
-        else:
-            yield _PermittedCommit(request_topic, partition, topic)
-
-
 def _commit_to_group(
     request: OffsetCommitRequest,
-    permitted: list[_PermittedCommit],
+    permitted: list[PermittedCommit],
     rows: _ResponseRows,
     context: RequestContext,
 ) -> None:
@@ -149,15 +120,11 @@ def _commit_to_group(
         request.generation_id_or_member_epoch,
         context.version,
     )
-    bytes_max = groups.settings.offset_metadata_bytes_max
+    fits = metadata_within_limit(permitted, context)
     commits = [
-        OffsetCommit(
-            topic_id_for_stored_offset(commit.topic, commit.partition.partition_index),
-            commit.partition.partition_index,
-            committed_offset(commit.partition),
-        )
-        for commit in context.time_sliced(permitted)
-        if metadata_fits(commit.partition, bytes_max)
+        commit.offset_commit()
+        for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
+        if does_fit
     ]
     retention_ms: Retention = request.retention_time_ms
     if (
@@ -168,21 +135,20 @@ def _commit_to_group(
     error = groups.commit_offsets(
         request.group_id, identity, context.time_sliced_list(commits), retention_ms=retention_ms
     )
-    for commit in context.time_sliced(permitted):
-        code = error
-        if error is NO_ERROR and not metadata_fits(commit.partition, bytes_max):
-            code = ErrorCode.OFFSET_METADATA_TOO_LARGE
+    unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
+    for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True)):
+        code = error if does_fit else unfit
         rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)
 
 
 def _commit_to_zookeeper(
-    group_id: str, permitted: list[_PermittedCommit], rows: _ResponseRows, context: RequestContext
+    group_id: str, permitted: list[PermittedCommit], rows: _ResponseRows, context: RequestContext
 ) -> None:
     groups = context.cluster.groups
-    bytes_max = groups.settings.offset_metadata_bytes_max
-    for commit in context.time_sliced(permitted):
+    fits = metadata_within_limit(permitted, context)
+    for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True)):
         index = commit.partition.partition_index
-        if not metadata_fits(commit.partition, bytes_max):
+        if not does_fit:
             rows.add_partition_result(
                 commit.request_topic, index, ErrorCode.OFFSET_METADATA_TOO_LARGE
             )
@@ -191,6 +157,6 @@ def _commit_to_zookeeper(
             rows.add_partition_result(commit.request_topic, index, ErrorCode.UNKNOWN_SERVER_ERROR)
         else:
             groups.zookeeper_offsets.store_offset(
-                group_id, commit.topic.topic_id, index, committed_offset(commit.partition)
+                group_id, commit.topic.topic_id, index, commit.offset_commit().committed_offset
             )
             rows.add_partition_result(commit.request_topic, index, NO_ERROR)

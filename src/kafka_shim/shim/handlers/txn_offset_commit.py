@@ -8,9 +8,8 @@ and identifies topics by id; an unknown one gets UNKNOWN_TOPIC_ID (100) before p
 checked.
 """
 
-from collections.abc import Iterable, Iterator
-
-import msgspec
+from collections.abc import Iterable
+from functools import partial
 
 from kafka_shim.authorizer.requirements import (
     TXN_OFFSET_COMMIT_GROUP,
@@ -20,8 +19,6 @@ from kafka_shim.authorizer.requirements import (
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
-    TxnOffsetCommitRequestPartition,
-    TxnOffsetCommitRequestTopic,
 )
 from kafka_shim.protocol.messages.txn_offset_commit_response import (
     TxnOffsetCommitResponse,
@@ -32,11 +29,11 @@ from kafka_shim.protocol.records.batches import NO_PRODUCER
 from kafka_shim.shim.handlers.common.duplicates import last_row_per_key
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.offset_commits import (
-    committed_offset,
-    find_permitted_commit_topic,
+    CommitRequestTopic,
+    PermittedCommit,
     merge_duplicate_response_rows,
-    metadata_fits,
-    topic_id_for_stored_offset,
+    metadata_within_limit,
+    permitted_commits_adding_errors,
 )
 from kafka_shim.shim.handlers.common.transaction_verification import (
     TransactionOwner,
@@ -50,20 +47,11 @@ from kafka_shim.shim.state.groups.group_records import AT_ONCE_MAX, GroupChange
 from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.logs.partition_producers import NO_SEQUENCE, ProducedBatch
-from kafka_shim.shim.state.topics import Topic
 from kafka_shim.shim.state.transactions.transaction import TopicPartition
 
 BY_ID_SINCE = 6
 _OFFSET_COMMIT_VERSION, _OFFSET_COMMIT_VERSION_BY_ID = 8, 10
 """The versions of OffsetCommit whose codes of a group are those of this API, and those by id."""
-
-
-class _PermittedCommit(msgspec.Struct):
-    """A permitted partition: the request's entry and the partition."""
-
-    request_topic: TxnOffsetCommitRequestTopic
-    partition: TxnOffsetCommitRequestPartition
-    topic: Topic
 
 
 ResponseTopics = dict[tuple[str, bytes], TxnOffsetCommitResponseTopic]
@@ -86,7 +74,14 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     permitted = [
         commit
         for topic in request.topics
-        for commit in _permitted_commits_adding_errors(topic, rows, context)
+        for commit in permitted_commits_adding_errors(
+            context,
+            TXN_OFFSET_COMMIT_TOPIC,
+            topic,
+            partial(_add_result_row, rows),
+            by_id=context.version >= BY_ID_SINCE,
+            rejects_missing_partitions=context.facts.records.txn_commit_rejects_missing_partition,
+        )
     ]
     facts = context.facts.groups
     if not facts.java_group_coordinator:
@@ -123,7 +118,7 @@ def _response_in_request_order(
 
 
 def _add_result_row(
-    rows: ResponseTopics, request_topic: TxnOffsetCommitRequestTopic, index: int, error: ErrorCode
+    rows: ResponseTopics, request_topic: CommitRequestTopic, index: int, error: ErrorCode
 ) -> None:
     row = rows.setdefault(
         (request_topic.name, request_topic.topic_id),
@@ -134,32 +129,12 @@ def _add_result_row(
     row.partitions.append(TxnOffsetCommitResponsePartition(partition_index=index, error_code=error))
 
 
-def _permitted_commits_adding_errors(
-    request_topic: TxnOffsetCommitRequestTopic, rows: ResponseTopics, context: RequestContext
-) -> Iterator[_PermittedCommit]:
-    """Yield the existing permitted partitions of a topic; add errors of the others to `rows`."""
-    by_id = context.version >= BY_ID_SINCE
-    error, topic = find_permitted_commit_topic(
-        context, TXN_OFFSET_COMMIT_TOPIC, request_topic, by_id=by_id
-    )
-    checks_partition = context.facts.records.txn_commit_rejects_missing_partition
-    for partition in request_topic.partitions:
-        index = partition.partition_index
-        if error is not ErrorCode.NONE or topic is None:
-            _add_result_row(rows, request_topic, index, error)
-        elif topic.partition_once_led(index) is None and checks_partition:
-            _add_result_row(rows, request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
-        else:
-            yield _PermittedCommit(request_topic, partition, topic)
-
-
 def _commit_in_transaction(
-    request: TxnOffsetCommitRequest, permitted: list[_PermittedCommit], context: RequestContext
+    request: TxnOffsetCommitRequest, permitted: list[PermittedCommit], context: RequestContext
 ) -> list[ErrorCode]:
     """Commit, and return the error code of each partition."""
     groups = context.cluster.groups
-    bytes_max = groups.settings.offset_metadata_bytes_max
-    fits = [metadata_fits(commit.partition, bytes_max) for commit in context.time_sliced(permitted)]
+    fits = metadata_within_limit(permitted, context)
     error = _group_coordinator_error(request, context) or _verify_or_add_group_to_transaction(
         request, context
     )
@@ -173,11 +148,7 @@ def _commit_in_transaction(
             else _OFFSET_COMMIT_VERSION,
         )
         commits = [
-            OffsetCommit(
-                topic_id_for_stored_offset(commit.topic, commit.partition.partition_index),
-                commit.partition.partition_index,
-                committed_offset(commit.partition),
-            )
+            commit.offset_commit()
             for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True))
             if does_fit
         ]

@@ -155,10 +155,12 @@ class Access(msgspec.Struct, eq=False):
             denied: list[Item] = []
             for text, item in over(rows):
                 (allowed if self.allows(requirement, text) else denied).append(item)
-            return self.time_sliced_list(allowed), self.time_sliced_list(denied)
-        granted = {text: self.allows(requirement, text, count) for text, count in counts.items()}
-        allowed = [item for text, item in over(rows) if granted[text]]
-        denied = [item for text, item in over(rows) if not granted[text]]
+        else:
+            granted = {text: self.allows(requirement, text, n) for text, n in counts.items()}
+            allowed = [item for text, item in over(rows) if granted[text]]
+            denied = [item for text, item in over(rows) if not granted[text]]
+        if self.slices is None:
+            return allowed, denied
         return self.time_sliced_list(allowed), self.time_sliced_list(denied)
 
     def time_sliced_list(self, items: list[Item]) -> list[Item]:

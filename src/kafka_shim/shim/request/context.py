@@ -78,7 +78,7 @@ class RequestContext(msgspec.Struct, eq=False):
 
     def time_sliced_list(self, items: list[Item]) -> list[Item]:
         """Return a list that behaves like `time_sliced` whenever it is iterated."""
-        return self.access.time_sliced_list(items)
+        return items if self.access.slices is None else self.access.time_sliced_list(items)
 
     def offload(self, work: Callable[..., Item], *arguments: Any) -> Item:
         """Return the result of a function that uses only its arguments, never the cluster: for a

@@ -1,11 +1,12 @@
 """What OffsetCommit and TxnOffsetCommit have in common: their messages are of the same shape."""
 
-from typing import NamedTuple, TypeVar
+from collections.abc import Callable, Iterable, Iterator
+from typing import TypeVar
 
 import msgspec
 
 from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_commit_request import (
     OffsetCommitRequestPartition,
     OffsetCommitRequestTopic,
@@ -19,6 +20,7 @@ from kafka_shim.protocol.messages.txn_offset_commit_response import TxnOffsetCom
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
+from kafka_shim.shim.state.groups.groups import OffsetCommit
 from kafka_shim.shim.state.groups.offsets import CommittedOffset, missing_partition_id
 from kafka_shim.shim.state.topics import Topic
 
@@ -51,40 +53,80 @@ def committed_offset(partition: CommitRequestPartition) -> CommittedOffset:
     )
 
 
-def topic_id_for_stored_offset(topic: Topic, index: int) -> bytes:
-    """Return the key of a partition's offset: the topic id, or one that stands for no partition."""
-    return (
-        missing_partition_id(topic.name)
-        if topic.partition_once_led(index) is None
-        else topic.topic_id
-    )
+class PermittedCommit(msgspec.Struct, gc=False):
+    """A partition of a permitted topic in a request.
+
+    Its offset is stored under `stored_topic_id`: that of the topic, or one that stands for a
+    missing partition.
+    """
+
+    request_topic: CommitRequestTopic
+    partition: CommitRequestPartition
+    topic: Topic
+    stored_topic_id: bytes
+
+    def offset_commit(self) -> OffsetCommit:
+        """Return the offset to store."""
+        partition = self.partition
+        committed = CommittedOffset(
+            partition.committed_offset,
+            partition.committed_leader_epoch,
+            partition.committed_metadata or "",
+        )
+        return OffsetCommit(self.stored_topic_id, partition.partition_index, committed)
 
 
-def metadata_fits(partition: CommitRequestPartition, bytes_max: int) -> bool:
-    """Return whether a commit's metadata is within `offset.metadata.max.bytes`."""
-    metadata = partition.committed_metadata
-    return not metadata or len(metadata.encode()) <= bytes_max
+AddResult = Callable[[CommitRequestTopic, int, ErrorCode], None]
+"""Adds a row for a partition index of a topic to the response."""
 
 
-class CommitTopic(NamedTuple):
-    """The topic of a commit; `error` is NONE if the caller may commit to it and it exists."""
-
-    error: ErrorCode
-    topic: Topic | None
-
-
-def find_permitted_commit_topic(
+def permitted_commits_adding_errors(
     context: RequestContext,
     requirement: Requirement,
     request_topic: CommitRequestTopic,
+    add_result: AddResult,
     *,
     by_id: bool,
-) -> CommitTopic:
-    """Find a topic by id or name, and check permission; an unknown id precedes a denial."""
+    rejects_missing_partitions: bool,
+) -> Iterator[PermittedCommit]:
+    """Yield the permitted partitions of a topic; add the errors of the others to the response.
+
+    An unknown topic id precedes a denial.
+    """
     topics = context.cluster.topics
     topic = topics.by_id(request_topic.topic_id) if by_id else None
     if by_id and topic is None:
-        return CommitTopic(ErrorCode.UNKNOWN_TOPIC_ID, None)
-    name = request_topic.name if topic is None else topic.name
-    error = denied_or_unknown_topic_error(context, requirement, name)
-    return CommitTopic(error, topics.get(name))
+        error = ErrorCode.UNKNOWN_TOPIC_ID
+    else:
+        name = request_topic.name if topic is None else topic.name
+        error = denied_or_unknown_topic_error(context, requirement, name)
+        topic = topics.get(name)
+    for partition in request_topic.partitions:
+        index = partition.partition_index
+        if error is not NO_ERROR or topic is None:
+            add_result(request_topic, index, error)
+            continue
+        stored_topic_id = topic.topic_id
+        if topic.partition_once_led(index) is None:
+            if rejects_missing_partitions:
+                add_result(request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+                continue
+            stored_topic_id = missing_partition_id(topic.name)
+        yield PermittedCommit(request_topic, partition, topic, stored_topic_id)
+
+
+def metadata_within_limit(
+    permitted: Iterable[PermittedCommit], context: RequestContext
+) -> list[bool]:
+    """Return whether each commit's metadata is within `offset.metadata.max.bytes`."""
+    bytes_max = None  # not looked up without metadata
+    fits = []
+    for commit in context.time_sliced(permitted):
+        metadata = commit.partition.committed_metadata
+        if not metadata:
+            fits.append(True)
+            continue
+        if bytes_max is None:
+            bytes_max = context.cluster.groups.settings.offset_metadata_bytes_max
+        fits.append(len(metadata.encode()) <= bytes_max)
+    return fits

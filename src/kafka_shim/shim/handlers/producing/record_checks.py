@@ -141,7 +141,9 @@ def max_timestamp_of_checked_batch(batch: Batch, limits: RecordLimits) -> int:
     newest = batch.max_timestamp
     try:
         summary = batch.validate_records(
-            _compressed_read_limits(limits) if batch.compression_code else ALL_CHECKS
+            _compressed_read_limits(limits)
+            if batch.attributes and batch.compression_code
+            else ALL_CHECKS
         )
     except MissingPackageError:
         pass  # what cannot be read is taken on trust
