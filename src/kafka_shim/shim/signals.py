@@ -26,6 +26,7 @@ class SignalForwarder:
     def __init__(self) -> None:
         self._command: Process | None = None
         self._early: list[signal.Signals] = []
+        self.has_received_signal = False
         call_on_stop_signal(self._forward_or_queue_signal)
 
     def forward_to(self, command: Process) -> None:
@@ -36,6 +37,7 @@ class SignalForwarder:
         self._early.clear()
 
     def _forward_or_queue_signal(self, number: signal.Signals) -> None:
+        self.has_received_signal = True
         if self._command is None:
             self._early.append(number)
         elif not _was_sent_by_terminal(number):

@@ -2,6 +2,7 @@
 
 import argparse
 import asyncio
+import re
 import sys
 from collections.abc import Sequence
 
@@ -34,8 +35,13 @@ $KAFKA_BOOTSTRAP_SERVERS_<LISTENER>), and `{bootstrap}` in its arguments is repl
 output goes to standard error. The ACLs are for the users that it logs in as, or for --principal if
 it does not log in. The options --acls and --super-user have no effect here.
 
-Exit codes: 0 proven, 1 the program failed although everything was allowed, 3 it failed with only
-these ACLs, 2 usage error.
+A service does not end by itself: --for stops it (SIGTERM) after a time, and so does Ctrl-C. Then
+its exit code does not matter, and the ACLs are printed without a proof, unless --prove is given.
+
+  kafka-shim least-acls --for 20s --prove -- bin/service
+
+Exit codes: 0 proven, or printed without a proof, 1 the program failed although everything was
+allowed, 3 it failed with only these ACLs, 2 usage error.
 """
 
 
@@ -74,6 +80,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="also grant access that only makes responses longer, such as listing all topics",
     )
     add(
+        "--for",
+        dest="stop_after_s",
+        type=_parse_duration_s,
+        metavar="TIME",
+        help="stop the program after this time, such as 20s or 2m: for services",
+    )
+    proof = parser.add_mutually_exclusive_group()
+    proof.add_argument(
+        "--prove",
+        action="store_true",
+        help="run the program again with only these ACLs also if it was stopped",
+    )
+    proof.add_argument(
         "--no-proof",
         action="store_true",
         help="skip the second run, which proves that the ACLs suffice",
@@ -99,20 +118,24 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
     config = msgspec.structs.replace(config_from_arguments(args), authorizer="standard")
     config = _with_principal_on_all_listeners(config, args.principal)
     configure_logging("error", config.log_format)
-    learned = asyncio.run(run_with_everything_allowed(config, words))
-    if learned.exit_code != 0:
+    learned = asyncio.run(run_with_everything_allowed(config, words, args.stop_after_s))
+    has_failed = learned.exit_code != 0 and not learned.was_stopped
+    if has_failed:
         _print_message(
-            f"the program ended with {learned.exit_code} although everything was allowed"
+            f"the program ended with {learned.exit_code} although everything was allowed; these"
+            " are the ACLs that it needed until then"
         )
-        return EXIT_FAILURE
     everything = least_acls((need.required for need in learned.needs), args.prefix)
     acls = everything
     if not args.optional:
         needed = (need.required for need in learned.needs if not need.is_optional)
         acls = least_acls(needed, args.prefix)
     optional = [acl for acl in everything if acl not in acls]
-    proof = None if args.no_proof else asyncio.run(run_with_acls_only(config, words, acls))
-    facts = {"proven": None if proof is None else proof.exit_code == 0}
+    is_ended = not (has_failed or learned.was_stopped)
+    proof = None
+    if args.prove or (is_ended and not args.no_proof):
+        proof = asyncio.run(run_with_acls_only(config, words, acls, args.stop_after_s))
+    facts = {"proven": None if proof is None else _is_proof(proof)}
     text, left_out = format_needed_acls(args.format, acls, optional, facts)
     print(text, end="")
     if left_out:
@@ -120,7 +143,22 @@ def _learn_and_prove_acls(args: argparse.Namespace) -> int:
             f"left out: {count_with_noun(left_out, 'ACL')} for access that only makes responses"
             " longer; add --optional to grant it"
         )
-    return 0 if proof is None else _report_proof(proof, acls)
+    if proof is None and not is_ended:
+        _print_message("not proven; --prove runs the program again with only these ACLs")
+    code = 0 if proof is None else _report_proof(proof, acls)
+    return EXIT_FAILURE if has_failed else code
+
+
+def _is_proof(run: ProgramRun) -> bool:
+    """Return whether the program succeeded, or was stopped and denied nothing until then."""
+    return not run.denied if run.was_stopped else run.exit_code == 0
+
+
+def _parse_duration_s(text: str) -> float:
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)(ms|s|m|h)", text)
+    if match is None or float(match[1]) == 0:
+        raise argparse.ArgumentTypeError(f"invalid time `{text}`; expected one such as 20s or 2m")
+    return float(match[1]) * {"ms": 0.001, "s": 1, "m": 60, "h": 3600}[match[2]]
 
 
 def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
@@ -130,12 +168,14 @@ def _report_proof(proof: ProgramRun, acls: Sequence[Acl]) -> int:
             f"in the second run {principal} was denied {action.operation.name} on"
             f" {action.resource_type.name} {action.resource_name}"
         )
-    if proof.exit_code == 0:
+    if _is_proof(proof):
         granted = f"with only {count_with_noun(len(acls), 'ACL')}" if acls else "without any ACL"
-        _print_message(f"proven: the program also succeeds {granted}")
+        result = "was denied nothing" if proof.was_stopped else "also succeeds"
+        _print_message(f"proven: the program {result} {granted}")
         return 0
+    problem = "is denied access" if proof.was_stopped else f"ends with {proof.exit_code}"
     _print_message(
-        f"not proven: with only these ACLs the program ends with {proof.exit_code}; if its names"
+        f"not proven: with only these ACLs the program {problem}; if its names"
         " differ from run to run, add --prefix; if it needs full lists of topics or groups, add"
         " --optional"
     )

@@ -16,6 +16,7 @@ events are read, too.
 
 import ipaddress
 import re
+from functools import lru_cache
 from typing import Any
 
 import msgspec
@@ -31,7 +32,8 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 
 UNKNOWN_API = -1
 
-_START = r"(?P<layout>(?:[^{}]*[\s\]>:|-])?)Principal = "
+_START = "Principal = "
+_LAYOUT = re.compile(r"(?:[^{}]*[\s\]>:|-])?")
 _DECISION = (
     r"(?P<principal>[A-Za-z][\w-]*:.+?) is (?P<outcome>Allowed|Denied) "
     r"(?P<wording>[Oo]peration) = (?P<operation>\w+) from host = (?P<host>\S+) "
@@ -43,7 +45,9 @@ _RULE = (
     r"(?: based on rule (?P<rule>SuperUser|DefaultAllow|DefaultDeny|MatchingAcl\(acl=.+[)\]]\)))?"
 )
 _END = r"(?P<end>(?: +(?:-|\([\w.$]+(?::\d+)?\)|\[[^\[\]]*\]|<[^<>]*>))*)\s*"
-_LINE = re.compile(_START + _DECISION + _REQUEST + _RULE + _END)
+_MESSAGE = re.compile(_DECISION + _REQUEST + _RULE + _END)
+_DECISIONS_CACHED = 1 << 16
+"""Most lines of a log repeat a decision at another time."""
 
 _RELEVANT = re.compile(
     r"Principal (?:=|\\u003d)|on resource (?:=|\\u003d)|resourceRefCount|kafka\.authorizer\.logger"
@@ -94,14 +98,23 @@ def parse_authorizer_log_line(text: str) -> LoggedDecision | None:
 
     Raise InvalidDecisionError if it should have a decision but cannot be read.
     """
+    layout, start, message = text.partition(_START)
+    if start and _LAYOUT.fullmatch(layout) is not None and _AIVEN.search(layout) is None:
+        return _decision_in_message(message)
     if not may_contain_entry(text) or _NO_DECISION.search(text) is not None:
         return None
     if _AIVEN.search(text) is not None:
         raise InvalidDecisionError(
             "a log of Aiven's AivenAclAuthorizer, which is not supported: its lines have no host"
         )
-    match = _LINE.fullmatch(text)
-    if match is None or text.count("Principal = ") != 1:
+    raise InvalidDecisionError("not a whole decision of a known authorizer")
+
+
+@lru_cache(_DECISIONS_CACHED)
+def _decision_in_message(message: str) -> LoggedDecision:
+    """Return the decision in the text after `Principal = `."""
+    match = _MESSAGE.fullmatch(message)
+    if match is None or _START in message:
         raise InvalidDecisionError("not a whole decision of a known authorizer")
     return _decision_from_match(match)
 

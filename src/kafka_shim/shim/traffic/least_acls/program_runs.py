@@ -1,8 +1,10 @@
 """Runs of a program with a broker of its own."""
 
 import asyncio
+import contextlib
 import os
 import sys
+from asyncio.subprocess import Process
 from collections.abc import Sequence
 
 import msgspec
@@ -20,6 +22,8 @@ from kafka_shim.shim.traffic.least_acls.learning_authorizers import (
 )
 
 PLACEHOLDER = "{bootstrap}"
+TERMINATION_S = 10
+"""How long a program may take to end after SIGTERM, before it is killed."""
 
 
 class ProgramRun(msgspec.Struct, frozen=True):
@@ -29,32 +33,38 @@ class ProgramRun(msgspec.Struct, frozen=True):
     """
 
     exit_code: int
+    was_stopped: bool = False
+    """The program was stopped by its time limit or by a signal, so its exit code means nothing."""
     needs: tuple[LearnedNeed, ...] = ()
     denied: tuple[tuple[str, Action], ...] = ()
 
 
-async def run_with_everything_allowed(config: Config, argv: Sequence[str]) -> ProgramRun:
-    """Run the program with everything allowed."""
+async def run_with_everything_allowed(
+    config: Config, argv: Sequence[str], stop_after_s: float | None = None
+) -> ProgramRun:
+    """Run the program with everything allowed, until it ends or is stopped."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     learning = LearningAuthorizer(broker.cluster.policy.rules)
     install_authorizer(broker.cluster, learning)
-    exit_code = await _run_program(broker, argv)
-    return ProgramRun(exit_code, needs=tuple(learning.needs))
+    run = await _run_program(broker, argv, stop_after_s)
+    return msgspec.structs.replace(run, needs=tuple(learning.needs))
 
 
 async def run_with_acls_only(
-    config: Config, argv: Sequence[str], acls: Sequence[Acl]
+    config: Config, argv: Sequence[str], acls: Sequence[Acl], stop_after_s: float | None = None
 ) -> ProgramRun:
     """Run the program with these ACLs only, and without super users."""
     broker = Broker(msgspec.structs.replace(config, super_users=(), acls=()))
     proving = ProvingAuthorizer(broker.cluster.policy.rules, acls)
     install_authorizer(broker.cluster, proving)
-    exit_code = await _run_program(broker, argv)
-    return ProgramRun(exit_code, denied=tuple(proving.denied))
+    run = await _run_program(broker, argv, stop_after_s)
+    return msgspec.structs.replace(run, denied=tuple(proving.denied))
 
 
-async def _run_program(broker: Broker, argv: Sequence[str]) -> int:
-    """Run the program and return its exit code; its output goes to standard error."""
+async def _run_program(
+    broker: Broker, argv: Sequence[str], stop_after_s: float | None
+) -> ProgramRun:
+    """Run the program until it ends or is stopped; its output goes to standard error."""
     await broker.start()
     relay = SignalForwarder()
     try:
@@ -70,7 +80,25 @@ async def _run_program(broker: Broker, argv: Sequence[str]) -> int:
         except OSError as error:
             raise ConfigError(f"cannot start `{argv_with_address[0]}`: {error.strerror}") from error
         relay.forward_to(child)
-        code = await child.wait()
+        was_stopped = await _wait_or_terminate(child, stop_after_s)
     finally:
         await broker.stop()
-    return code if code >= 0 else 128 - code
+    code = await child.wait()
+    return ProgramRun(
+        code if code >= 0 else 128 - code, was_stopped=was_stopped or relay.has_received_signal
+    )
+
+
+async def _wait_or_terminate(child: Process, stop_after_s: float | None) -> bool:
+    """Wait until the program ends; return whether its time was over and it was terminated."""
+    try:
+        await asyncio.wait_for(child.wait(), stop_after_s)
+    except TimeoutError:
+        with contextlib.suppress(ProcessLookupError):  # it has just ended
+            child.terminate()
+        try:
+            await asyncio.wait_for(child.wait(), TERMINATION_S)
+        except TimeoutError:
+            child.kill()
+        return True
+    return False
