@@ -1,9 +1,11 @@
 """Produce: validation of batches, with responses as recorded from 4.3.1 and 3.5.2."""
 
+import gc
 import gzip
 import resource
 import struct
 import time
+import weakref
 from collections.abc import Callable, Sequence
 
 import pytest
@@ -183,6 +185,19 @@ def test_a_bomb_in_an_old_message_is_refused() -> None:
     seconds, _ = cost(lambda: produce(stage, "t", records=old, version=2))
     assert seconds < 3
     assert produced(produce(stage, "t", records=old, version=2)) == {"t": 2}
+
+
+@pytest.mark.parametrize(("release", "version"), [("0.11", 2), ("3.9", 2), ("3.9", 7)])
+def test_rejected_records_do_not_stay_in_memory(release: str, version: int) -> None:
+    """A traceback in the outcome of the checks kept the request, its records and the cluster."""
+    stage = Stage(release)
+    stage.topic("t")
+    alive = weakref.ref(stage.cluster)
+    for records in (b"x" * 30, message(b"v") + b"x", packed(b"x" * 100_000, 1)):
+        produce(stage, "t", records=records, version=version)
+    del stage
+    gc.collect()
+    assert alive() is None
 
 
 def test_a_lookup_by_time_builds_one_record_at_a_time() -> None:

@@ -76,7 +76,7 @@ def _append_checking_if_unchecked(
         outcome = check_records_of_partition(content, row.batch, limits)
     appended = append_batches(partition, outcome.batches, limits)
     if outcome.rejection is not None:
-        raise outcome.rejection
+        raise outcome.rejection.copy()
     return appended
 
 

@@ -42,7 +42,8 @@ _COMPRESSION = 0x07
 class CheckedRecords(msgspec.Struct, frozen=True, gc=False):
     """The outcome of checks under these settings of a log.
 
-    `batches` ends before the first rejected batch; `rejection` is why that was rejected.
+    `batches` ends before the first rejected batch; `rejection` is why that was rejected. It has
+    no traceback, whose frames would lead back to this object: no GC scans it.
     """
 
     settings: LogSettings
@@ -63,7 +64,7 @@ def check_records_of_partition(
         elif content:
             checked_batches.extend(checked_batches_of_any_format(content, limits))
     except RecordsRejected as error:
-        rejection = error
+        rejection = error.copy()
     return CheckedRecords(limits.settings, checked_batches, rejection)
 
 
