@@ -83,7 +83,8 @@ def shim_of(vectors: VectorFile) -> Iterator[BrokerAddresses]:
     thread.start()
     asyncio.run_coroutine_threadsafe(broker.start(), loop).result(30)
     try:
-        yield BrokerAddresses(*(broker.bootstrap_servers(each.value) for each in protocols))
+        plain, sasl = (broker.bootstrap_servers(each.value) for each in protocols)
+        yield BrokerAddresses(plain, sasl)
     finally:
         asyncio.run_coroutine_threadsafe(broker.stop(), loop).result(30)
         loop.call_soon_threadsafe(loop.stop)

@@ -46,6 +46,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="with which users log in (default: PLAIN)",
     )
     run_parser.add_argument(
+        "--log-in-as-admin",
+        action="store_true",
+        help="prepare the broker as admin, who logs in: for brokers on which everybody must",
+    )
+    run_parser.add_argument(
         "--settle-ms",
         type=int,
         default=0,
@@ -140,7 +145,10 @@ def _run_on_broker(files: "Sequence[VectorFile]", args: argparse.Namespace) -> i
     )
 
     addresses = BrokerAddresses(
-        args.bootstrap_server, args.sasl_server or args.bootstrap_server, args.mechanism
+        args.bootstrap_server,
+        args.sasl_server or args.bootstrap_server,
+        args.mechanism,
+        args.log_in_as_admin,
     )
     results: list[VectorResult] = []
     total = sum(vectors.vector_count for vectors in files)

@@ -21,7 +21,7 @@ _NAMES = frozenset(
 _LEFT_OUT = frozenset(
     {
         *("configs", "api_keys", "supported_features", "finalized_features", "brokers"),
-        *("members", "nodes", "coordinator_endpoints", "node_endpoints", "tokens"),
+        *("members", "assignment", "nodes", "coordinator_endpoints", "node_endpoints", "tokens"),
         *("current_leader", "active_producers", "aborted_transactions", "quorum_voters"),
     }
 )
@@ -95,22 +95,29 @@ def texts_in(value: Any) -> Iterator[str]:
 def first_difference(expected: Any, actual: Any, path: str = "") -> str | None:
     """Return where a response lacks what is expected; None if all of it is there.
 
-    Lists are compared without their order; an object may have more fields than expected.
+    Lists are compared without their order, and null is an empty list; an object may have more
+    fields than expected.
     """
-    if isinstance(expected, dict):
-        if not isinstance(actual, dict):
-            return f"{path}: {actual}, expected an object"
-        for name, value in expected.items():
-            where = f"{path}.{name}" if path else name
-            if name not in actual:
-                return f"{where} is missing"
-            difference = first_difference(value, actual[name], where)
-            if difference is not None:
-                return difference
-        return None
+    if isinstance(expected, dict) and isinstance(actual, dict):
+        return _first_field_difference(expected, actual, path)
     if isinstance(expected, list) and isinstance(actual, list):
         return _first_list_difference(expected, actual, path)
+    if expected in (None, []) and actual in (None, []):
+        return None
     return None if expected == actual else f"{path}: {_text(actual)}, expected {_text(expected)}"
+
+
+def _first_field_difference(
+    expected: Mapping[str, Any], actual: Mapping[str, Any], path: str
+) -> str | None:
+    for name, value in expected.items():
+        where = f"{path}.{name}" if path else name
+        if name not in actual:
+            return f"{where} is missing"
+        difference = first_difference(value, actual[name], where)
+        if difference is not None:
+            return difference
+    return None
 
 
 def _first_list_difference(expected: list[Any], actual: list[Any], path: str) -> str | None:

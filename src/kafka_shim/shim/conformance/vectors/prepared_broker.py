@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import msgspec
 
@@ -41,6 +41,8 @@ from kafka_shim.shim.client.client import Client, ClientError
 from kafka_shim.shim.conformance.vectors.vector_files import AclEntry, Situation, VectorGroup
 from kafka_shim.shim.conformance.vectors.version_fields import fit_to_version
 
+RARE_TYPES = frozenset({ResourceType.DELEGATION_TOKEN, ResourceType.USER})
+"""Types of resources that came after the others; brokers without tokens do not know them."""
 PARTITIONS = 2
 COMMITTED_TOPICS = 3
 _NO_ID = bytes(16)
@@ -53,21 +55,46 @@ class SetupError(Exception):
     """The broker cannot be prepared; the text says why."""
 
 
-def prepare_broker(client: Client, given: Situation) -> dict[bytes, bytes]:
-    """Create topics, committed offsets and ACLs as a super user; return topic ids by the file's.
+class PreparedBroker(NamedTuple):
+    """The topic ids of a prepared broker, by those in the file.
 
-    Raise SetupError if the broker rejects something.
+    `missing_types` are the types of resources for which it cannot have ACLs.
     """
+
+    topic_ids: dict[bytes, bytes]
+    missing_types: frozenset[ResourceType]
+
+
+def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
+    """Create topics, committed offsets and ACLs as a super user.
+
+    Raise SetupError if the broker rejects something else than ACLs of RARE_TYPES.
+    """
+    missing_types: frozenset[ResourceType] = frozenset()
     try:
         ids = _create_topics(client, given)
         for group in given.groups:
             _commit_offsets(client, group, list(given.topics)[:COMMITTED_TOPICS])
         acls = list({_acl(entry) for entry in given.acls})
         if acls:
-            _create_acls(client, acls)
+            missing_types = _create_acls_of_known_types(client, acls)
     except ClientError as error:
         raise SetupError(str(error)) from error
-    return ids
+    return PreparedBroker(ids, missing_types)
+
+
+def _create_acls_of_known_types(client: Client, acls: Sequence[Acl]) -> frozenset[ResourceType]:
+    """Create ACLs, without those of RARE_TYPES if the broker rejects them; return their types."""
+    try:
+        _create_acls(client, acls)
+    except ClientError as error:
+        common = [acl for acl in acls if acl.resource_type not in RARE_TYPES]
+        if error.code != ErrorCode.INVALID_REQUEST or len(common) == len(acls):
+            raise
+        if common:
+            _create_acls(client, common)
+        return RARE_TYPES
+    return frozenset()
 
 
 def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
@@ -264,6 +291,8 @@ def _undo_passwords(client: Client, request: Mapping[str, Any]) -> None:
 
 
 def _send_plain(client: Client, api: ApiKey, fields: Mapping[str, Any]) -> None:
+    if api not in client.versions:
+        return
     name = f"{api.wire_name}Request"
     send(client, api, msgspec.convert(fields, message_classes_by_name(name)[name]))
 

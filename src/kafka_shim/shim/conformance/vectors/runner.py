@@ -28,6 +28,7 @@ from kafka_shim.shim.conformance.vectors.permission_fields import (
     without_other_names,
 )
 from kafka_shim.shim.conformance.vectors.prepared_broker import (
+    PreparedBroker,
     SetupError,
     clean_broker,
     prepare_broker,
@@ -45,6 +46,7 @@ _TRANSIENT = frozenset({14, 15, 16, 51})
 """Errors that pass: a coordinator is loading, or a transaction is about to end."""
 _ATTEMPTS, _PAUSE_S, _ARRIVAL_S = 40, 0.05, 0.1
 _READ_ONLY = re.compile(r"Describe|List|Metadata|Fetch|OffsetFetch|FindCoordinator|OffsetForLeader")
+_ANONYMOUS = "anonymous"
 _GHOST_ID = b"\x33" * 16
 """The id of a topic that never existed."""
 
@@ -71,11 +73,15 @@ class VectorResult(msgspec.Struct, frozen=True):
 
 
 class BrokerAddresses(msgspec.Struct, frozen=True):
-    """Where super users connect without a log-in, and where the others log in."""
+    """Where super users connect without a log-in, and where the others log in.
+
+    With `super_user_logs_in`, `admin` does what is otherwise done without a log-in.
+    """
 
     super_users: str
     users: str
     mechanism: str = "PLAIN"
+    super_user_logs_in: bool = False
 
 
 ResultListener = Callable[[VectorResult], None]
@@ -88,29 +94,42 @@ class VectorRunner:
         """Connect as a super user; ClientError if that fails."""
         self._addresses = addresses
         self._settle_s = settle_s
-        self._super_user = VectorConnection(*_host_and_port(addresses.super_users))
+        self._super_user = self.open_connection(_ANONYMOUS)
 
     def run_file(self, vectors: VectorFile, on_result: ResultListener) -> None:
         """Run the groups of a file, and report each result."""
         for group in vectors.groups:
-            try:
-                ids = prepare_broker(self._super_user, group.given)
-            except SetupError as error:
-                for vector in group.vectors:
-                    on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
-            else:
-                group_run = _GroupRun(self, group, ids)
-                for result in group_run.results():
-                    on_result(result)
-                clean_broker(self._super_user, group, group_run.user_connections)
-                group_run.close()
-                continue
-            clean_broker(self._super_user, group, {})
+            self._run_group(group, vectors.why, on_result)
+
+    def _run_group(
+        self, group: VectorGroup, checks: Mapping[str, str], on_result: ResultListener
+    ) -> None:
+        try:
+            prepared = prepare_broker(self._super_user, group.given)
+        except SetupError as error:
+            for vector in group.vectors:
+                on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
+            self._clean(group, {})
+            return
+        group_run = _GroupRun(self, group, prepared, checks)
+        for result in group_run.results():
+            on_result(result)
+        self._clean(group, group_run.user_connections)
+        group_run.close()
+
+    def _clean(self, group: VectorGroup, users: Mapping[str, VectorConnection]) -> None:
+        """Clean the broker; after an error connect again, since it may have closed connections."""
+        try:
+            clean_broker(self._super_user, group, users)
+        except (ClientError, SetupError, OSError):
+            self._super_user.close()
+            self._super_user = self.open_connection(_ANONYMOUS)
 
     def open_connection(self, user: str) -> VectorConnection:
         """Connect as a user; ClientError if the broker rejects the log-in."""
-        if user == "anonymous":
+        if user == _ANONYMOUS and not self._addresses.super_user_logs_in:
             return VectorConnection(*_host_and_port(self._addresses.super_users))
+        user = "admin" if user == _ANONYMOUS else user
         login = Login(self._addresses.mechanism, user, f"{user}-secret")
         config = ClientConfig(SecurityProtocol.SASL_PLAINTEXT, login, timeout_s=4.0)
         return VectorConnection(*_host_and_port(self._addresses.users), config)
@@ -136,11 +155,17 @@ class _GroupRun:
     """The vectors of one group on a prepared broker."""
 
     def __init__(
-        self, runner: VectorRunner, group: VectorGroup, topic_ids: Mapping[bytes, bytes]
+        self,
+        runner: VectorRunner,
+        group: VectorGroup,
+        prepared: PreparedBroker,
+        checks: Mapping[str, str],
     ) -> None:
         self._runner = runner
         self._group = group
-        self._ids = dict(topic_ids)
+        self._ids = dict(prepared.topic_ids)
+        self._missing_types = prepared.missing_types
+        self._checks = checks
         self._connections: dict[str, VectorConnection] = {}
         self._responses: dict[str, Any] = {}
         self._waiting: dict[str, Vector] = {}
@@ -179,6 +204,10 @@ class _GroupRun:
         if not is_served and vector.then.outcome != CLOSED:
             self._note_state(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
+        for resource_type in self._missing_types:
+            if any(f"on {resource_type.name}" in self._checks[each] for each in vector.why):
+                reason = f"no ACLs on {resource_type.name}"
+                return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
         try:
             connection = self._connection(when.user)
         except (ClientError, OSError) as error:
