@@ -1,9 +1,11 @@
 """Quotas of many entities: alterations are cheap, and copies keep the order."""
 
+import random
+
 import pytest
 
 from kafka_shim.shim.state.quotas import quotas as module
-from kafka_shim.shim.state.quotas.quotas import EntityKey, Quotas
+from kafka_shim.shim.state.quotas.quotas import Alteration, EntityKey, Quotas
 
 MANY = 2_000
 RATE = {"producer_byte_rate": 10.0}
@@ -41,9 +43,10 @@ def test_a_simultaneous_change_is_kept() -> None:
             quotas.alter_limits([({"user": "meanwhile"}, RATE)])
         return found
 
-    quotas.alter_limits([({"user": "late"}, RATE)], slowly)
+    many = range(module.IN_PLACE_MAX + 1)
+    quotas.alter_limits([({"user": f"late{number}"}, RATE) for number in many], slowly)
     names = {entity["user"] for entity, _ in quotas.all_entities_with_limits()}
-    assert names > {"meanwhile", "late"}
+    assert names > {"meanwhile", "late0"}
 
 
 def test_a_copy_has_the_same_order_also_after_changes() -> None:
@@ -53,3 +56,27 @@ def test_a_copy_has_the_same_order_also_after_changes() -> None:
     for each in (quotas, copy):
         each.alter_limits([({"user": "one-more"}, RATE)])
     assert list(copy.all_entities_with_limits()) == list(quotas.all_entities_with_limits())
+
+
+def test_alterations_in_place_keep_the_order_of_a_new_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(1)
+    in_place, anew = Quotas(), Quotas()
+    for step in range(600):
+        grows = step % 200 < 120
+        alterations: list[Alteration] = [
+            (
+                {rng.choice(["user", "client-id"]): f"n{rng.randrange(150)}"},
+                {"producer_byte_rate": 10.0 if rng.random() < (0.8 if grows else 0.2) else None},
+            )
+            for _ in range(rng.choice([1, 1, 2, 5]))
+        ]
+        in_place.alter_limits(alterations)
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "IN_PLACE_MAX", -1)
+            anew.alter_limits(alterations)
+        assert list(in_place.all_entities_with_limits()) == list(anew.all_entities_with_limits())
+        if rng.random() < 0.02:
+            rows = list(in_place.all_entities_with_limits())
+            in_place, anew = Quotas(), Quotas()
+            in_place.restore_limits(rows)
+            anew.restore_limits(rows)

@@ -17,6 +17,8 @@ class Faults:
         """Start without faults; `on_change` is called when one was added or removed."""
         self._on_change = on_change
         self.by_id: dict[int, Fault] = {}
+        self._by_api: dict[ApiKey, list[Fault]] = {}
+        """The faults that requests of an API can match, by the APIs that were requested."""
         self._next_id = 1
 
     def __iter__(self) -> Iterator["Fault"]:
@@ -29,6 +31,7 @@ class Faults:
         fault = Fault(self._next_id, parse_fault_spec(fields))
         self._next_id += 1
         self.by_id[fault.fault_id] = fault
+        self._by_api.clear()
         self._on_change()
         return fault
 
@@ -41,6 +44,7 @@ class Faults:
         Raise KeyError if it does not exist.
         """
         fault = self.by_id.pop(fault_id)
+        self._by_api.clear()
         self._on_change()
         fault.send_held_responses()
 
@@ -54,10 +58,16 @@ class Faults:
         """Count the request at every matching fault; return those that fire."""
         from kafka_shim.shim.faults.requested_names import RequestedNames  # noqa: PLC0415 - see above
 
+        faults = self._by_api.get(api)
+        if faults is None:
+            faults = [fault for fault in self.by_id.values() if fault.api in (None, api)]
+            self._by_api[api] = faults
+        if not faults:
+            return []
         names = RequestedNames(context, frame, body_at)
         return [
             fault
-            for fault in self.by_id.values()
+            for fault in faults
             if not fault.is_disabled
             and fault.matches_apart_from_names(api, context)
             and fault.matches_names(names)

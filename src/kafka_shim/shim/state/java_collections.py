@@ -15,13 +15,17 @@ class JavaHashOrder(Generic[Key]):
     """Keys in Java's order, each added once with its hash code; `size` is the initial capacity."""
 
     def __init__(self, initial_capacity: int = 16) -> None:
-        self._buckets: list[list[tuple[Key, int]]] = [
-            [] for _ in range(1 << max(0, initial_capacity - 1).bit_length())
-        ]
+        capacity = table_capacity_for(initial_capacity)
+        self._buckets: list[list[tuple[Key, int]]] = [[] for _ in range(capacity)]
         self._count = 0
 
     def __iter__(self) -> Iterator[Key]:
         return (key for bucket in self._buckets for key, _ in bucket)
+
+    @property
+    def capacity(self) -> int:
+        """The number of buckets."""
+        return len(self._buckets)
 
     def add_last_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `put` does: behind others of its bucket."""
@@ -61,6 +65,14 @@ class JavaHashOrder(Generic[Key]):
         self._buckets = [[] for _ in range(2 * len(self._buckets))]
         for key, spread in rows:
             self._buckets[spread & len(self._buckets) - 1].append((key, spread))
+
+
+def table_capacity_for(initial_capacity: int, count: int = 0) -> int:
+    """Return the number of buckets of a map with this initial capacity, after so many keys."""
+    capacity = 1 << max(0, initial_capacity - 1).bit_length()
+    while count * 4 > capacity * 3:
+        capacity *= 2
+    return capacity
 
 
 class JavaHashMap(Generic[Key, Value]):

@@ -3,6 +3,7 @@
 import random
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from functools import lru_cache
+from itertools import islice
 
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import PartitionLog
@@ -168,6 +169,15 @@ class Topics:
         """Return the name of a topic, also of one that was deleted not long ago."""
         topic = self._by_id.get(topic_id)
         return self._deleted_ids.get(topic_id) if topic is None else topic.name
+
+    def ids_deleted_since(self, deletions: int) -> list[bytes] | None:
+        """Return the ids of the topics that were deleted since there were so many deletions; None
+        if they are too many to be remembered.
+        """
+        count = self.deletions - deletions
+        if count > len(self._deleted_ids):
+            return None
+        return list(islice(reversed(self._deleted_ids), count))
 
     def partition_once_led(self, name: str, index: int) -> Partition | None:
         """Return a partition as brokers see it: None until it has had a leader."""

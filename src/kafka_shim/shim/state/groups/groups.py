@@ -156,7 +156,7 @@ class Groups:
             replaced.stop_timers_and_drop_owned_state()
             if replaced.type is not GroupType.CLASSIC:
                 self._stop_logging_and_note_tombstones(replaced)
-        if group.type is not GroupType.CLASSIC:
+        if group is not replaced and group.type is not GroupType.CLASSIC:
             self.note_changes_replacing_classic_group(group)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
@@ -253,6 +253,7 @@ class Groups:
         """
         if self._deletions == self._topics.deletions:
             return
+        deleted = self._topics.ids_deleted_since(self._deletions)
         self._deletions = self._topics.deletions
         if self._kept_in is not None and self._topics.by_id(self._kept_in) is None:
             self._kept_in = None
@@ -261,26 +262,30 @@ class Groups:
                     cast("ClassicGroup", group).rebalance.abort_pending_requests()
                 self._remove_group_and_offsets(group)
             self.records.drop_all_changes()
-        gone = {
-            topic_id
-            for topic_id in self.offsets.committed_or_pending_topic_ids()
-            if self._topics.by_id(topic_id) is None
-            and topic_name_of_missing_partition(topic_id) is None
-        }
+        if deleted is None:
+            deleted = [
+                topic_id
+                for topic_id in self.offsets.topic_ids()
+                if self._topics.by_id(topic_id) is None
+                and topic_name_of_missing_partition(topic_id) is None
+            ]
+        affected = self.offsets.groups_by_topic(deleted)
         with_pending = self.facts.java_group_coordinator
         written = {
             group_id: list(
-                self.offsets.partitions_with_offset(group_id, gone, with_pending=with_pending)
+                self.offsets.partitions_with_offset(group_id, deleted, with_pending=with_pending)
             )
-            for group_id in self._groups
-            if gone
+            for group_id in affected
         }
-        for topic_id in gone:
+        for topic_id in deleted:
             self.offsets.delete_offsets_of_topic(topic_id)
-        for group in list(self._groups.values()):
-            for partition in written.get(group.group_id, ()):
-                self.records.note_offset_deletion_for_batch(*partition)
-            self.note_offset_deletions_or_remove_empty_group(group)
+        # before the Java coordinator, this is when all empty groups without offsets are removed
+        every = affected if self.facts.java_group_coordinator else list(self._groups)
+        for group_id in every:
+            if group_id in self._groups:
+                for partition in written.get(group_id, ()):
+                    self.records.note_offset_deletion_for_batch(*partition)
+                self.note_offset_deletions_or_remove_empty_group(self._groups[group_id])
 
     def _expire_and_yield_whether_left(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is

@@ -52,6 +52,11 @@ class _GroupOffsets:
         self.committed: dict[bytes, TopicOffsets] = {}
         self.pending: dict[int, dict[tuple[bytes, int], CommittedOffset]] = {}
 
+    def has_offsets_of_topic(self, topic_id: bytes) -> bool:
+        return topic_id in self.committed or any(
+            key[0] == topic_id for held in self.pending.values() for key in held
+        )
+
 
 class Offsets:
     """Offsets by group, topic id and partition. A group without any leaves no trace."""
@@ -61,6 +66,8 @@ class Offsets:
         self._groups: dict[str, _GroupOffsets] = {}
         self._groups_by_producer: dict[int, dict[str, None]] = {}
         """Ids of groups in which the transaction of a producer may have pending offsets."""
+        self._groups_by_topic: dict[bytes, dict[str, None]] = {}
+        """Ids of groups that may have committed or pending offsets of a topic."""
         self._order = 0
         self.when_changed: Callable[[str, bytes, int], None] = lambda *_: None
         """Called with a group, a topic id and a partition whose offset changed."""
@@ -78,6 +85,7 @@ class Offsets:
         offsets = group.committed.get(topic_id)
         if offsets is None:
             offsets = group.committed[topic_id] = {}
+            self._groups_by_topic.setdefault(topic_id, {})[group_id] = None
         offsets[partition] = ordered
         self.when_changed(group_id, topic_id, partition)
         return ordered
@@ -98,10 +106,11 @@ class Offsets:
         now_ms = self._clock.now_ms()
         for topic_id, partition, offset in offsets:
             held[topic_id, partition] = self._with_order_and_time(offset, now_ms)
+            self._groups_by_topic.setdefault(topic_id, {})[group_id] = None
         self.when_held(group_id, producer_id)
 
     def drop_pending_offsets(
-        self, group_id: str, producer_id: int, partitions: Iterable[tuple[bytes, int]]
+        self, group_id: str, producer_id: int, partitions: Collection[tuple[bytes, int]]
     ) -> None:
         """Drop pending offsets of a producer's transaction."""
         group = self._groups.get(group_id)
@@ -110,6 +119,7 @@ class Offsets:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
             self._drop_empty_parts(group)
+            self._forget_unused_topics(group_id, (topic_id for topic_id, _ in partitions))
             self._drop_group_if_empty(group_id)
 
     def settle_pending_offsets(self, producer_id: int, *, committed: bool) -> None:
@@ -127,6 +137,7 @@ class Offsets:
                 if current is None or current.order < offset.order:
                     topic[partition] = offset
                     self.when_changed(group_id, topic_id, partition)
+            self._forget_unused_topics(group_id, (topic_id for topic_id, _ in pending))
             self._drop_group_if_empty(group_id)
 
     def committed_offset(
@@ -194,29 +205,52 @@ class Offsets:
                 self.when_held(group_id, producer_id)
             if not pending:
                 del group.pending[producer_id]
+        self._forget_unused_topics(group_id, [topic_id])
         if not group.committed and not group.pending:
             del self._groups[group_id]
 
     def delete_offsets_of_group(self, group_id: str) -> None:
-        self._note_group_change(group_id, self._groups.pop(group_id, None))
+        group = self._groups.pop(group_id, None)
+        self._note_group_change(group_id, group)
+        if group is not None:
+            pending = [key[0] for held in group.pending.values() for key in held]
+            self._forget_unused_topics(group_id, [*group.committed, *pending])
 
     def delete_offsets_of_topic(self, topic_id: bytes) -> None:
-        for group_id, group in self._groups.items():
+        for group_id in self._groups_by_topic.pop(topic_id, ()):
+            group = self._groups.get(group_id)
+            if group is None:
+                continue
             self._note_group_change(group_id, group)
             group.committed.pop(topic_id, None)
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
             self._drop_empty_parts(group)
-        self._drop_empty_groups()
+            self._drop_group_if_empty(group_id)
 
-    def committed_or_pending_topic_ids(self) -> set[bytes]:
-        """Return the ids of all topics with a committed or pending offset."""
-        found: set[bytes] = set()
-        for group in self._groups.values():
-            found.update(group.committed)
-            found.update(key[0] for held in group.pending.values() for key in held)
-        return found
+    def _forget_unused_topics(self, group_id: str, topic_ids: Iterable[bytes]) -> None:
+        """Forget that a group has offsets of topics, if it has none of them any more."""
+        group = self._groups.get(group_id)
+        for topic_id in topic_ids:
+            groups = self._groups_by_topic.get(topic_id)
+            if groups is None or (group is not None and group.has_offsets_of_topic(topic_id)):
+                continue
+            groups.pop(group_id, None)
+            if not groups:
+                del self._groups_by_topic[topic_id]
+
+    def topic_ids(self) -> list[bytes]:
+        """Return the ids of all topics that may have a committed or pending offset."""
+        return list(self._groups_by_topic)
+
+    def groups_by_topic(self, topic_ids: Iterable[bytes]) -> dict[str, None]:
+        """Return the ids of the groups with a committed or pending offset of any of the topics."""
+        return {
+            group_id: None
+            for topic_id in topic_ids
+            for group_id in self._groups_by_topic.get(topic_id, ())
+        }
 
     def _with_order_and_time(self, offset: CommittedOffset, now_ms: int) -> CommittedOffset:
         self._order = order = self._order + 1
@@ -238,6 +272,7 @@ class Offsets:
         """Have offsets as they were, with their times; held back for a producer if one is named."""
         group = self._groups.setdefault(group_id, _GroupOffsets())
         for topic_id, partition, offset in offsets:
+            self._groups_by_topic.setdefault(topic_id, {})[group_id] = None
             self._order = max(self._order, offset.order)
             if producer_id is None:
                 group.committed.setdefault(topic_id, {})[partition] = offset
@@ -264,8 +299,4 @@ class Offsets:
     def _drop_group_if_empty(self, group_id: str) -> None:
         group = self._groups[group_id]
         if not group.committed and not group.pending:
-            del self._groups[group_id]
-
-    def _drop_empty_groups(self) -> None:
-        for group_id in [g for g, o in self._groups.items() if not o.committed and not o.pending]:
             del self._groups[group_id]

@@ -165,6 +165,7 @@ class TimeSlicedHeartbeats:
         )
         self._groups.store_group_replacing_previous(group)
         group.restart_session_and_update_rebalance_timeout(group.members[heartbeat.member_id])
+        group.on_changed(heartbeat.member_id)
         return response
 
     def change_for_classic_member(

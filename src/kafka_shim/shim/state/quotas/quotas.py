@@ -8,7 +8,12 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka_shim.shim.state.java_collections import JavaHashOrder, in_hash_map_order, java_hash
+from kafka_shim.shim.state.java_collections import (
+    JavaHashOrder,
+    in_hash_map_order,
+    java_hash,
+    table_capacity_for,
+)
 
 Entity = Mapping[str, str | None]
 """Entity type to name; None is the default of its type."""
@@ -35,6 +40,10 @@ _CLIENT_KEYS = {  # key -> whether it may be a fraction
 WHOLE_MAX = float(1 << 63)
 CONNECTION_RATE = "connection_creation_rate"
 _IP_KEYS = {CONNECTION_RATE: False}
+
+
+IN_PLACE_MAX = 100
+"""Alterations of more entities are computed next to the event loop."""
 
 
 class QuotaError(Exception):
@@ -104,6 +113,9 @@ class Quotas:
         self._changed = changed
         self._limits: Limits = {}
         self._hashes: dict[EntityKey, int] = {}
+        self._order: JavaHashOrder[EntityKey] | None = None
+        """The order of the entities; None: that of the limits."""
+        self._change_number = 0
         self._connection_rates: dict[Address | None, float] = {}
 
     def alter_limits(
@@ -111,19 +123,54 @@ class Quotas:
     ) -> None:
         """Set limits, and remove those with value None; `beside` runs the expensive part."""
         changes = {entity_key(entity): changed for entity, changed in alterations}
-        before, hashes = self._limits, self._hashes
-        limits, new_hashes = offload(_limits_and_hashes_after, before, hashes, changes)
-        if self._limits is not before:  # changed meanwhile by another request
-            limits, new_hashes = _limits_and_hashes_after(self._limits, self._hashes, changes)
-        self._limits, self._hashes = limits, new_hashes
+        if len(changes) > IN_PLACE_MAX or not self._alter_in_place(changes):
+            number = self._change_number
+            state = offload(_state_after, *self._state_in_order(), changes)
+            if self._change_number != number:  # changed meanwhile by another request
+                state = _state_after(*self._state_in_order(), changes)
+            self._limits, self._hashes, self._order = state
+            self._change_number += 1
         if any(kind == IP for key in changes for kind, _ in key):
             self._index_connection_rates()
         self._changed()
+
+    def _alter_in_place(self, changes: Mapping[EntityKey, Changes]) -> bool:
+        """Set and remove limits if the order of other entities stays; return whether it does."""
+        if self._order is None:
+            return False
+        for key in changes:
+            if key not in self._hashes:
+                self._hashes[key] = java_hash_of_entity(key)
+        altered = {
+            key: _altered_limits(self._limits.get(key, {}), changes[key])
+            for key in _in_order_of_computing(changes, self._hashes)
+        }
+        before = len(self._limits)
+        after = before + sum(bool(kept) - (key in self._limits) for key, kept in altered.items())
+        if table_capacity_for(before, after) != self._order.capacity:
+            return False
+        for key in [key for key, kept in altered.items() if not kept]:
+            hash_code = self._hashes.pop(key)
+            if self._limits.pop(key, None) is not None:
+                self._order.remove(key, hash_code)
+        for key, kept in altered.items():
+            if kept and key not in self._limits:
+                self._order.add_last_in_bucket(key, self._hashes[key])
+            if kept:
+                self._limits[key] = kept
+        self._change_number += 1
+        return True
+
+    def _state_in_order(self) -> tuple[Limits, dict[EntityKey, int]]:
+        order = self._limits if self._order is None else self._order
+        return {key: self._limits[key] for key in order}, dict(self._hashes)
 
     def restore_limits(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
         """Restore what `all` returned, in that order."""
         self._limits = {entity_key(entity): dict(limits) for entity, limits in rows}
         self._hashes = {key: java_hash_of_entity(key) for key in self._limits}
+        self._order = None
+        self._change_number += 1
         self._index_connection_rates()
         self._changed()
 
@@ -168,8 +215,8 @@ class Quotas:
 
     def all_entities_with_limits(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
         """Return all entities with their limits."""
-        for key, limits in self._limits.items():
-            yield entity_in_java_map_order(dict(key)), dict(limits)
+        for key in list(self._limits if self._order is None else self._order):
+            yield entity_in_java_map_order(dict(key)), dict(self._limits[key])
 
 
 def entity_key(entity: Entity) -> EntityKey:
@@ -189,23 +236,31 @@ def entity_in_java_map_order(entity: Entity, initial_capacity: int = 16) -> dict
     return {kind: entity[kind] for kind in in_hash_map_order(entity, initial_capacity)}
 
 
-def _limits_and_hashes_after(
-    before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
-) -> tuple[Limits, dict[EntityKey, int]]:
-    """Return the limits of all entities after a change, in their order, and the hashes."""
+def _in_order_of_computing(
+    changes: Mapping[EntityKey, Changes], hashes: Mapping[EntityKey, int]
+) -> JavaHashOrder[EntityKey]:
+    """Return the changed entities in the order in which Kafka computes their limits."""
     altered = JavaHashOrder[EntityKey]()
+    for key in changes:
+        altered.add_first_in_bucket(key, hashes[key])
+    return altered
+
+
+def _state_after(
+    before: Limits, hashes: Mapping[EntityKey, int], changes: Mapping[EntityKey, Changes]
+) -> tuple[Limits, dict[EntityKey, int], JavaHashOrder[EntityKey]]:
+    """Return the limits of all entities after a change, the hashes, and the order."""
     known = dict(hashes)
     for key in changes:
         known[key] = known.get(key) or java_hash_of_entity(key)
-        altered.add_first_in_bucket(key, known[key])
     limits = dict(before)
-    for key in altered:
+    for key in _in_order_of_computing(changes, known):
         limits[key] = _altered_limits(limits.get(key, {}), changes[key])
     order = JavaHashOrder[EntityKey](len(before))
     for key, kept in limits.items():
         if kept:
             order.add_last_in_bucket(key, known[key])
-    return {key: limits[key] for key in order}, {key: known[key] for key in order}
+    return {key: limits[key] for key in order}, {key: known[key] for key in order}, order
 
 
 def _altered_limits(

@@ -44,6 +44,7 @@ class ShareStates:
         self._log = log
         self._states: dict[SharePartitionKey, ShareState] = {}
         log.states = self._states
+        self._keys_by_topic: dict[bytes, dict[SharePartitionKey, None]] = {}
         topics.when_deleted = self._delete_states_of_topic
         self._when_changed: Callable[[SharePartitionKey], None] = lambda _: None
 
@@ -76,15 +77,20 @@ class ShareStates:
         self._when_changed(key)
         state = ShareState(state_epoch, start_offset=start_offset, finished_count=finished_count)
         self._states[key] = state
+        self._keys_by_topic.setdefault(key[1], {})[key] = None
         self._log.write_first_snapshot(key, state, known)
         return ErrorCode.NONE
 
     def _delete_states_of_topic(self, topic_id: bytes) -> None:
-        for key in [key for key in self._states if key[1] == topic_id]:
+        for key in list(self._keys_by_topic.get(topic_id, ())):
             self._delete_state(key)
 
     def _delete_state(self, key: SharePartitionKey) -> None:
         del self._states[key]
+        keys = self._keys_by_topic[key[1]]
+        del keys[key]
+        if not keys:
+            del self._keys_by_topic[key[1]]
         self._when_changed(key)
         self._log.write_tombstone(key)
 
@@ -185,6 +191,7 @@ class ShareStates:
     def restore_state(self, key: SharePartitionKey, state: ShareState) -> None:
         """Restore a stored state."""
         self._states[key] = state
+        self._keys_by_topic.setdefault(key[1], {})[key] = None
         self._log.start_periodic_work()
 
     def _has_forbidden_negative_epoch(self, *epochs: int) -> bool:

@@ -1,0 +1,30 @@
+"""No small request costs more beside much state, neither in memory nor with a data directory.
+
+`python -m benchmarks.growth` shows the curves.
+"""
+
+import pytest
+
+from benchmarks.growth import growing_probes
+from kafka_shim.shim.state.topics import Topic, Topics
+
+GROWING_ON_DISK = {"AlterClientQuotas"}
+"""All quotas are one row, since their order matters."""
+
+
+@pytest.mark.parametrize("with_data_dir", [False, True], ids=["memory", "data-dir"])
+def test_small_requests_cost_the_same_beside_much_state(with_data_dir: bool) -> None:
+    growing = growing_probes(30, 120, with_data_dir=with_data_dir)
+    assert set(growing) == (GROWING_ON_DISK if with_data_dir else set()), growing
+
+
+def test_a_cost_that_grows_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
+    get = Topics.get
+
+    def look_at_all(topics: Topics, name: str | None) -> Topic | None:
+        return get(topics, name) if any(topic.name == name for topic in topics) else None
+
+    monkeypatch.setattr(Topics, "get", look_at_all)
+    monkeypatch.setattr(Topics, "__iter__", lambda topics: reversed(topics._by_name.values()))
+    growing = growing_probes(5, 80, with_data_dir=False, kinds=["topics"])
+    assert "OffsetCommit" in growing
