@@ -1,8 +1,10 @@
 """`kafka-shim least-acls` with a real client, and with failing programs."""
 
 import json
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -104,6 +106,7 @@ def test_names_that_differ_between_runs_need_a_prefix(program: str) -> None:
             1,
             "ended with 5 although everything was allowed",
         ),
+        (["--for", "soon", "--", "true"], 2, "invalid time `soon`; expected one such as 20s"),
         (["--no-proof", "--", sys.executable, "-c", "print(1)"], 0, "1\n"),
     ],
 )
@@ -112,6 +115,54 @@ def test_errors_are_reported(words: list[str], code: int, says: str) -> None:
     assert done.returncode == code
     assert says in done.stderr
     assert "Traceback" not in done.stderr
+
+
+SERVICE = """\
+import os, signal, sys, time
+from confluent_kafka import Consumer
+signal.signal(signal.SIGTERM, lambda *_: sys.exit(7))
+consumer = Consumer({"bootstrap.servers": os.environ["KAFKA_BOOTSTRAP_SERVERS"], "group.id": "g"})
+consumer.subscribe(["orders"])
+print("ready", file=sys.stderr, flush=True)
+while True:
+    consumer.poll(0.1)
+"""
+
+
+def test_a_service_is_stopped_after_its_time_and_its_exit_code_does_not_matter() -> None:
+    words = ("--topic", "orders", "--json", "--for", "4s")
+    done = least_acls(*words, "--prove", "--", sys.executable, "-c", SERVICE)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["proven"] is True
+    assert {(acl["operation"], acl["resource_name"]) for acl in found["acls"]} == {
+        ("READ", "orders"),
+        ("READ", "g"),
+    }
+    assert "proven: the program was denied nothing with only 2 ACLs" in done.stderr
+
+
+def test_after_an_interrupt_the_known_acls_are_printed_without_a_proof() -> None:
+    words = ("--topic", "orders", "--json", "--", sys.executable, "-c", SERVICE)
+    with subprocess.Popen(
+        [*SHIM, "least-acls", *words],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment(),
+    ) as process:
+        assert process.stdout
+        assert process.stderr
+        while process.stderr.readline() != "ready\n":
+            assert process.poll() is None
+        time.sleep(4)
+        process.send_signal(signal.SIGTERM)
+        output, errors = process.communicate(timeout=60)
+    assert process.returncode == 0, errors
+    found = json.loads(output)
+    assert found["proven"] is None
+    assert {acl["resource_name"] for acl in found["acls"]} == {"orders", "g"}
+    assert "not proven; --prove runs the program again" in errors
 
 
 def test_the_placeholder_is_replaced_by_the_address() -> None:
