@@ -48,12 +48,15 @@ KNOWN = {
     "ShareAcknowledge 2 topics.partitions equal",
     "ShareFetch 2 topics.partitions",
     "ShareGroupHeartbeat 1 subscribed_topic_names",
+    "StreamsGroupHeartbeat 1 topology.subtopologies",
     "StreamsGroupHeartbeat 1 topology.subtopologies.source_topics",
+    "WriteShareGroupState 1 topics.partitions.state_batches",
 }
 """Arrays that once blocked the loop for 50 to 960 ms in a request of 1 MiB."""
 OLD = {
     ("0.11", "OffsetCommit 3 topics.partitions"),
     ("2.4", "AlterPartitionReassignments 0 topics.partitions"),
+    ("2.4", "OffsetDelete 0 topics"),
     ("2.4", "OffsetDelete 0 topics.partitions"),
     ("2.4", "CreateAcls 1 creations"),
     ("2.4", "OffsetForLeaderEpoch 3 topics.partitions"),

@@ -70,7 +70,7 @@ STATES = {
     ReconciliationState.UNRELEASED: 2,
 }
 TOPICS_MAX = 1_000
-"""Longer assignments are not written: the heartbeat that causes them would block the loop."""
+"""Longer assignments and topologies are not written: their heartbeat would block the loop."""
 NO_EPOCHS: Mapping[tuple[bytes, int], int] = {}
 
 
@@ -455,7 +455,8 @@ class LoggedStreamsGroup(LoggedGroup):
         topology = cast("StreamsGroup", self._group).topology
         if topology is not self._topology and topology != self._topology:
             assert topology is not None
-            self._add_record_unless_too_many(TOPOLOGY, "", _topology_value(topology))
+            if _topology_size(topology) <= TOPICS_MAX:
+                self._add_record_unless_too_many(TOPOLOGY, "", _topology_value(topology))
         self._topology = topology
 
     def group_record_has_changed(self) -> bool:
@@ -543,6 +544,14 @@ def _current_tasks(
         )
         for name, held in sorted(tasks.items())
     ]
+
+
+def _topology_size(topology: StreamsTopology) -> int:
+    """Return the number of subtopologies and of their topics."""
+    return sum(
+        1 + len(each.sources) + len(each.sinks) + len(each.changelogs) + len(each.repartition)
+        for each in topology.subtopologies
+    )
 
 
 def _topology_value(topology: StreamsTopology) -> msgspec.Struct:
