@@ -17,6 +17,7 @@ from kafka_shim.authorizer.acl_formats.documents import (
 )
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
 from kafka_shim.authorizer.acl_formats.json_objects import parse_object
+from kafka_shim.authorizer.acl_formats.plain_rules import parse_plain_rules
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     line_of_key,
     line_of_mapping,
@@ -51,7 +52,8 @@ _DERIVING = {
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    return parse_rules_with_lines(load_document(text, with_lines=True))
+    plain = parse_plain_rules(text)
+    return parse_rules_with_lines(load_document(text, with_lines=True)) if plain is None else plain
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
