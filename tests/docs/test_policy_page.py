@@ -12,7 +12,7 @@ def test_the_page_shows_what_is_printed(tmp_path: Path) -> None:
     text = (ROOT / PAGE).read_text()
     on_page = [command.text for command in commands() if command.page == PAGE]
     found = [command for command in on_page if f"    $ {command}\n" in text]
-    assert len(found) == 7
+    assert len(found) == 8
     shell = Shell(tmp_path, {})
     for command in found:
         shown = text.split(f"    $ {command}\n", 1)[1].split("\n\n", 1)[0]

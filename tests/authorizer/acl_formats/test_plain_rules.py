@@ -8,8 +8,8 @@ from kafka_shim.authorizer.acl_formats.plain_rules import parse_plain_rules
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_with_lines
 
 PLAIN_VALUES = ["User:a", "a.b-c/d+e=f@g", "a:b", "10.0.0.1", "'a b'", '"\'"', "'é'"]
-OTHER_VALUES = r"""a: true Yes nULL off 1 1.5 ~ * a# a* User:* '' 'it''s' "a\n" ] } , [Read,\ Write] []
-[yes] [Read,Write] Read Write Fly prefixed literal 0x1 2001-01-01 é
+OTHER_VALUES = r"""a: true Yes nULL off 1 1.5 ~ * a# a* User:* '' 'it''s' "a\n" ] } ,
+[Read,\ Write] [] [yes] [Read,Write] Read Write Fly prefixed literal 0x1 2001-01-01 é
 y << &a !a |""".split()  # noqa: SIM905
 KEYS = ("principal", "allow", "deny", "topic", "group", "cluster", "pattern", "host", "foo")
 PAIRS = st.tuples(
