@@ -23,28 +23,35 @@ STAND_IN = """\
 #!/bin/bash
 {
   echo "$(basename "$0") $*"
-  for word; do case "$word" in *changes.txt) cat "${word##*[=<]}" ;; esac; done
+  for word; do case "$word" in *changes.md) cat "${word##*[=<]}" ;; esac; done
 } >> "$CALLS"
+case "$*" in *per_page*) echo "$EXISTING_NOTES" ;; esac
 """
 API = "https://gitlab.example.com/api/v4"
 NOTES = f"{API}/projects/1/merge_requests/7/notes"
+TOKEN_AND_FORM = "--header PRIVATE-TOKEN: secret --form body=<changes.md"
 GITHUB = {"github.event.number": "7", "github.token": "secret"}
 VARIABLES = {
-    "github": {"GITHUB_BASE_REF": "main"},
+    "github": {"GITHUB_BASE_REF": "main", "GITHUB_STEP_SUMMARY": "summary.md"},
     "gitlab": {
         "CI_MERGE_REQUEST_TARGET_BRANCH_NAME": "main",
         "CI_API_V4_URL": API,
         "CI_PROJECT_ID": "1",
         "CI_MERGE_REQUEST_IID": "7",
         "POLICY_TOKEN": "secret",
+        "EXISTING_NOTES": "[]",
     },
     "pre-commit": {},
 }
 CALLS = {
-    "github": ["pip install kafka-shim", "gh pr comment 7 --body-file changes.txt"],
+    "github": [
+        "pip install kafka-shim",
+        "gh pr comment 7 --edit-last --create-if-none --body-file changes.md",
+    ],
     "gitlab": [
         "pip install kafka-shim",
-        f"curl --fail --header PRIVATE-TOKEN: secret --form body=<changes.txt {NOTES}",
+        f"curl --fail --header PRIVATE-TOKEN: secret {NOTES}?per_page=100",
+        f"curl --fail --request POST {TOKEN_AND_FORM} {NOTES}",
     ],
     "pre-commit": [],
 }
@@ -109,8 +116,9 @@ def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: 
     assert ended == code, output
     if name == "pre-commit":
         return
-    changes = (mine / "changes.txt").read_text()
-    assert changes.startswith("+ User:eve: Write" if added else "no difference")
+    changes = (mine / "changes.md").read_text()
+    assert ("\n+ User:eve: Write" in changes) == bool(added)
+    assert ("no difference" in changes) != bool(added)
     assert (tmp_path / "calls").read_text() == "\n".join([*CALLS[name], changes])
     assert (mine / "report.xml").exists()
     assert ("::error file=policy.yaml,line=5" in output) == (code == 3 and name == "github")
@@ -121,7 +129,7 @@ def test_a_change_that_adds_the_first_acls_is_shown(name: str, tmp_path: Path) -
     mine = changed(tmp_path, "", is_first=True)
     ended, output = ran(name, mine, tmp_path)
     assert ended == 0, output
-    assert "+ User:alice: Write" in (mine / "changes.txt").read_text()
+    assert "+ User:alice: Write" in (mine / "changes.md").read_text()
 
 
 def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
@@ -147,3 +155,27 @@ def test_the_hooks_run_for_changed_acl_files() -> None:
         assert re.search(hook["files"], "acls/orders.yaml")
         assert not re.search(hook["files"], "docs/acls.md")
         assert (hook["language"], hook["additional_dependencies"]) == ("python", ["kafka-shim"])
+
+
+def test_the_comment_of_a_merge_request_is_edited(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = changed(tmp_path, "")
+    notes = (
+        '[{"id": 3, "body": "looks good"}, {"id": 5, "body": "<!-- kafka-shim policy diff -->"}]'
+    )
+    monkeypatch.setitem(VARIABLES["gitlab"], "EXISTING_NOTES", notes)
+    ended, output = ran("gitlab", mine, tmp_path)
+    assert ended == 0, output
+    assert f"--request PUT {TOKEN_AND_FORM} {NOTES}/5" in (tmp_path / "calls").read_text()
+
+
+def test_a_fork_without_the_token_is_checked_but_not_commented(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    mine = changed(tmp_path, "")
+    monkeypatch.setitem(VARIABLES["gitlab"], "POLICY_TOKEN", "")
+    ended, output = ran("gitlab", mine, tmp_path)
+    assert ended == 0, output
+    assert "curl" not in (tmp_path / "calls").read_text()
+    assert (mine / "changes.md").exists()

@@ -28,6 +28,7 @@ from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
+from kafka_shim.authorizer.policy.compaction import compacted_acls
 from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy
 from kafka_shim.authorizer.policy.relations import Relation, check_relation
 from kafka_shim.authorizer.policy.witness import Witness, resource_can_exist
@@ -124,14 +125,16 @@ class PairComparison:
             for name in pair.names()
         ]
         self.accesses += [(actor, operation, None) for actor in actors for operation in by_type]
-        self.decided = [
-            kafka(_question(pair, side, texts, operations, pair.names(), by_type))
-            for side in (0, 1)
-        ]
+        names = pair.names()
+        self._question_about_all = lambda side: _question(
+            pair, side, texts, operations, names, by_type
+        )
+        self.decided = [kafka(self._question_about_all(side)) for side in (0, 1)]
         counts["decisions"] += 2 * len(self.accesses)
 
     def differences(self) -> Iterator[str]:
         """Yield what Kafka decides otherwise than stated."""
+        yield from self._differences_from_compact_acls()
         yield from self._differences_from_changes()
         for relation in Relation:
             yield from self._differences_from_relation(relation)
@@ -155,6 +158,17 @@ class PairComparison:
             }
             if stated != ({after == "1"} if before != after else set()):
                 yield f"diff: {actor} {operation.name} {name}: {before}{after}, stated {stated}"
+
+    def _differences_from_compact_acls(self) -> Iterator[str]:
+        """Compare Kafka's decisions with the ACLs of A and with their compact form."""
+        given = self.pair.acls
+        compact = compacted_acls(self.sides[0], self.release)
+        self.counts["ACLs left out"] += len(set(given[0])) - len(compact)
+        self.pair.acls = (sorted(compact, key=str), given[1])
+        decided = self.kafka(self._question_about_all(0))
+        self.pair.acls = given
+        if decided != self.decided[0]:
+            yield f"compact: Kafka decides otherwise with {sorted(compact, key=str)}"
 
     def _differences_from_relation(self, relation: Relation) -> Iterator[str]:
         first, second = self.sides

@@ -27,7 +27,9 @@ from kafka_shim.protocol.enums import Operation, PatternType, Permission
 
 
 class AclRemovalEffects:
-    """Compares all decisions with and without an ACL, for a set that does not change meanwhile.
+    """Compares all decisions with and without an ACL.
+
+    The set may only be changed with `remove_for_good`.
 
     Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
@@ -52,6 +54,11 @@ class AclRemovalEffects:
             return self._decisions_if_unchanged(acl)
         finally:
             self._without.store.add(acl)
+
+    def remove_for_good(self, acl: Acl) -> None:
+        """Remove an ACL from both sides, for the comparisons that follow."""
+        self._with.store.remove(acl)
+        self._without.store.remove(acl)
 
     def _decisions_if_unchanged(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}

@@ -7,7 +7,17 @@ from typing import Protocol
 from kafka_shim.authorizer.policy.relations import Relation
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_USAGE
 from kafka_shim.shim.cli.error_output import print_command_error
-from kafka_shim.shim.cli.policy import apply, check, diff, expect, lint, matrix, plan, verify
+from kafka_shim.shim.cli.policy import (
+    apply,
+    check,
+    compact,
+    diff,
+    expect,
+    lint,
+    matrix,
+    plan,
+    verify,
+)
 from kafka_shim.shim.cli.policy.input_error import InputError
 from kafka_shim.shim.cli.policy.relation_commands import RelationCommand
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option
@@ -36,6 +46,7 @@ VERBS: dict[str, _SubcommandModule] = {
     **{relation.value: RelationCommand(relation) for relation in Relation},
     "verify": verify,
     "check": check,
+    "compact": compact,
 }
 
 SUMMARY = """\

@@ -22,15 +22,20 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 )
 from kafka_shim.shim.cli.policy.expectation_files import ExpectationFile, read_expectation_file
 from kafka_shim.shim.cli.policy.input_error import InputError
+from kafka_shim.shim.cli.policy.sarif import sarif_log
 from kafka_shim.shim.cli.policy.verdicts import (
+    SARIF_RULES,
     JudgedExpectation,
     junit_report,
     verdict_annotation,
     verdict_lines,
     verdict_object,
+    verdict_sarif_result,
 )
 from kafka_shim.shim.cli.usage import UsageError
 
+QUIET_FAILURES_MAX = 10
+"""Failures that --quiet prints."""
 HELP = "check expectations, such as `bob may not read payments`, against ACLs"
 _PROFILE_LINES = "\n".join(
     f"  {name:24} {', '.join(name_keys_of_profile(name))}" for name in PROFILES
@@ -72,8 +77,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--junit", type=Path, metavar="FILE", help="also write a JUnit report to this file")
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
-    add("--quiet", "-q", action="store_true", help="print failures only")
-    add("--json", action="store_true", help="print JSON instead of text")
+    add(
+        "--quiet",
+        "-q",
+        action="store_true",
+        help=f"print only failures, at most {QUIET_FAILURES_MAX}, and how many there are",
+    )
+    add(
+        "--format",
+        choices=("text", "json", "sarif"),
+        default="text",
+        help="sarif: failures for the code scanning of GitHub and GitLab (default: text)",
+    )
+    add("--json", action="store_const", const="json", dest="format", help="print JSON")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 
@@ -83,18 +99,30 @@ def run(args: argparse.Namespace) -> int:
     failed = sum(not found.verdict.holds for found in judged)
     if args.junit:
         args.junit.write_text(junit_report(judged), encoding="utf-8")
-    if args.json:
-        print(json.dumps([verdict_object(found) for found in judged], indent=2, ensure_ascii=False))
+    if args.format != "text":
+        content: object = (
+            sarif_log(map(verdict_sarif_result, _failed(judged)), SARIF_RULES)
+            if args.format == "sarif"
+            else [verdict_object(found) for found in judged]
+        )
+        print(json.dumps(content, indent=2, ensure_ascii=False))
         return EXIT_MISMATCH if failed else 0
-    for judged_expectation in judged:
-        if not (args.quiet and judged_expectation.verdict.holds):
-            print("\n".join(map(result_line, verdict_lines(judged_expectation))))
-        if args.github and not judged_expectation.verdict.holds:
+    shown = _failed(judged)[:QUIET_FAILURES_MAX] if args.quiet else judged
+    for judged_expectation in shown:
+        print("\n".join(map(result_line, verdict_lines(judged_expectation))))
+    if args.quiet and failed > len(shown):
+        print(f"and {failed - len(shown)} more failures")
+    if args.github:
+        for judged_expectation in _failed(judged):
             print(verdict_annotation(judged_expectation))
     releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
     held = len(judged) - failed
     print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}")
     return EXIT_MISMATCH if failed else 0
+
+
+def _failed(judged: Sequence[JudgedExpectation]) -> list[JudgedExpectation]:
+    return [found for found in judged if not found.verdict.holds]
 
 
 def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:

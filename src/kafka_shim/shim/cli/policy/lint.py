@@ -28,6 +28,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, count_with_noun
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation
 from kafka_shim.shim.cli.policy.input_error import file_and_line
+from kafka_shim.shim.cli.policy.sarif import SarifResult, sarif_log
 from kafka_shim.shim.cli.usage import UsageError
 
 HELP = "find suspicious ACLs: shadowed, redundant, without effect, for everybody ..."
@@ -62,7 +63,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="kind of finding to leave out, such as redundant (repeatable)",
     )
     add("--github", action="store_true", help="also print annotations for GitHub Actions")
-    add("--json", action="store_true", help="print JSON instead of text")
+    add(
+        "--format",
+        choices=("text", "json", "sarif"),
+        default="text",
+        help="sarif: for the code scanning of GitHub and GitLab (default: text)",
+    )
+    add("--json", action="store_const", const="json", dest="format", help="print JSON")
     add_cluster_arguments(parser)
     add_authorizer_arguments(parser)
 
@@ -75,8 +82,11 @@ def run(args: argparse.Namespace) -> int:
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]
-    if args.json:
+    if args.format == "json":
         print(json.dumps(list(map(_finding_object, findings)), indent=2, ensure_ascii=False))
+    elif args.format == "sarif":
+        log = sarif_log(map(_sarif_result, findings), FINDING_KINDS)
+        print(json.dumps(log, indent=2, ensure_ascii=False))
     else:
         for line in _report_lines(findings, len(written), release, github=args.github):
             print(result_line(line))
@@ -111,6 +121,11 @@ def _report_lines(
             )
     totals = f"{count_with_noun(len(findings), 'finding')} in {count_with_noun(acl_count, 'ACL')}"
     yield f"{totals} for Kafka {release}"
+
+
+def _sarif_result(finding: Finding) -> SarifResult:
+    located = finding.located_acl
+    return SarifResult(finding.kind, "warning", located.path, located.line, _finding_text(finding))
 
 
 def _finding_text(finding: Finding) -> str:

@@ -22,12 +22,14 @@ from kafka_shim.shim.cli.policy.descriptions import (
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation as github
 from kafka_shim.shim.cli.policy.input_error import file_and_line
+from kafka_shim.shim.cli.policy.sarif import SarifResult
 from kafka_shim.shim.cli.policy.witness_text import decision_rule_text
 
 SHOWN_MAX = 5
 """Answers shown for an expectation that does not hold; JSON has all."""
 
 RULES_MAX = 3
+SARIF_RULES = {"expectation": "An expectation about the ACLs does not hold."}
 _UNPRINTABLE = re.compile("[\\x00-\\x08\\x0b-\\x1f\\ud800-\\udfff]")
 _NO_CHANGE = "no ACL can change this"
 
@@ -54,6 +56,11 @@ def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
     message = "\n".join((judged.verdict.expectation.description, *_reason_lines(judged.verdict)))
     return github("error", judged.located.path, judged.located.line, message)
+
+
+def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
+    text = "\n".join((judged.verdict.expectation.description, *_reason_lines(judged.verdict)))
+    return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
 
 
 def junit_report(judged: Sequence[JudgedExpectation]) -> str:

@@ -1,0 +1,94 @@
+"""Fewer ACLs that decide every access alike.
+
+Operations are joined into All where that covers just those that brokers check; then every ACL is
+left out without which no decision changes. No further ACL can be left out of the result, but
+another choice may have led to fewer.
+"""
+
+from collections.abc import Iterable
+
+import msgspec
+
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.policy.access_changes import access_changes
+from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
+from kafka_shim.authorizer.policy.redundant_acls import AclRemovalEffects
+from kafka_shim.authorizer.store import AclStore
+from kafka_shim.protocol.enums import Operation, Permission
+
+
+def compacted_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
+    """Return ACLs that decide like those of the authorizer, which stays unchanged.
+
+    Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
+    """
+    compacted = _copy_with_acls(authorizer, authorizer.store)
+    for replaced, joined in _joinable_operations(authorizer.store, release):
+        _replace_if_equivalent(compacted, replaced, joined, release)
+    effects = AclRemovalEffects(compacted, release)
+    for acl in sorted(compacted.store, key=_narrow_first_sort_key):
+        if effects.decisions_if_unchanged_without(acl) is not None:
+            effects.remove_for_good(acl)
+    return set(compacted.store)
+
+
+def _copy_with_acls(authorizer: StandardAuthorizer, acls: Iterable[Acl]) -> StandardAuthorizer:
+    return StandardAuthorizer(
+        super_users=authorizer.super_users,
+        allow_everyone=authorizer.allow_everyone,
+        rules=authorizer.rules,
+        store=AclStore(acls),
+    )
+
+
+def _joinable_operations(acls: Iterable[Acl], release: str) -> list[tuple[list[Acl], Acl]]:
+    """Return ACLs that differ in their operation only, with the ACL for All in their place."""
+    checked = checked_operations_by_resource_type(release)
+    by_rest: dict[Acl, list[Acl]] = {}
+    for acl in acls:
+        by_rest.setdefault(msgspec.structs.replace(acl, operation=Operation.ALL), []).append(acl)
+    return [
+        (group, joined)
+        for joined, group in by_rest.items()
+        if len(group) > 1
+        and {acl.operation for acl in group} | _implied(group)
+        >= set(checked.get(joined.resource_type, ()))
+    ]
+
+
+def _implied(acls: Iterable[Acl]) -> set[Operation]:
+    """Return the operations that several ALLOWs may include."""
+    is_allow = any(acl.permission is Permission.ALLOW for acl in acls)
+    return {Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS} if is_allow else set()
+
+
+def _replace_if_equivalent(
+    authorizer: StandardAuthorizer, replaced: Iterable[Acl], joined: Acl, release: str
+) -> None:
+    before = _copy_with_acls(authorizer, authorizer.store)
+    for acl in replaced:
+        authorizer.store.remove(acl)
+    authorizer.store.add(joined)
+    if access_changes(before, authorizer, release):
+        authorizer.store.remove(joined)
+        for acl in replaced:
+            authorizer.store.add(acl)
+
+
+def _narrow_first_sort_key(acl: Acl) -> tuple[object, ...]:
+    """Return a sort key: narrow ACLs are left out before broad ones that cover them."""
+    return (
+        acl.operation is Operation.ALL,
+        acl.resource_name == "*",
+        acl.pattern_type,
+        -len(acl.resource_name),
+        acl.host == "*",
+        acl.principal == "User:*",
+        acl.resource_type,
+        acl.resource_name,
+        acl.principal,
+        acl.host,
+        acl.operation,
+        acl.permission,
+    )

@@ -1,0 +1,92 @@
+"""`kafka-shim policy compact`: fewer ACLs that decide the same."""
+
+import argparse
+import sys
+from pathlib import Path
+
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
+from kafka_shim.authorizer.acl_names import AclTextError
+from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
+from kafka_shim.authorizer.policy.compaction import compacted_acls
+from kafka_shim.authorizer.policy.interim_access import interim_changes
+from kafka_shim.authorizer.policy.plan import planned_requests
+from kafka_shim.authorizer.policy.relations import Relation, check_relation
+from kafka_shim.shim.cli import EXIT_FAILURE
+from kafka_shim.shim.cli.policy.authorizer_options import (
+    add_authorizer_arguments,
+    add_cluster_arguments,
+    read_cluster_acls,
+    release_of_options_or_cluster,
+    set_default_bootstrap_server,
+)
+from kafka_shim.shim.cli.policy.descriptions import count_with_noun
+from kafka_shim.shim.cli.policy.plan_file import plan_object, saved_plan, write_plan
+from kafka_shim.shim.cli.policy.policy_side import PolicySide, side_of_cluster, side_of_files
+from kafka_shim.shim.cli.usage import UsageError
+
+HELP = "print fewer ACLs that decide every access alike"
+DESCRIPTION = """\
+Print ACLs that decide every access like the given ones, without those that change no decision, and
+with All in place of all operations of a resource type. The result is proven with the method of
+`policy equivalent`. No further ACL can be left out of it.
+
+  kafka-shim policy compact acls/ > compact.yaml
+  kafka-shim policy compact --bootstrap-server 127.0.0.1:9092 --plan plan.json
+
+Exit codes: 0 done, 2 usage error, 1 the broker failed.
+"""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add = parser.add_argument
+    add(
+        "files", nargs="*", metavar="FILE", help="file or folder with ACLs (default: the cluster's)"
+    )
+    add("--plan", type=Path, metavar="FILE", help="save the plan that gets there, for `apply`")
+    add(
+        "--format",
+        choices=[name for name in FORMATS if name not in ("audit-log", "zookeeper")],
+        default="yaml",
+        metavar="FORMAT",
+        help="format of the ACLs, as of `kafka-shim acls --format` (default: yaml)",
+    )
+    add_cluster_arguments(parser)
+    add_authorizer_arguments(parser)
+
+
+def run(args: argparse.Namespace) -> int:
+    given = _given_side(args)
+    authorizer, release = given.authorizer(), given.release
+    try:
+        acls = compacted_acls(authorizer, release)
+    except InexactReleaseError as error:
+        raise UsageError(f"Kafka {release}: {error}") from error
+    compacted = PolicySide(
+        "compact", tuple(acls), release, given.super_users, given.allow_everyone
+    ).authorizer()
+    result = check_relation(Relation.EQUIVALENT, authorizer, compacted, release, release)
+    if not result.holds:  # a bug: never print ACLs that decide otherwise
+        print("kafka-shim policy compact: the result is not equivalent", file=sys.stderr)
+        return EXIT_FAILURE
+    try:
+        print(format_acls_losslessly(sorted(acls, key=str), args.format), end="")
+    except AclTextError as error:
+        raise UsageError(f"--format {args.format}: {error}") from error
+    if args.plan:
+        requests = planned_requests(given.acls, acls, release)
+        interim = interim_changes(authorizer, compacted, requests, release)
+        plan = saved_plan(given.source, release, (given.acls, acls), requests, interim)
+        write_plan(args.plan, plan_object(plan, interim))
+    count = count_with_noun(len(acls), "ACL")
+    print(f"{count} instead of {len(set(given.acls))}; every decision stays", file=sys.stderr)
+    return 0
+
+
+def _given_side(args: argparse.Namespace) -> PolicySide:
+    if args.files:
+        if args.bootstrap_server:
+            raise UsageError("give files or --bootstrap-server, not both")
+        return side_of_files(args, args.files, release_of_options_or_cluster(args))
+    if not set_default_bootstrap_server(args):
+        raise UsageError("no ACLs given: name files, or add --bootstrap-server HOST:PORT")
+    return side_of_cluster(args, read_cluster_acls(args))

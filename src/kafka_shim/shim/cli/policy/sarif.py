@@ -1,0 +1,67 @@
+"""Findings in SARIF 2.1.0, which GitHub and GitLab show beside the lines of a change."""
+
+import hashlib
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import PurePath
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+
+SCHEMA = "https://json.schemastore.org/sarif-2.1.0.json"
+_HOME = "https://github.com/kafka-shim/kafka-shim"
+_HELP = f"{_HOME}/blob/main/docs/policy.md"
+
+
+class SarifResult(msgspec.Struct, frozen=True):
+    """A finding with its rule, its place and its text."""
+
+    rule_id: str
+    level: str
+    """`error` or `warning`."""
+    path: str
+    line: int
+    text: str
+
+
+def sarif_log(results: Iterable[SarifResult], rules: Mapping[str, str]) -> dict[str, Any]:
+    """Return the log of one run; `rules` has a description for each rule."""
+    return {
+        "$schema": SCHEMA,
+        "version": SCHEMA.rpartition("-")[2].removesuffix(".json"),
+        "runs": [
+            {
+                "tool": {
+                    "driver": {
+                        "name": "kafka-shim",
+                        "informationUri": _HOME,
+                        "version": version("kafka-shim"),
+                        "rules": [
+                            {
+                                "id": rule_id,
+                                "shortDescription": {"text": description},
+                                "helpUri": _HELP,
+                            }
+                            for rule_id, description in rules.items()
+                        ],
+                    }
+                },
+                "results": [_result_object(result) for result in results],
+            }
+        ],
+    }
+
+
+def _result_object(result: SarifResult) -> dict[str, Any]:
+    place: dict[str, Any] = {"artifactLocation": {"uri": quote(PurePath(result.path).as_posix())}}
+    if result.line:
+        place["region"] = {"startLine": result.line}
+    fingerprint = hashlib.sha256(f"{result.rule_id}\n{result.path}\n{result.text}".encode())
+    return {
+        "ruleId": result.rule_id,
+        "level": result.level,
+        "message": {"text": result.text},
+        "locations": [{"physicalLocation": place}],
+        "partialFingerprints": {"finding/v1": fingerprint.hexdigest()},
+    }
