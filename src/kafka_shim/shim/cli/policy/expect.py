@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     judged = _judge_expectations(args)
-    failed = sum(not found.verdict.holds for found in judged)
+    failed = sum(found.has_failed for found in judged)
     if args.junit:
         args.junit.write_text(junit_report(judged), encoding="utf-8")
     if args.format != "text":
@@ -116,13 +116,15 @@ def run(args: argparse.Namespace) -> int:
         for judged_expectation in _failed(judged):
             print(verdict_annotation(judged_expectation))
     releases = dict.fromkeys(found.verdict.expectation.release for found in judged)
-    held = len(judged) - failed
-    print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}")
+    excepted = sum(found.is_excepted for found in judged)
+    held = len(judged) - failed - excepted
+    more = f", {excepted} excepted" if excepted else ""
+    print(f"{held} of {len(judged)} expectations hold in Kafka {', '.join(releases)}{more}")
     return EXIT_MISMATCH if failed else 0
 
 
 def _failed(judged: Sequence[JudgedExpectation]) -> list[JudgedExpectation]:
-    return [found for found in judged if not found.verdict.holds]
+    return [found for found in judged if found.has_failed]
 
 
 def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:

@@ -19,6 +19,11 @@ from kafka_shim.authorizer.policy.expectation import (
     parse_string_or_strings,
 )
 from kafka_shim.protocol.api_versions import parse_minor_release
+from kafka_shim.shim.cli.policy.expectation_exceptions import (
+    ExpectationException,
+    split_exception,
+)
+from kafka_shim.shim.cli.policy.expectation_variables import expand_entry
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
 _KEYS = ("expect", "acls", "release", "super-users")
@@ -31,6 +36,7 @@ class LocatedExpectation(msgspec.Struct, frozen=True):
     path: str
     line: int
     expectation: Expectation
+    exception: ExpectationException | None = None
 
 
 class ExpectationFile(msgspec.Struct, frozen=True):
@@ -97,13 +103,27 @@ def _parse_located_expectations(
     for number, entry in enumerate(entries):
         line = lines[number] if number < len(lines) else 0
         with mistakes.collect_errors(line):
-            expectation = parse_expectation(entry, f"expectation {number + 1}", release)
-            expectations.append(LocatedExpectation(path, line, expectation))
+            where = f"expectation {number + 1}"
+            expectations += _located_expectations_of_entry(path, line, entry, where, release)
     try:
         mistakes.raise_collected_errors()
     except AclTextError as error:
         raise _input_error_with_lines(path, error) from error
     return tuple(expectations)
+
+
+def _located_expectations_of_entry(
+    path: str, line: int, entry: object, where: str, release: str
+) -> list[LocatedExpectation]:
+    """Return the expectations that an entry with variables stands for."""
+    try:
+        parts = [split_exception(each) for each in expand_entry(entry, Path(path).parent)]
+    except AclTextError as error:
+        raise AclTextError(f"{where}: {error.message}", error.line) from error
+    return [
+        LocatedExpectation(path, line, parse_expectation(each, where, release), exception)
+        for each, exception in parts
+    ]
 
 
 def _input_error_with_lines(path: str, error: ValueError) -> InputError:

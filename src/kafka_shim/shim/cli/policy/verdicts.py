@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from datetime import date
 from typing import Any
 from xml.sax.saxutils import escape, quoteattr
 
@@ -41,30 +42,52 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
     verdict: Verdict
 
     @property
+    def exception_text(self) -> str:
+        """Return the owner, reason and last day of the exception; empty if there is none."""
+        return self.located.exception.text if self.located.exception else ""
+
+    @property
+    def has_expired_exception(self) -> bool:
+        exception = self.located.exception
+        return exception is not None and exception.has_expired(date.today())  # noqa: DTZ011 - the day where the user is
+
+    @property
+    def is_excepted(self) -> bool:
+        """Return whether the expectation does not hold, which is accepted until a day."""
+        is_accepted = self.located.exception is not None and not self.has_expired_exception
+        return not self.verdict.holds and is_accepted
+
+    @property
+    def has_failed(self) -> bool:
+        """Return whether the expectation fails, or has an expired exception."""
+        return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
+
+    @property
     def file_and_line(self) -> str:
         return file_and_line(self.located.path, self.located.line)
 
 
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
-    state = "ok  " if verdict.holds else "FAIL"
-    yield f"{state} {judged.file_and_line}: {verdict.expectation.description}"
-    yield from (f"     {line}" for line in _reason_lines(verdict))
+    state = "FAIL" if judged.has_failed else "EXCEPTED" if judged.is_excepted else "ok  "
+    exception = f" ({judged.exception_text})" if judged.is_excepted else ""
+    yield f"{state} {judged.file_and_line}: {verdict.expectation.description}{exception}"
+    yield from (f"     {line}" for line in _failure_or_reason_lines(judged))
 
 
 def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
-    message = "\n".join((judged.verdict.expectation.description, *_reason_lines(judged.verdict)))
+    message = "\n".join((judged.verdict.expectation.description, *_failure_or_reason_lines(judged)))
     return github("error", judged.located.path, judged.located.line, message)
 
 
 def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
-    text = "\n".join((judged.verdict.expectation.description, *_reason_lines(judged.verdict)))
+    text = "\n".join((judged.verdict.expectation.description, *_failure_or_reason_lines(judged)))
     return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
 
 
 def junit_report(judged: Sequence[JudgedExpectation]) -> str:
-    failed = sum(not found.verdict.holds for found in judged)
+    failed = sum(found.has_failed for found in judged)
     cases = "".join(map(_junit_test_case, judged))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -81,6 +104,8 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "expectation": verdict.expectation.description,
         "release": verdict.expectation.release,
         "held": verdict.holds,
+        "failed": judged.has_failed,
+        "exception": judged.exception_text or None,
         "responses": [
             _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
         ],
@@ -99,6 +124,12 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
     return format_command(
         "--add" if step.is_addition else "--remove", step.acl, bootstrap=bootstrap
     )
+
+
+def _failure_or_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
+    if judged.has_expired_exception:
+        yield f"the exception expired: {judged.exception_text}"
+    yield from _reason_lines(judged.verdict)
 
 
 def _reason_lines(verdict: Verdict) -> Iterator[str]:
@@ -160,14 +191,14 @@ def _checked_access_object(access: CheckedAccess) -> dict[str, Any]:
 
 
 def _junit_test_case(judged: JudgedExpectation) -> str:
-    text, verdict = judged.verdict.expectation.description, judged.verdict
+    text = judged.verdict.expectation.description
     head = (
         f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
         f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"
     )
-    if verdict.holds:
+    if not judged.has_failed:
         return _replace_invalid_xml_characters(f"{head}/>\n")
-    lines = list(_reason_lines(verdict))
+    lines = list(_failure_or_reason_lines(judged))
     body = escape("\n".join(lines))
     failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
     return _replace_invalid_xml_characters(f"{head}>\n{failure}  </testcase>\n")
