@@ -25,6 +25,6 @@ def test_the_files_shown_are_those_of_the_example() -> None:
     shown = [
         block for block in blocks() if (block.page, block.language) == ("docs/policy.md", "yaml")
     ]
-    assert len(shown) == 2
+    assert len(shown) == 3
     for block in shown:
         assert block.text == f"# {block.name}\n{(ROOT / block.name).read_text()}"
