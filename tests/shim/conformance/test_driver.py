@@ -2,15 +2,20 @@
 
 import asyncio
 import sys
+from collections import Counter
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from kafka_shim.protocol.api_versions import RELEASES
+from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
+from kafka_shim.shim.conformance.cluster import ShimCluster
 from kafka_shim.shim.conformance.driver import Driver, DriverTimeoutError
+from kafka_shim.shim.conformance.fixtures import ClusterSetup, ShimClusterProvider
 from kafka_shim.shim.conformance.output_formats import as_text
 from kafka_shim.shim.conformance.report import report_from_results
 from kafka_shim.shim.conformance.runner import run_cases, select_cases
@@ -114,3 +119,35 @@ def test_answers_of_a_driver_are_shortened_in_the_report(tmp_path: Path) -> None
     found, *_ = results(toy(tmp_path, response), "denials.delete-topic.reports-error")
     assert len(found.last_response) < 1000
     assert len(found.observed) < 1000
+
+
+class SilentCluster(ShimClusterProvider):
+    """A cluster that does not answer the suite the first `times` times."""
+
+    def __init__(self, release: str, times: int) -> None:
+        super().__init__(release)
+        self._times = times
+
+    async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> ShimCluster:
+        if self._times:
+            self._times -= 1
+            raise ClientError("no answer")
+        return await super().provide_empty_cluster(setup, title)
+
+
+@pytest.mark.parametrize(
+    ("times", "outcomes"),
+    [
+        (1, {CaseOutcome.FAILED: 2}),
+        (2, {CaseOutcome.NOT_EXERCISED: 1, CaseOutcome.FAILED: 1}),
+    ],
+)
+def test_a_slow_answer_of_the_cluster_does_not_end_the_run(
+    tmp_path: Path, times: int, outcomes: dict[CaseOutcome, int]
+) -> None:
+    found: list[CaseResult] = []
+    cases = select_cases(all_cases(), ["denials.delete-topic.*"])[:2]
+    silent = partial(SilentCluster, RELEASES[-1], times)
+    words = toy(tmp_path, '{"error": {"class": "E", "code": 7, "text": "x"}}')
+    asyncio.run(run_cases(words, cases, RELEASES[-1], found.append, clusters=silent))
+    assert Counter(result.outcome for result in found) == outcomes

@@ -195,7 +195,7 @@ def _run_cases_and_print_report(
             progress(len(results))
             if args.watch:
                 outcome = f"{result.outcome.value} after {result.seconds:.2f} s"
-                _print_to_stderr(f"{outcome} {result.observed}".rstrip())
+                _print_to_stderr(f"{result.case.id}: {outcome} {result.observed}".rstrip())
 
         for release in releases:
             played = run_cases(

@@ -10,7 +10,7 @@ import msgspec
 
 from kafka_shim.shim.conformance.commands import COMMANDS
 from kafka_shim.shim.conformance.contract import CAPABILITIES, VERSION
-from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.errors import UnavailableError
 
 LINE_BYTES_MAX = 64 * 1024 * 1024
 _STOP_SECONDS = 5.0
@@ -90,7 +90,7 @@ class Driver:
 
     @classmethod
     async def start(cls, argv: Sequence[str]) -> Self:
-        """Start the program and ask for its `hello`; ConfigError if it is not a driver."""
+        """Start the program and ask for its `hello`; UnavailableError if it is not a driver."""
         try:
             process = await asyncio.create_subprocess_exec(
                 *argv,
@@ -99,14 +99,14 @@ class Driver:
                 limit=LINE_BYTES_MAX,
             )
         except OSError as error:
-            raise ConfigError(f"cannot start `{argv[0]}`: {error.strerror}") from error
+            raise UnavailableError(f"cannot start `{argv[0]}`: {error.strerror}") from error
         driver = cls(process)
         try:
             hello = await driver.run_command("hello", seconds=60)
             driver._apply_hello(hello)
         except (ContractError, DriverTimeoutError) as error:
             await driver.stop()
-            raise ConfigError(f"`{' '.join(argv)}` is not a driver: {error}") from error
+            raise UnavailableError(f"`{' '.join(argv)}` is not a driver: {error}") from error
         except BaseException:
             await driver.stop()
             raise

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from fnmatch import fnmatchcase
 from functools import partial
 
+from kafka_shim.shim.client.client import ClientError
 from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.case_context import (
     CaseContext,
@@ -14,6 +15,7 @@ from kafka_shim.shim.conformance.case_context import (
     UnmetExpectationError,
     UnsupportedByDriverError,
 )
+from kafka_shim.shim.conformance.cluster import ClusterUnderTest
 from kafka_shim.shim.conformance.driver import ContractError, Driver, DriverTimeoutError
 from kafka_shim.shim.conformance.fixtures import ClusterProvider, ShimClusterProvider
 from kafka_shim.shim.conformance.frames import JSON_LENGTH_MAX
@@ -92,7 +94,13 @@ class _CaseRunner:
             return CaseResult(
                 case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
             ), True
-        cluster = await clusters.provide_empty_cluster(case.setup, case.id)
+        try:
+            cluster = await _provide_cluster(case, clusters)
+        except ClientError as error:
+            observed = f"the cluster does not answer the suite: {error}"
+            return CaseResult(
+                case, self._release, CaseOutcome.NOT_EXERCISED, observed=observed
+            ), True
         context = CaseContext(cluster, driver, clusters.ca_path)
         start = time.monotonic()
         outcome, expected, observed, is_usable = CaseOutcome.PASSED, "", "", True
@@ -102,6 +110,9 @@ class _CaseRunner:
             context.raise_unless_exercised()
         except NotExercisedError as error:
             outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
+        except ClientError as error:
+            outcome = CaseOutcome.NOT_EXERCISED
+            observed = f"the cluster does not answer the suite: {error}"
         except UnsupportedByDriverError as error:
             outcome, observed = CaseOutcome.UNSUPPORTED, f"`{error}` with the fields of this case"
         except UnmetExpectationError as unmet:
@@ -124,6 +135,14 @@ class _CaseRunner:
             not is_usable,
         )
         return result, is_usable
+
+
+async def _provide_cluster(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
+    """Return an empty cluster; one that does not answer in time is asked a second time."""
+    try:
+        return await clusters.provide_empty_cluster(case.setup, case.id)
+    except ClientError:
+        return await clusters.provide_empty_cluster(case.setup, case.id)
 
 
 def _shortened(text: str) -> str:
