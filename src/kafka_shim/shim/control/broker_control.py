@@ -27,6 +27,7 @@ from kafka_shim.shim.control.control_error import ControlError, authorizer_or_40
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
+from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.state_bodies import AclText
 from kafka_shim.shim.control.time_slicing import run_in_time_slices, run_steps_in_time_slices
@@ -311,6 +312,13 @@ class BrokerControl:
     async def who_can(self, query: Mapping[str, str]) -> Row:
         return await run_in_time_slices(
             lambda slices: who_can_response(self._cluster, query, slices.time_sliced)
+        )
+
+    async def least_acls(self, query: Mapping[str, str]) -> Row:
+        return await run_in_time_slices(
+            lambda slices: least_acls_response(
+                self._cluster, self.history, query, slices.time_sliced
+            )
         )
 
     def list_transactions(self) -> dict[str, Any]:

@@ -73,6 +73,11 @@ _ACTION_PARAMETERS = {
     "resource_type": "such as TOPIC (default: TOPIC)",
     "resource_name": "the full name",
 }
+_LEAST_ACLS_PARAMETERS = {
+    "principal": "such as User:alice",
+    "client_id": "only requests with this client id",
+    "format": f"format of the text: {', '.join(FORMATS)} (default: commands)",
+}
 _MATRIX_PARAMETERS = {
     "resource_type": "such as TOPIC (default: TOPIC)",
     "host": "address of the clients (default: 127.0.0.1)",
@@ -153,6 +158,10 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
           lambda control, call: control.who_can(call.query), state_bodies.WhoCanRows,
           query=_ACTION_PARAMETERS),
+    Route("GET", "/least-acls", "least_acls",
+          "The fewest ACLs for the kept requests of a principal or a client",
+          lambda control, call: control.least_acls(call.query), state_bodies.LeastAcls,
+          query=_LEAST_ACLS_PARAMETERS),
     Route("GET", "/requests", "requests", "The last requests, decoded",
           lambda control, call: control.history_queries.list_requests(call.query),
           bodies.RequestRows, query=_REQUEST_FILTERS),

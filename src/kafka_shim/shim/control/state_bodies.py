@@ -216,6 +216,29 @@ class WhoCanRows(msgspec.Struct):
     denied: list[DeniedPrincipalRow]
 
 
+class LeastAclRow(msgspec.Struct):
+    """An ACL that requests need: their APIs, how many requests, and whether it exists already."""
+
+    acl: AclRow
+    apis: list[str]
+    requests: int
+    exists: bool
+
+
+class LeastAcls(msgspec.Struct):
+    """The fewest ACLs for requests, also as text. `remove` are the DENY ACLs against them.
+
+    `decisions_left_out` counts decisions that are not kept, and so not considered.
+    """
+
+    requests: int
+    decisions_left_out: int
+    acls: list[LeastAclRow]
+    remove: list[AclRow]
+    format: str
+    text: str
+
+
 class AclText(msgspec.Struct, forbid_unknown_fields=True):
     """ACLs in a format of docs/acl-forms.md; without `format`, it is detected from the text."""
 

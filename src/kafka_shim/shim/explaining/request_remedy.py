@@ -47,7 +47,7 @@ def cached_request_remedy(context: RequestContext) -> RequestRemedy | None:
 
 
 def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
-    denied = dict.fromkeys(_denied_requirements(context.access.records))
+    denied = dict.fromkeys(checked_requirements(context.access.records, only_denied=True))
     policy = context.cluster.policy
     authorizer = policy.deciding_authorizer(context.node_id)
     if not denied or authorizer is None:
@@ -76,17 +76,21 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     )
 
 
-def _denied_requirements(records: Sequence[AccessRecord]) -> Iterator[AlternativeActions]:
-    """Yield the requirements of denied checks, including those that an alternative met.
+def checked_requirements(
+    records: Sequence[AccessRecord], *, only_denied: bool = False
+) -> Iterator[AlternativeActions]:
+    """Yield the requirements of checks, including those that an alternative met.
 
     If DESCRIBE is only checked after a denial, to hide the topic, it is not required.
     """
     hidden: set[str] = set()
     for record in records:
         bound, action = record.requirement, record.action
-        if record.decision.allowed or bound is None:
+        if bound is None or (only_denied and record.decision.allowed):
             continue
-        if bound.hidden_as is not None and not bound.describe_first:
+        if record.decision.allowed:
+            pass
+        elif bound.hidden_as is not None and not bound.describe_first:
             hidden.add(action.resource_name)
         elif bound.requirement is METADATA_TOPIC and action.resource_name in hidden:
             continue

@@ -14,8 +14,8 @@ from kafka_shim.shim.testing import KafkaBroker
 from tests.browser import BROWSER, DRIVER
 
 TABS = [
-    "overview", "requests", "decisions", "topics", "groups",
-    "transactions", "users", "acls", "matrix", "faults",
+    "overview", "requests", "decisions", "principals", "topics", "groups",
+    "transactions", "acls", "matrix", "faults",
 ]  # fmt: skip
 needs_browser = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,

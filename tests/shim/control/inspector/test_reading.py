@@ -57,7 +57,7 @@ def test_back_reload_and_sharing_restore_the_view(page: Page, broker: KafkaBroke
     page.driver.refresh()
     page.wait(lambda: page.shows("#detail", f"#{number} Metadata"))
     assert page.element("#filter").get_attribute("value") == "shop-bob"
-    page.press("4")
+    page.tab("topics")
     page.row("orders")
     page.element('tr[data-key="orders"]').click()
     page.wait(lambda: page.shows("#detail", "Partitions"))

@@ -140,14 +140,14 @@ def test_transactions_and_producers_are_shown(page: Page, broker: KafkaBroker) -
 
 
 def test_users_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
-    page.tab("users")
-    page.row("admin", "super user")
+    page.tab("principals")
+    page.row("User:admin", "super user")
     page.fill('#new-user [name="name"]', "dave")
     page.fill('#new-user [name="password"]', "d")
     page.element("#new-user button").click()
-    page.row("dave", "User:dave", "0 ACLs")
+    page.row("User:dave", "0 ACLs", "password")
     assert "dave" in broker.state().users
-    page.driver.find_element("xpath", "//tr[td='dave']//button").click()
+    page.driver.find_element("xpath", "//tr[td='User:dave']//button").click()
     page.driver.switch_to.alert.accept()
     page.wait(lambda: "dave" not in broker.state().users)
 

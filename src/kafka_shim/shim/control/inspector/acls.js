@@ -1,18 +1,18 @@
 // ACLs: a list, forms to add one and to ask who may do something, import and export.
 
-import { badge, button, capital, copier, element, field, form, input, section, select } from "./elements.js";
+import { badge, button, capital, copier, downloadLink, element, field, form, input, section, select } from "./elements.js";
 
 export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Cluster"],
   ["TRANSACTIONAL_ID", "TransactionalId"], ["DELEGATION_TOKEN", "DelegationToken"], ["USER", "User"]];
 const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
   "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
   "TwoPhaseCommit"];
-const FORMATS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
+export const FORMATS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
   ["list", "output of kafka-acls --list"], ["csv", "CSV (kafka-security-manager)"],
   ["strimzi", "Strimzi KafkaUser"], ["jikkou", "jikkou"], ["terraform", "Terraform (Mongey/kafka)"],
   ["terraform-confluent", "Terraform (confluent)"], ["zookeeper", "ZooKeeper nodes"],
   ["audit-log", "lines of the audit log"]];
-const ENDINGS = {
+export const ENDINGS = {
   commands: "sh", yaml: "yaml", json: "json", list: "txt", csv: "csv", strimzi: "yaml", jikkou: "yaml",
   terraform: "tf", "terraform-confluent": "tf", zookeeper: "txt", "audit-log": "log",
 };
@@ -96,11 +96,9 @@ function transfer(page) {
 }
 
 function exported({ format: name, text }) {
-  const file = URL.createObjectURL(new Blob([text], { type: "text/plain" }));
   return [
     element("h2", { text: `All ACLs as ${FORMATS.find(([value]) => value === name)[1]}` }),
-    element("p", { class: "buttons" }, copier(text),
-      element("a", { class: "button", href: file, download: `acls.${ENDINGS[name]}`, text: "Download" })),
+    element("p", { class: "buttons" }, copier(text), downloadLink(text, `acls.${ENDINGS[name]}`)),
     element("pre", { id: "exported", tabindex: "0", text }),
   ];
 }
@@ -123,7 +121,9 @@ const hosts = (row) => (row.hosts.includes("*")
 
 function because(rules, reason) {
   if (!rules.length) return reason ? [element("br"), reason.toLowerCase().replaceAll("_", " ")] : [];
-  return rules.flatMap((acl) => [element("br"), `${acl.permission.toLowerCase()} ${acl.principal} `
-    + `${capital(acl.operation)} on ${acl.resource_pattern_type.toLowerCase()} `
-    + `${capital(acl.resource_type)} ${acl.resource_name} from ${acl.host}`]);
+  return rules.flatMap((acl) => [element("br"), aclText(acl)]);
 }
+
+/** `allow User:alice Write on literal Topic orders from *`. */
+export const aclText = (acl) => `${acl.permission.toLowerCase()} ${acl.principal} ${capital(acl.operation)} on `
+  + `${acl.resource_pattern_type.toLowerCase()} ${capital(acl.resource_type)} ${acl.resource_name} from ${acl.host}`;

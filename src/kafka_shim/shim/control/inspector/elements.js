@@ -40,6 +40,11 @@ export function copier(text, label = "Copy") {
   return made;
 }
 
+/** A link that downloads a text as a file. */
+export const downloadLink = (text, name) => element("a", {
+  class: "button", href: URL.createObjectURL(new Blob([text], { type: "text/plain" })), download: name, text: "Download",
+});
+
 let fields = 0;
 
 /** Return a label over an input, a select or a textarea. */

@@ -8,15 +8,15 @@ import { faults } from "./faults.js";
 import { groups } from "./groups.js";
 import { matrix } from "./matrix.js";
 import { overview } from "./overview.js";
+import { principals } from "./principals.js";
 import { denied, keepFrom, kept, loadDenied, loadNew, loadRecording } from "./request_history.js";
 import { decisions, folded, requests } from "./requests.js";
 import { drawRows, focusRow, matching, SHOWN, sorted } from "./rows.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
-import { users } from "./users.js";
 
 const POLL_MS = 500;
-const VIEWS = { overview, requests, decisions, topics, groups, transactions, users, acls, matrix, faults };
+const VIEWS = { overview, requests, decisions, principals, topics, groups, transactions, acls, matrix, faults };
 const TABS = Object.keys(VIEWS);
 const NARROW = matchMedia("(max-width: 45rem)");
 
@@ -87,7 +87,9 @@ function showHealth(health) {
     : `Kafka ${health.release} · ${counted(health.connections, "connection")}`;
   if ($("broker").textContent !== text) $("broker").textContent = text;
   $("broker").title = health.recording ? "" : `up ${Math.floor(health.uptime_ms / 1000)} s`;
-  for (const [tab, count] of Object.entries(health.counts ?? {})) $(`count-${tab}`).textContent = count;
+  for (const [tab, count] of Object.entries(health.counts ?? {})) {
+    if ($(`count-${tab}`)) $(`count-${tab}`).textContent = count;
+  }
   state.lostSince = 0;
   state.reported = Date.now();
   $("lost").hidden = true;

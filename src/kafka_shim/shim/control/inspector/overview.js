@@ -65,7 +65,7 @@ const listeners = (rows) => table("Listeners", ["Name", "Bootstrap servers", "SA
 function counts(state) {
   const names = { topics: "topic", groups: "group", users: "user", acls: "ACL" };
   const links = Object.entries(names).map(([tab, name]) =>
-    element("a", { href: tabLink(tab), text: counted(state[tab].length, name) }));
+    element("a", { href: tabLink(tab === "users" ? "principals" : tab), text: counted(state[tab].length, name) }));
   return element("div", {},
     element("p", {}, ...links.flatMap((one) => [one, " "])),
     element("p", { text: `Super users: ${state.super_users.join(", ") || "none"}` }),

@@ -159,6 +159,7 @@ function conversationLinks(row) {
       class: "button", href: tabLink("requests", { filter: `${name}:${quoted(String(value))}`, each: "1", sort: "#" }),
       text: `All of ${name === "connection" ? `connection ${value}` : value}`,
     })),
+    element("a", { class: "button", href: tabLink("principals", { open: row.principal }), text: "ACLs for everything it tried" }),
     button("Compare with …", () => go({ compare: row.number, open: "" })));
 }
 
