@@ -185,9 +185,8 @@ class GroupLog:
                 content = None if value is None else encode_with_version(value, 0)
             else:
                 group_id, topic_id, partition = key
-                topic = topic_name_of_missing_partition(
-                    topic_id
-                ) or self._topics.name_of_topic_even_deleted(topic_id)
+                name_of_missing = topic_name_of_missing_partition(topic_id)
+                topic = name_of_missing or self._topics.name_of_topic_even_deleted(topic_id)
                 if topic is None:  # deleted long ago, and the offset with it
                     continue
                 name = encode_with_version(OffsetCommitKey(group_id, topic, partition), 0, OFFSET)
