@@ -122,7 +122,6 @@ async def _running_playback(
         PlaybackOptions,
         PlaybackState,
     )
-    from kafka_shim.shim.traffic.cassettes.record_masks import read_masks
     from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
 
     if not args.playback.exists():
@@ -136,7 +135,6 @@ async def _running_playback(
         MatchMode(args.match or MATCHES[0]),
         config.users,
         args.speed,
-        read_masks(args.playback),
     )
     state = PlaybackState(index, options)
     listeners = [

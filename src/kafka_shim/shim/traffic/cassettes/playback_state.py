@@ -8,7 +8,6 @@ import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.traffic.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
-from kafka_shim.shim.traffic.cassettes.record_masks import NO_MASKS, RecordMasks
 from kafka_shim.shim.traffic.cassettes.request_content import CHANGES
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction, StateCounts, TraceIndex
 
@@ -33,7 +32,6 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
     match: MatchMode = MatchMode.ORDER
     users: Mapping[str, str] = {}
     speed: float | None = None
-    masks: RecordMasks = NO_MASKS
 
 
 class PlaybackState:
