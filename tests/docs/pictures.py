@@ -37,10 +37,10 @@ VIEWS: Final = {
     "overview": None,
     "requests": "//tr[td[starts-with(., 'Produce')]]",
     "decisions": "//tr[td[.='denied']]",
+    "principals": "//tr[td[.='User:carol']]",
     "topics": "//tr[td[.='orders']]",
     "groups": "//tr[td[.='billing-eu']]",
     "transactions": None,
-    "users": None,
     "acls": None,
     "matrix": None,
     "faults": None,
@@ -97,10 +97,10 @@ def use(broker: KafkaBroker) -> None:
 
 
 def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
-    """Write a picture of each view in light colours, and one of the first view in dark colours."""
-    driver.get(f"{broker.control_url}/inspector")
-    for number, (view, row) in enumerate(VIEWS.items(), 1):
-        driver.switch_to.active_element.send_keys(str(number % 10))
+    """Write a picture of each view in light colours, and of a denial in dark colours, too."""
+    for view, row in VIEWS.items():
+        driver.get("about:blank")
+        driver.get(f"{broker.control_url}/inspector#{view}")
         deadline = time.monotonic() + 10
         while not driver.find_elements("css selector", "tbody tr"):
             assert time.monotonic() < deadline, view
@@ -109,11 +109,16 @@ def shots(driver: Any, broker: KafkaBroker, folder: Path) -> None:
             driver.find_element("xpath", row).click()
         time.sleep(1)  # column widths still change
         driver.save_screenshot(str(folder / f"{view}.png"))
-    dark = {"features": [{"name": "prefers-color-scheme", "value": "dark"}]}
-    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", dark)
-    driver.switch_to.active_element.send_keys("3")
-    time.sleep(1)
-    driver.save_screenshot(str(folder / "decisions-dark.png"))
+        if view == "decisions":
+            color_scheme(driver, "dark")
+            driver.save_screenshot(str(folder / "decisions-dark.png"))
+            color_scheme(driver, "light")
+
+
+def color_scheme(driver: Any, name: str) -> None:
+    features = {"features": [{"name": "prefers-color-scheme", "value": name}]}
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", features)
+    time.sleep(0.5)
 
 
 def main() -> None:
@@ -123,6 +128,8 @@ def main() -> None:
         (PICTURES / "session.svg").write_text(session(shell, addresses))
     with start() as broker, chromium("1280,640") as driver:
         use(broker)
+        size = {"width": 1280, "height": 640, "deviceScaleFactor": 2, "mobile": False}
+        driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         shots(driver, broker, PICTURES)
 
 
