@@ -15,7 +15,7 @@ BY_HAND = re.compile(
     r"\.(?:package|tsconfig)|package\.json$|^examples/|^tests/docs/migrating/|CMakeLists"
     r"|^src/kafka_shim/schemas/releases/jars\.json$"
     r"|^src/kafka_shim/shim/state/settings/config_documentation\.json$"
-    r"|^tests/suites/kafka_tools/sessions/"
+    r"|^tests/suites/kafka_tools/sessions/|/inspector/favicon\.svg$"
 )
 """Data that a person writes. The output in sessions with Kafka's tools is recorded, though."""
 ROWS = (*rows(GENERATED), *rows(RECORDED))

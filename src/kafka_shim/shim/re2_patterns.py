@@ -20,25 +20,26 @@ class Pattern(Protocol):
 
 
 class InvalidPatternError(ValueError):
-    """The text is not a valid RE2 expression, or is too large."""
+    """The text is not a valid RE2 expression, or is too large, or RE2 is not installed."""
 
-
-class MissingRe2Error(InvalidPatternError):
-    """RE2 is not installed, so no expression can be compiled."""
+    def __init__(self, reason: str, *, is_re2_missing: bool = False) -> None:
+        super().__init__(reason)
+        self.is_re2_missing = is_re2_missing
 
 
 def compile_pattern(expression: str) -> Pattern:
     """Compile an expression.
 
     DEVIATION: expressions above the limits are also rejected; RE2/J accepts them.
-    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
+    Raise InvalidPatternError if RE2 does not support the expression or is not installed.
     """
     if len(expression.encode()) > EXPRESSION_BYTES_MAX:
         raise InvalidPatternError(f"is longer than {EXPRESSION_BYTES_MAX} bytes")
     try:
         import re2  # noqa: PLC0415 - most brokers run without ever needing it
     except ImportError as error:
-        raise MissingRe2Error(requires("a client's regular expression", "regex")) from error
+        message = requires("a client's regular expression", "regex")
+        raise InvalidPatternError(message, is_re2_missing=True) from error
     options = re2.Options()
     options.max_mem = COMPILED_BYTES_MAX
     options.log_errors = False

@@ -3,7 +3,7 @@
 from functools import cache
 
 from kafka_shim.shim.logs import Log as Logger
-from kafka_shim.shim.re2_patterns import MissingRe2Error, Pattern, compile_pattern
+from kafka_shim.shim.re2_patterns import InvalidPatternError, Pattern, compile_pattern
 
 logger = Logger("shim.patterns")
 
@@ -11,12 +11,13 @@ logger = Logger("shim.patterns")
 def compile_client_pattern(expression: str) -> Pattern:
     """Compile an expression of a client.
 
-    Raise InvalidPatternError if RE2 does not support the expression, MissingRe2Error without RE2.
+    Raise InvalidPatternError if RE2 does not support the expression or is not installed.
     """
     try:
         return compile_pattern(expression)
-    except MissingRe2Error as error:
-        _warn_once(str(error))
+    except InvalidPatternError as error:
+        if error.is_re2_missing:
+            _warn_once(str(error))
         raise
 
 
