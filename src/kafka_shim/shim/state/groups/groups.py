@@ -7,6 +7,7 @@ not the group.
 import random
 from collections.abc import Callable, Collection, Iterator, Sequence
 from functools import partial
+from operator import attrgetter
 from typing import TYPE_CHECKING, cast
 
 import msgspec
@@ -51,6 +52,11 @@ class OffsetCommit(msgspec.Struct, frozen=True, gc=False):
     topic_id: bytes
     partition: int
     committed_offset: CommittedOffset
+
+
+# without a line of Python for each of the many partitions that one request can have
+_TOPIC_AND_PARTITION = attrgetter("topic_id", "partition")
+_TOPIC_PARTITION_AND_OFFSET = attrgetter("topic_id", "partition", "committed_offset")
 
 
 class Groups:
@@ -347,7 +353,7 @@ class Groups:
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
             group = self.classic_or_new(group_id)  # and then it judges
-        partitions = [(commit.topic_id, commit.partition) for commit in commits]
+        partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
             error = self.empty_group_id_error(group_id)
@@ -363,9 +369,7 @@ class Groups:
         if producer_id is not None and (
             producer_id != NO_PRODUCER or self.facts.java_group_coordinator
         ):
-            rows = (
-                (commit.topic_id, commit.partition, commit.committed_offset) for commit in commits
-            )
+            rows = map(_TOPIC_PARTITION_AND_OFFSET, commits)
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
