@@ -27,6 +27,7 @@ SAFE: Final = {
     "shim/control/http_server.py": "only if the loop reports pending connections, and on POSIX",
     "shim/logs.py": "a stream without `select.poll` is written as usual",
     "shim/network/listening_sockets.py": "the option is set on POSIX only",
+    "shim/settings/image_variables.py": "a folder of the container images, which are of Linux",
     "shim/signals.py": "returns early on Windows",
     "shim/storage/commit_mark.py": "--data-dir is refused on Windows",
     "shim/storage/database.py": "--data-dir is refused on Windows",
