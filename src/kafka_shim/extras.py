@@ -10,7 +10,6 @@ _SPARK_MODULES = ("pyspark", "pyarrow", "pandas")
 _MODULES = {
     "control": ("starlette", "uvicorn", "prometheus_client"),
     "pipeline": _SPARK_MODULES,
-    "local": ("duckdb", "pyarrow"),
     "connect": (*_SPARK_MODULES, "grpc", "grpc_status"),
 }
 _SOURCES = Path(__file__).resolve().parents[2]

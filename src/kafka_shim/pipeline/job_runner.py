@@ -1,25 +1,36 @@
-"""Run jobs on Spark: check options, start Spark once, read, compute outcomes."""
+"""Run jobs: check options, start Spark once, read, compute outcomes."""
 
 import argparse
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import nullcontext
 
+import msgspec
 from py4j.protocol import Py4JError
 from pyspark.errors import PySparkException
 
 from kafka_shim.pipeline.arguments import args_of_chained_jobs
-from kafka_shim.pipeline.errors import PipelineError
-from kafka_shim.pipeline.option_checks import CheckedJob, check_job
+from kafka_shim.pipeline.errors import InvalidOptionOrFileError, PipelineError
+from kafka_shim.pipeline.job import Job
+from kafka_shim.pipeline.jobs import import_job
+from kafka_shim.pipeline.option_checks import check_spark_connect_server, validated_reader_options
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
 from kafka_shim.pipeline.spark.session import connect_session_with_packages, spark_session
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
-from kafka_shim.pipeline.trace_input import spark_trace_input
+from kafka_shim.pipeline.trace_input import TraceOrLake
 
 ATTEMPTS = 3
+
+
+class CheckedJob(msgspec.Struct):
+    """A job whose options have been checked."""
+
+    args: argparse.Namespace
+    job: Job
+    reader_options: dict[str, str]
 
 
 def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namespace, Outcome]]:
@@ -30,7 +41,7 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     """
     ready: list[CheckedJob] = []
     for job in args_of_chained_jobs(args):
-        ready.append(check_job(job))
+        ready.append(_check_job(job))
         if job.job == "ingest":
             break
     is_delta = any(must_load_delta_package(job.args.table_format, job.args.remote) for job in ready)
@@ -38,8 +49,18 @@ def run_chained_jobs(args: argparse.Namespace) -> Iterator[tuple[argparse.Namesp
     with TemporarySparkLog() as log:
         for number, job in enumerate(args_of_chained_jobs(args)):
             if number == len(ready):
-                ready.append(check_job(job))
+                ready.append(_check_job(job))
             yield job, _run_retrying_late_workers(ready[number], log, settings)
+
+
+def _check_job(args: argparse.Namespace) -> CheckedJob:
+    job = import_job(args.job)
+    try:
+        options = validated_reader_options(args, job)
+    except PipelineError as error:
+        raise InvalidOptionOrFileError(str(error)) from error
+    check_spark_connect_server(args)
+    return CheckedJob(args, job, options)
 
 
 def _run_retrying_late_workers(
@@ -68,7 +89,7 @@ def _run_job_in_spark(
             spark = connect_session_with_packages(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
-    trace_input = spark_trace_input(spark, args.trace, checked.reader_options)
+    trace_input = TraceOrLake(spark, args.trace, checked.reader_options)
     try:
         with (
             nullcontext()
@@ -77,4 +98,4 @@ def _run_job_in_spark(
         ):
             return checked.job.run(args, trace_input)
     finally:
-        trace_input.release_observation()
+        trace_input.unpersist_observation()

@@ -1,9 +1,10 @@
 """Find the ACLs of a set that apply to an access."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import msgspec
+import pyarrow as pa
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.decide import PROBED_NAME
@@ -15,13 +16,30 @@ from kafka_shim.authorizer.operations import (
 )
 from kafka_shim.authorizer.pattern import Pattern
 from kafka_shim.authorizer.store import AclStore, acls_of_grant
-from kafka_shim.pipeline.acls.acl_set import AclSet
+from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.acls.required_access import (
     operation_on_resource,
     parse_alternative,
     row_is_about_any_resource,
 )
+from kafka_shim.pipeline.tables import OBSERVED
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
+
+_POSITIONS = pa.list_(pa.int32())
+SIGNATURE_SCHEMA = pa.schema(
+    [
+        ("determines_decision", pa.bool_()),
+        ("allows", _POSITIONS),
+        ("denies", _POSITIONS),
+        ("inapplicable", _POSITIONS),
+        ("requests", pa.int64()),
+        ("last_seen", OBSERVED.field("last_seen").type),
+    ]
+)
+SIGNATURE_DDL = (
+    "determines_decision boolean, allows array<int>, denies array<int>, inapplicable array<int>,"
+    " requests long, last_seen timestamp"
+)
 
 
 class DecisionSignature(msgspec.Struct, frozen=True):
@@ -46,6 +64,28 @@ class DecisionSignature(msgspec.Struct, frozen=True):
             return True
         rest = (*self.allows, *self.denies, *self.inapplicable)
         return allow_everyone and all(at in removed for at in rest)
+
+
+def signature_mapper_without_super_users(
+    acl_set: AclSet,
+) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+    """Return a function for mapInArrow from batches of `observed` to
+    `SIGNATURE_SCHEMA`, without super users.
+    """
+    present = pack_acl_set(acl_set)
+
+    def spoken(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        acl_set = present.unpack()
+        matcher = SignatureFinder(acl_set, present.cached_authorizer().store)
+        for batch in batches:
+            rows = []
+            for row in batch.to_pylist():
+                if row["principal"] not in acl_set.super_users:
+                    found = msgspec.structs.asdict(matcher.find_signature(row))
+                    rows.append({**found, **{k: row[k] for k in ("requests", "last_seen")}})
+            yield pa.RecordBatch.from_pylist(rows, SIGNATURE_SCHEMA)
+
+    return spoken
 
 
 class SignatureFinder:
@@ -76,7 +116,7 @@ class SignatureFinder:
 
     def _relevant_acls(self, actor: Actor, action: Action, *, any_resource: bool) -> Iterator[Acl]:
         if not any_resource or action.resource_type is not ResourceType.TOPIC:
-            yield from self._acls_on_resource_for_actor(
+            yield from self._acls_on_resource_of_actor_or_all(
                 action.resource_type, action.resource_name, actor
             )
             return
@@ -84,9 +124,11 @@ class SignatureFinder:
             for pattern in self._store.patterns_of_subject(action.resource_type, subject):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._acls_on_resource_for_actor(action.resource_type, PROBED_NAME, actor)
+            yield from self._acls_on_resource_of_actor_or_all(
+                action.resource_type, PROBED_NAME, actor
+            )
 
-    def _acls_on_resource_for_actor(
+    def _acls_on_resource_of_actor_or_all(
         self, resource_type: ResourceType, name: str, actor: Actor
     ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""
