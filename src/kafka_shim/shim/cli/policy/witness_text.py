@@ -6,6 +6,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import Decision, DecisionReason
+from kafka_shim.authorizer.policy.certificate import witness_object
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.authorizer.policy.witness import Witness
 from kafka_shim.shim.cli.policy.descriptions import acl_sentence, resource_text
@@ -58,12 +59,8 @@ def witness_object_with_decisions(witness: Witness | None) -> dict[str, Any] | N
     """Return the access with both decisions; None for a change that no client can notice."""
     if witness is None:
         return None
-    return {
-        "principal": witness.actor.principal,
-        "host": witness.actor.host,
-        "operation": witness.operation.name,
-        "resource_type": witness.resource_type.name,
-        "resource_name": witness.resource_name,
+    decisions = {
         "before": decision_object(witness.before),
         "after": decision_object(witness.after),
     }
+    return witness_object(witness) | decisions
