@@ -21,9 +21,9 @@ AT_ONCE = {
 WORK_MAX = 1.6
 """Factor by which the lines for each byte may grow in a request four times as large."""
 BYTES = 4 * 1024
-MORE_BYTES = {"TxnOffsetCommit": 32 * 1024}
-"""Sizes for APIs that do something at once for their first elements only: it has a thousand
-records, so a request must have more offsets.
+MORE_BYTES = {"TxnOffsetCommit": 32 * 1024, "StreamsGroupHeartbeat": 32 * 1024}
+"""Sizes for APIs that do something at once for their first elements only: at most a thousand
+offsets or topics of a topology have records, so a request must have more.
 """
 LINES_MAX = 200_000
 """Lines of a stretch, about 30 ms."""
