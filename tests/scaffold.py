@@ -192,7 +192,7 @@ async def {module}(context: CaseContext) -> None:
     await context.create_topics(_TOPIC)
     await context.grant_to_user(*EVERYTHING)
     await context.open_client()
-    await context.run_successfully("produce", topic=_TOPIC, values=["a"])
+    await context.run_successfully_unwrapping_single_item("produce", topic=_TOPIC, values=["a"])
 
 
 CASES = _FAMILY.cases

@@ -82,7 +82,7 @@ def _handled(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[An
 
 def _audited(dispatcher: Dispatcher, frame: bytes, session: Session) -> tuple[Any, Any]:
     api, context, response = _handled(dispatcher, frame, session)
-    audit_log.log_decisions(context, api.key)
+    audit_log.log_first_decisions_by_log_level(context, api.key)
     return api, response
 
 

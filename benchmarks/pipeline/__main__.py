@@ -96,7 +96,7 @@ def ratios(names: list[str], folder: Path, args: argparse.Namespace) -> list[Rat
     head(HEAD, args)
     tell("the trace is made")
     make_trace(folder / "trace", args.requests)
-    bench = Bench(spark_session("local[2]", is_short=False), folder, args)
+    bench = Bench(spark_session("local[2]", without_optimising_compiler=False), folder, args)
     try:
         return [measured(name, partial(BENCHES[name], bench), args) for name in wanted]
     finally:

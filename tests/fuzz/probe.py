@@ -35,7 +35,7 @@ class Probe:
         found: list[Callable[[], bytes | PendingExchange | NoResponse]] = []
         slices = TimeSlices(self, lambda: dispatcher.dispatch(frame, session), found.append)
         session.slices = slices
-        self._measured(slices.start_first_slice)
+        self._measured(slices.start_first_slice_postponing_full_gc)
         while not found:
             self._measured(self._ready.get())
         session.slices = None

@@ -254,7 +254,7 @@ def test_the_least_acls_allow_exactly_what_was_allowed(case: Case) -> None:
 
 
 def test_super_users_are_guessed_without_rules(spark: Any) -> None:
-    from kafka_shim.pipeline.jobs.least_acls import acl_changers_never_denied
+    from kafka_shim.pipeline.jobs.least_acls import acl_changers_never_denied_without_rules
 
     alter, read = ("ALTER", "CLUSTER"), ("READ", "TOPIC")
     rows = [
@@ -268,7 +268,9 @@ def test_super_users_are_guessed_without_rules(spark: Any) -> None:
     columns = (
         "principal string, operation string, resource_type string, allowed boolean, rule string"
     )
-    assert acl_changers_never_denied(spark.createDataFrame(rows, columns)) == ["User:ops"]
+    assert acl_changers_never_denied_without_rules(spark.createDataFrame(rows, columns)) == [
+        "User:ops"
+    ]
 
 
 def test_prefixes_stay_within_their_budget(case: Case) -> None:

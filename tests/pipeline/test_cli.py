@@ -18,7 +18,7 @@ from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.acls.acl_set import read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.jobs.report import _jobs_of_report
 from kafka_shim.pipeline.spark.progress import Progress, progress_bar
@@ -134,16 +134,16 @@ def test_acls_are_read_in_any_format(tmp_path: Path) -> None:
     assert len(said) > 20
     for form in FORMATS:
         path.write_text(format_acls_losslessly(said, form))
-        assert set(read_acls_from_file(str(path))) == set(said), form
+        assert set(read_distinct_acls_from_file(str(path))) == set(said), form
 
 
 def test_a_file_without_acls_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "acls"
     path.write_text("- {principal: User:a, allow: Fly, topic: x}")
     with pytest.raises(PipelineError, match="Fly"):
-        read_acls_from_file(str(path))
+        read_distinct_acls_from_file(str(path))
     with pytest.raises(PipelineError, match="none: No such file"):
-        read_acls_from_file(str(tmp_path / "none"))
+        read_distinct_acls_from_file(str(tmp_path / "none"))
 
 
 def test_an_invalid_number_is_reported_before_spark_starts() -> None:

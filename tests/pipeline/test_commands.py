@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_distinct_acls
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rule
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.pipeline import cli
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
 from kafka_shim.protocol.api_versions import RELEASES
 from tests.pipeline import twin
 from tests.pipeline.asking import parsed, response
@@ -91,9 +91,10 @@ def test_least_acls_can_be_used_as_they_are_printed(
     path = tmp_path / "least.yaml"
     path.write_text(printed.out)
     assert "the decisions on 200 accesses are the same" in printed.err
-    again = read_acls_from_file(str(path))
+    again = read_distinct_acls_from_file(str(path))
     assert all(
-        set(parse_acls(format_acls_losslessly(again, form))) == set(again) for form in FORMATS
+        set(parse_distinct_acls(format_acls_losslessly(again, form))) == set(again)
+        for form in FORMATS
     )
     assert twin.what_breaks(twin.accesses(trace), again, ("User:root",)) == {}
 
@@ -119,7 +120,9 @@ def test_least_acls_name_acls_to_add_and_to_remove(spark: Any, tmp_path: Path, c
         f"kafka-acls --remove --force --allow-principal User:b --operation Read {tail}",
     ]
     present.write_text(
-        format_acls_losslessly(read_acls_from_file(str(trace.parent / "present.txt"))[1:], "yaml")
+        format_acls_losslessly(
+            read_distinct_acls_from_file(str(trace.parent / "present.txt"))[1:], "yaml"
+        )
     )
     assert cli.run(parsed("least-acls", str(trace), "--against", str(present), "--json")) == 0
     assert "1 to add and 1 to remove" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_the_reason_why_java_did_not_start_is_printed(printed: str, said: str) -
 
     with TemporarySparkLog() as log:
         log.path.write_text(printed)
-        assert log.first_error_line() == said
+        assert log.first_error_line_or_first_line() == said
     assert not log.path.exists()
 
 
@@ -116,7 +116,7 @@ def test_a_job_whose_python_worker_was_late_runs_again(
 ) -> None:
     from kafka_shim.pipeline import job_runner
 
-    monkeypatch.setattr(job_runner, "_run_job_in_spark", fails)
+    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", fails)
     assert (cli.run(parsed(*words)), fails.runs) == (code, runs)
     lines = capsys.readouterr().err.splitlines()
     if code:
@@ -138,7 +138,7 @@ def test_jobs_of_one_command_are_run_in_turn_and_the_worst_exit_code_counts(
         assert log.path.exists()
         return broken if job.args.job == "damage" else Fails(0, "")(job)
 
-    monkeypatch.setattr(job_runner, "_run_job_in_spark", outcome)
+    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", outcome)
     chained = parsed(*words, "--then", "damage", "/a", "--fail", "--then", "clients", "/b")
     assert cli.run(chained) == 3
     printed = capsys.readouterr()
@@ -160,7 +160,7 @@ def test_a_job_with_wrong_options_is_found_before_the_first_runs(
 
     monkeypatch.setattr(job_runner, "validated_reader_options", options)
     ran = Fails(0, "")
-    monkeypatch.setattr(job_runner, "_run_job_in_spark", ran)
+    monkeypatch.setattr(job_runner, "_run_in_spark_then_unpersist_observation", ran)
     assert cli.run(parsed(*words, "--then", "damage", "/a")) == 2
     assert ran.runs == 0
     with pytest.raises(SystemExit):

@@ -29,7 +29,7 @@ def request(epoch: int, *names: str, session: int = SESSION, forget: str = "") -
 
 
 def begun(sessions: FetchSessions, *names: str) -> None:
-    asked = sessions.expand_incremental_request(PLACE, request(0, *names, session=0))
+    asked = sessions.update_session_and_expand_request(PLACE, request(0, *names, session=0))
     sessions.create_or_end_session(PLACE, asked, FetchResponse(session_id=SESSION))
 
 
@@ -40,46 +40,58 @@ def told(asked: SessionRequest) -> tuple[set[str], bool]:
 def test_topics_of_a_session_count_for_later_requests() -> None:
     sessions = FetchSessions()
     begun(sessions, "a", "b")
-    assert told(sessions.expand_incremental_request(PLACE, request(1))) == ({"a", "b"}, True)
-    assert told(sessions.expand_incremental_request(PLACE, request(2, "c", forget="a"))) == (
+    assert told(sessions.update_session_and_expand_request(PLACE, request(1))) == ({"a", "b"}, True)
+    assert told(sessions.update_session_and_expand_request(PLACE, request(2, "c", forget="a"))) == (
         {"b", "c"},
         True,
     )
-    assert told(sessions.expand_incremental_request(PLACE, request(3))) == ({"b", "c"}, True)
+    assert told(sessions.update_session_and_expand_request(PLACE, request(3))) == ({"b", "c"}, True)
 
 
 def test_a_session_of_another_broker_or_an_earlier_one_is_unknown() -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
-    assert told(sessions.expand_incremental_request(OTHER, request(1, "b"))) == ({"b"}, False)
-    assert told(sessions.expand_incremental_request(PLACE, request(1, session=6))) == (set(), False)
+    assert told(sessions.update_session_and_expand_request(OTHER, request(1, "b"))) == (
+        {"b"},
+        False,
+    )
+    assert told(sessions.update_session_and_expand_request(PLACE, request(1, session=6))) == (
+        set(),
+        False,
+    )
 
 
 def test_a_session_that_the_broker_lost_is_unknown() -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
     sessions.create_or_end_session(
-        PLACE, sessions.expand_incremental_request(PLACE, request(1)), FetchResponse(error_code=70)
+        PLACE,
+        sessions.update_session_and_expand_request(PLACE, request(1)),
+        FetchResponse(error_code=70),
     )
-    assert told(sessions.expand_incremental_request(PLACE, request(2))) == (set(), False)
+    assert told(sessions.update_session_and_expand_request(PLACE, request(2))) == (set(), False)
 
 
 @pytest.mark.parametrize("epoch", [0, -1])
 def test_a_request_that_begins_or_ends_names_everything(epoch: int) -> None:
     sessions = FetchSessions()
     begun(sessions, "a")
-    assert told(sessions.expand_incremental_request(PLACE, request(epoch, "b"))) == ({"b"}, True)
+    assert told(sessions.update_session_and_expand_request(PLACE, request(epoch, "b"))) == (
+        {"b"},
+        True,
+    )
 
 
 def test_a_share_session_is_known_by_its_member() -> None:
     sessions, topic = FetchSessions(), ShareTopic(topic_id=bytes(15) + b"\1")
     first = ShareFetchRequest(group_id="g", member_id="m", topics=[topic])
     sessions.create_or_end_session(
-        PLACE, sessions.expand_incremental_request(PLACE, first), ShareFetchResponse()
+        PLACE, sessions.update_session_and_expand_request(PLACE, first), ShareFetchResponse()
     )
     later = ShareFetchRequest(group_id="g", member_id="m", share_session_epoch=1)
     assert [
-        row.topic_id for row in sessions.expand_incremental_request(PLACE, later).request.topics
+        row.topic_id
+        for row in sessions.update_session_and_expand_request(PLACE, later).request.topics
     ] == [topic.topic_id]
     stranger = ShareFetchRequest(group_id="g", member_id="n", share_session_epoch=1)
-    assert not sessions.expand_incremental_request(PLACE, stranger).knows_all_topics
+    assert not sessions.update_session_and_expand_request(PLACE, stranger).knows_all_topics

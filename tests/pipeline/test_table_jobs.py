@@ -87,7 +87,9 @@ def test_readiness_agrees_with_plain_loops(spark: Any) -> None:
         assert found == expected, (present, target)
         assert expected
         assert (
-            rows_with_dropped_versions(table, present, target, at_latest_of_present=True).count()
+            rows_with_dropped_versions(
+                table, present, target, version_is_latest_of_present=True
+            ).count()
             == unknown
         )
 
@@ -121,11 +123,13 @@ def test_readiness_decides_added_checks(
 
 
 def test_timeline_counts_and_measures(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.timeline import timeline
+    from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
     from kafka_shim.pipeline.spark.data_source import trace_table
 
     trace = made(tmp_path)
-    (row,) = timeline(trace_table(spark, "responses", [str(trace)])).collect()
+    (row,) = timeline_by_principal_client_and_api(
+        trace_table(spark, "responses", [str(trace)])
+    ).collect()
     assert (row["principal"], row["api"], row["requests"]) == ("User:a", "Fetch", 2)
     assert (row["errors"], row["latency_us_median"], row["latency_us_max"]) == (2, 250, 500)
     assert row["client_id"] == "app"
@@ -173,7 +177,7 @@ def test_diff_reports_lost_access(spark: Any, tmp_path: Path) -> None:
 
 
 def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.clients import clients
+    from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
     from kafka_shim.pipeline.jobs.ingest import ingest_new_data
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.lake_tables import lake_table
@@ -183,7 +187,9 @@ def test_clients_of_a_lake_have_their_software(spark: Any, tmp_path: Path) -> No
     trace, lake = made(tmp_path / "trace"), tmp_path / "lake"
     ingest_new_data(spark, [str(trace)], lake, RELEASES[-1])
     for path in (trace, lake):
-        (row,) = clients(TraceOrLake(spark, [str(path)], {}).table("clients")).collect()
+        (row,) = versions_and_requests_by_client_and_api(
+            TraceOrLake(spark, [str(path)], {}).table("clients")
+        ).collect()
         assert (row["software_name"], row["client_id"], row["requests"]) == ("lib", "app", 2)
         assert (row["api"], row["versions"]) == ("Fetch", [3, 12])
     for table in (
@@ -229,9 +235,9 @@ def random_traffic(folder: Path, seed: int) -> list[dict[str, Any]]:
 
 
 def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: Path) -> None:
-    from kafka_shim.pipeline.jobs.clients import clients
+    from kafka_shim.pipeline.jobs.clients import versions_and_requests_by_client_and_api
     from kafka_shim.pipeline.jobs.diff import diff
-    from kafka_shim.pipeline.jobs.timeline import timeline
+    from kafka_shim.pipeline.jobs.timeline import timeline_by_principal_client_and_api
     from kafka_shim.pipeline.spark.data_source import trace_table
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests, distinct_accesses
 
@@ -244,7 +250,9 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
         key = (row["time"], row["who"])
         took.setdefault(key, []).append(row["took"])
         errors[key] = errors.get(key, 0) + (row["error"] != 0)
-    found = timeline(trace_table(spark, "responses", paths[0]), "50 milliseconds").collect()
+    found = timeline_by_principal_client_and_api(
+        trace_table(spark, "responses", paths[0]), "50 milliseconds"
+    ).collect()
     assert {
         (round(r["time"].timestamp() * 20), r["principal"]): (
             *(r["requests"], r["errors"], r["latency_us_max"], r["latency_us_median"]),
@@ -256,7 +264,9 @@ def test_timeline_clients_and_diff_agree_with_plain_loops(spark: Any, tmp_path: 
     }
     versions = {
         r["principal"]: (r["versions"], r["requests"])
-        for r in clients(trace_table(spark, "clients", paths[0])).collect()
+        for r in versions_and_requests_by_client_and_api(
+            trace_table(spark, "clients", paths[0])
+        ).collect()
     }
     for who in PRINCIPALS[:3]:
         mine = [row for row in seen if row["who"] == who]

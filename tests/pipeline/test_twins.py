@@ -22,7 +22,7 @@ from kafka_shim.pipeline.acls.acl_set import AclSet
 from kafka_shim.pipeline.acls.matches import (
     DecisionSignature,
     SignatureFinder,
-    signature_mapper_without_super_users,
+    mapper_to_signatures_except_super_users,
 )
 from kafka_shim.pipeline.acls.removable import AclUsage, usage_and_removability_of_each_acl
 from kafka_shim.pipeline.acls.required_access import observed_access_of_row
@@ -131,7 +131,7 @@ def test_what_breaks(case: Case) -> None:
 def uses_of(case: Case) -> list[AclUsage]:
     spoken = [
         b.to_pylist()
-        for b in signature_mapper_without_super_users(case.acl_set(case.present))(
+        for b in mapper_to_signatures_except_super_users(case.acl_set(case.present))(
             iter(case.batches)
         )
     ]

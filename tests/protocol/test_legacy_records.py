@@ -22,7 +22,7 @@ from kafka_shim.protocol.records.old_lz4 import (
 )
 from kafka_shim.protocol.records.single_record_batches import (
     prepend_offset_length_and_leader_epoch,
-    transaction_marker_without_offset,
+    transaction_marker_after_leader_epoch,
 )
 
 NOW = 1_700_000_000_000
@@ -200,7 +200,9 @@ def test_down_conversion() -> None:
         [
             encode_batch(written),
             prepend_offset_length_and_leader_epoch(
-                transaction_marker_without_offset((1, 1), NOW, commit=True, coordinator_epoch=0),
+                transaction_marker_after_leader_epoch(
+                    (1, 1), NOW, commit=True, coordinator_epoch=0
+                ),
                 3,
                 -1,
             ),

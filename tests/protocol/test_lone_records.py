@@ -14,7 +14,7 @@ from kafka_shim.protocol.records.batches import (
 from kafka_shim.protocol.records.single_record_batches import (
     encode_single_record_batch,
     prepend_offset_length_and_leader_epoch,
-    transaction_marker_without_offset,
+    transaction_marker_after_leader_epoch,
 )
 from tests.protocol.record_lists import NOW
 
@@ -41,7 +41,7 @@ def test_a_marker(
     offset: int,
     epoch: int,
 ) -> None:
-    found = transaction_marker_without_offset(
+    found = transaction_marker_after_leader_epoch(
         producer, timestamp, commit=commit, coordinator_epoch=coordinator_epoch
     )
     record = Record(
@@ -64,7 +64,7 @@ def test_a_marker(
 
 def test_control_batches() -> None:
     for commit in (True, False):
-        written = transaction_marker_without_offset(
+        written = transaction_marker_after_leader_epoch(
             (77, 3), NOW, commit=commit, coordinator_epoch=2
         )
         (batch,) = iterate_batches(prepend_offset_length_and_leader_epoch(written, 7, -1))

@@ -25,7 +25,7 @@ from kafka_shim.shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
     permission_fields,
     texts_in,
-    without_other_names,
+    without_names_of_other_vector_groups,
 )
 from kafka_shim.shim.conformance.vectors.vector_files import (
     FORMAT_VERSION,
@@ -223,7 +223,7 @@ def expectation(api: ApiKey, step: Step, prefix: str, names: Container[str]) -> 
     codes = sorted(set(_error_codes(step.response)) - {0})
     fields = permission_fields(api, step.version, step.response)
     if api in APIS_THAT_LIST_EVERYTHING:
-        fields = without_other_names(fields, prefix, names)
+        fields = without_names_of_other_vector_groups(fields, prefix, names)
     if api is ApiKey.SHARE_FETCH and not codes:
         del fields["responses"]  # a share partition may be ready, or not yet
     return Expectation("", tuple(codes), fields)

@@ -76,7 +76,9 @@ class Noted:
 def noted(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     seen: list[str] = []
     monkeypatch.setattr(
-        request.param, "compile_client_pattern", lambda text: Noted(compile_pattern(text), seen)
+        request.param,
+        "compile_client_pattern_warning_without_re2",
+        lambda text: Noted(compile_pattern(text), seen),
     )
     return seen
 

@@ -116,9 +116,9 @@ def test_members_whose_sessions_expire_at_once_are_removed_in_turns() -> None:
         cluster = Cluster(Config(properties={"group.min.session.timeout.ms": "1"}), clock)
         for number in range(10):
             cluster.member_requests.handle_join(f"g{number}", JOINING, lambda _: None)
-            group = cluster.groups.find_classic(f"g{number}")
+            group = cluster.groups.find_group_if_classic(f"g{number}")
             assert group is not None
-            group.rebalance.remove_member_and_rebalance = (  # type: ignore[method-assign]
+            group.rebalance.remove_member_reject_pending_and_rebalance = (  # type: ignore[method-assign]
                 lambda member: seen.append(member.member_id)
             )
             for member in group.roster.members.values():

@@ -11,7 +11,11 @@ import msgspec
 
 from kafka_shim.authorizer.model import WILDCARD, Action
 from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative
-from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, TABLE, requirements_bound_to_release
+from kafka_shim.authorizer.requirements import (
+    FETCH_FOLLOWER,
+    TABLE,
+    all_requirements_bound_to_release,
+)
 from kafka_shim.protocol.enums import CLUSTER_NAME, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.releases.facts import facts_of_release
@@ -69,7 +73,7 @@ def access_plan(
     `topic_names` are by id (16 bytes). Requests that continue a fetch session do not repeat
     its topics, so the accesses to them are planned only for the request that names them.
     """
-    bound_rows = requirements_bound_to_release(release)
+    bound_rows = all_requirements_bound_to_release(release)
     needs: dict[AlternativeActions, None] = {}
     possible: dict[AlternativeActions, None] = {}
     unknown: list[str] = []
@@ -181,7 +185,7 @@ def _values_at_path(message: Any, path: str) -> Iterator[Any]:
             yield from _values_at_path(item, rest)
 
 
-def _first_batch_heads_with_producer_id(request: Any) -> Iterator[bytes]:
+def _heads_of_first_magic_2_batches(request: Any) -> Iterator[bytes]:
     for topic in request.topic_data:
         for partition in topic.partition_data:
             head = bytes((partition.records or b"")[: _PRODUCER_ID_AT + 8])
@@ -194,21 +198,21 @@ def _first_batch_heads_with_producer_id(request: Any) -> Iterator[bytes]:
 def _has_transactional_batch(request: Any, _: int) -> bool | None:
     """Return whether a batch is transactional; None for a request log, which has no records."""
     if request.transactional_id is not None and not any(
-        True for _ in _first_batch_heads_with_producer_id(request)
+        True for _ in _heads_of_first_magic_2_batches(request)
     ):
         return None
     return any(
         batch[_ATTRIBUTES_AT + 1] & _TRANSACTIONAL
-        for batch in _first_batch_heads_with_producer_id(request)
+        for batch in _heads_of_first_magic_2_batches(request)
     )
 
 
 def _has_idempotent_but_no_transactional_batch(request: Any, version: int) -> bool | None:
     """Return whether there are such batches; None without any, as in a request log."""
-    if not any(True for _ in _first_batch_heads_with_producer_id(request)):
+    if not any(True for _ in _heads_of_first_magic_2_batches(request)):
         return None
     has_producer = any(
-        batch[_PRODUCER_ID_AT] < 0x80 for batch in _first_batch_heads_with_producer_id(request)
+        batch[_PRODUCER_ID_AT] < 0x80 for batch in _heads_of_first_magic_2_batches(request)
     )
     return has_producer and not _has_transactional_batch(request, version)
 

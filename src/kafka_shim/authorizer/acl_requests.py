@@ -126,7 +126,7 @@ def creation_error(acl: Acl, rules: AclRules = NEWEST_RULES) -> AclElementError 
 
 
 def _unsupported_field_or_name_error(acl: Acl, rules: AclRules) -> AclElementError | None:
-    unknown = _field_unsupported_by_release(acl, rules)
+    unknown = _name_of_field_unsupported_by_release(acl, rules)
     if unknown is not None:
         return _invalid_request_error(f"this release does not support the {unknown} of the ACL")
     is_cluster = acl.resource_type is ResourceType.CLUSTER
@@ -240,7 +240,7 @@ def is_valid_zookeeper_subpath(name: str) -> bool:
     return _ZOOKEEPER_REFUSES.search(name) is None
 
 
-def _field_unsupported_by_release(acl: Acl, rules: AclRules) -> str | None:
+def _name_of_field_unsupported_by_release(acl: Acl, rules: AclRules) -> str | None:
     if acl.resource_type not in acl_resource_types_of_release(rules):
         return "resource type"
     if acl.pattern_type not in _supported_pattern_types(rules):

@@ -70,7 +70,7 @@ def decide_with_patterns(
     patterns: list[Pattern],
     actor: Actor,
     operation: Operation,
-    allow_everyone: bool = False,
+    allow_if_no_entry_applies: bool = False,
 ) -> Decision:
     """Decide with these patterns only; `allow_everyone` decides if no entry applies."""
     allowing_bits, denying_bits = _ALLOWING[operation], _DENYING[operation]
@@ -87,7 +87,7 @@ def decide_with_patterns(
         if grant & allowing_bits:
             allowed_by = pattern
     if allowed_by is None:
-        return _DEFAULT_ALLOW if allow_everyone else _DEFAULT_DENY
+        return _DEFAULT_ALLOW if allow_if_no_entry_applies else _DEFAULT_DENY
     return Decision(_ALLOWED, _ACL, _last_applying_acl(store, allowed_by, actor, allowing_bits))
 
 

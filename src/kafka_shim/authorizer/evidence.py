@@ -19,7 +19,7 @@ from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import BoundRequirement, DenialEffect
-from kafka_shim.authorizer.requirements import requirements_by_id
+from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.protocol.enums import CLUSTER_NAME, NO_OPERATIONS, ApiKey, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.responses import (
@@ -99,7 +99,7 @@ def evidence_from_response(
     errors = error_codes_by_name(response)
     names = topics.names_by_id
     ids = {names[key]: key for key in errors if isinstance(key, bytes) and key in names}
-    rows = requirements_by_id(release)
+    rows = all_requirements_bound_to_release_by_id(release)
     return ResponseEvidence(api_key, version, plan, response, errors, rows, ids, topics.existed)
 
 
@@ -128,7 +128,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if codes is None:
             return None
         if row.error in codes:
-            return self._denied_if_error_has_single_cause(need, effect)
+            return self._decision_if_error_has_single_cause(need, effect)
         if codes & (
             _BEFORE_ASKING
             | self._errors_of_earlier_checks(need)
@@ -157,7 +157,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         if keys:
             return above.union(*(self.errors[key] for key in keys))
         if (
-            len(self._needs_of_same_requirement(need)) == 1
+            len(self._planned_needs_of_same_requirement(need)) == 1
             and need.requirement_id not in self.plan.requirements_with_unknown_names
         ):
             everywhere: set[int] = set().union(*self.errors.values())
@@ -166,7 +166,9 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
                 return everywhere  # for any name in the response
         return set() if self.api_key in _OMITTING and not above else None
 
-    def _needs_of_same_requirement(self, need: AlternativeActions) -> list[AlternativeActions]:
+    def _planned_needs_of_same_requirement(
+        self, need: AlternativeActions
+    ) -> list[AlternativeActions]:
         return [other for other in self.plan.needs if other.requirement_id == need.requirement_id]
 
     def _errors_of_earlier_checks(self, need: AlternativeActions) -> set[int]:
@@ -176,7 +178,7 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         earlier = {other.requirement_id for other in before} - {need.requirement_id}
         return {self.requirements[requirement].error for requirement in earlier}
 
-    def _denied_if_error_has_single_cause(
+    def _decision_if_error_has_single_cause(
         self, need: AlternativeActions, effect: DenialEffect
     ) -> bool | None:
         """Return False if the error can only come from this requirement and name, else None."""
@@ -186,17 +188,17 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
             return (
                 False  # without DESCRIBE there is no DELETE, except with a DENY of DESCRIBE alone
             )
-        if effect is DenialEffect.TOP and len(self._needs_of_same_requirement(need)) > 1:
+        if effect is DenialEffect.TOP and len(self._planned_needs_of_same_requirement(need)) > 1:
             return None
         is_there = any(self.topic_existed(action.resource_name) for action in need.actions)
         missing = () if is_there else self.plan.possible_needs
         return (
             None
-            if self._needs_denied_with_same_error(need, (*self.plan.needs, *missing))
+            if self._needs_with_same_error_on_same_name(need, (*self.plan.needs, *missing))
             else False
         )
 
-    def _needs_denied_with_same_error(
+    def _needs_with_same_error_on_same_name(
         self, need: AlternativeActions, other_needs: Iterable[AlternativeActions]
     ) -> list[AlternativeActions]:
         """Return the requirements whose denial gives the same error on the same name."""
@@ -216,14 +218,14 @@ class ResponseEvidence(msgspec.Struct, frozen=True):
         empty if that is certain.
         """
         row = self.requirements[need.requirement_id]
-        if self.decision_about_need(need) is not None or self._needs_denied_with_same_error(
+        if self.decision_about_need(need) is not None or self._needs_with_same_error_on_same_name(
             need, self.plan.needs
         ):
             return []
         effect = row.effect_in_version(self.version)
         codes = None if effect in _SILENT_EFFECTS else self._error_codes_for_need(need, effect)
         return (
-            self._needs_denied_with_same_error(need, self.plan.possible_needs)
+            self._needs_with_same_error_on_same_name(need, self.plan.possible_needs)
             if row.error in (codes or ())
             else []
         )

@@ -48,11 +48,11 @@ def fewest_entries(
             )
             for is_everywhere in itertools.product((True, False), repeat=len(operations))
         ),
-        key=_entries_sort_key,
+        key=_fewest_entries_then_denies_sort_key,
     )
 
 
-def _entries_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
+def _fewest_entries_then_denies_sort_key(entries: list[CountedEntry]) -> tuple[int, int, int]:
     denying = sum(entry.permission is Permission.DENY for entry in entries)
     return len(entries), denying, sum(entry.host != WILDCARD for entry in entries)
 

@@ -77,18 +77,24 @@ def least_grants(
         by_principal[access.required.actor.principal].append(access)
     grants: list[Grant] = []
     for principal, of_principal in sorted(by_principal.items()):
-        latest = _with_latest_decision(of_principal)
+        latest = _accesses_consistent_with_latest_decision(of_principal)
         least = _least_grants_of_principal(principal, latest, prefixes)
         if used_names is not None:
             allows = [grant for grant in least if grant.acl.permission is Permission.ALLOW]
-            denied = [_first_action(access) for access in latest if not access.is_allowed]
+            denied = [
+                _first_operation_with_resource_type_and_name(access)
+                for access in latest
+                if not access.is_allowed
+            ]
             joined = join_names_into_prefixes(allows, used_names, over_grants_max, denied)
             least = [*joined, *least[len(allows) :]]
         grants += least
     return grants
 
 
-def _with_latest_decision(accesses: Iterable[ObservedAccess]) -> list[ObservedAccess]:
+def _accesses_consistent_with_latest_decision(
+    accesses: Iterable[ObservedAccess],
+) -> list[ObservedAccess]:
     """Return the accesses that were decided like the latest one with the same first alternative."""
     latest: dict[tuple[str, _Way], tuple[datetime | int, bool]] = {}
     keyed = []
@@ -105,21 +111,23 @@ def _least_grants_of_principal(
 ) -> list[Grant]:
     needed = _NeededCells(prefixes)
     allowed = (access for access in accesses if access.is_allowed)
-    for access in sorted(allowed, key=_least_flexible_first_sort_key):
-        needed.add_unless_met(access)
-    denied = _denied_cells(accesses)
+    for access in sorted(allowed, key=_named_then_fewest_alternatives_sort_key):
+        needed.count_on_meeting_cells_or_add_narrowest(access)
+    denied = _denied_cells_on_named_resources(accesses)
     grants = [
         Grant(
             Acl(*pattern, principal, entry.host, entry.operation, entry.permission),
             entry.request_count,
         )
         for pattern, cells in sorted(needed.cells.items())
-        for entry in fewest_entries(cells, _cells_denied_on(pattern, denied, cells))
+        for entry in fewest_entries(
+            cells, _unneeded_cells_denied_on_pattern_names(pattern, denied, cells)
+        )
     ]
     return sorted(grants, key=lambda grant: grant.acl.permission, reverse=True)
 
 
-def _least_flexible_first_sort_key(access: ObservedAccess) -> tuple[bool, int]:
+def _named_then_fewest_alternatives_sort_key(access: ObservedAccess) -> tuple[bool, int]:
     """Return a sort key: ACLs for accesses that can be met in one way may also meet others."""
     ways = access.required.alternatives
     return any(check.any_name for way in ways for check in way), len(ways)
@@ -133,7 +141,7 @@ class _NeededCells:
         self._prefixes = prefixes
         self._anywhere: set[tuple[ResourceType, OperationFromHost]] = set()
 
-    def add_unless_met(self, access: ObservedAccess) -> None:
+    def count_on_meeting_cells_or_add_narrowest(self, access: ObservedAccess) -> None:
         """Add the narrowest way to meet an access, unless other needs meet it in any way."""
         host = access.required.actor.host
         ways = access.required.alternatives
@@ -142,7 +150,11 @@ class _NeededCells:
             if met and check.any_name:
                 continue
             action = check.action
-            cell = self._meeting_cell(action, host) if met else (action.operation, host)
+            cell = (
+                self._existing_meeting_cell_or_exact(action, host)
+                if met
+                else (action.operation, host)
+            )
             cells = self.cells[self._pattern_of_action(action)]
             cells[cell] = cells.get(cell, 0) + access.request_count
             self._anywhere.add((action.resource_type, cell))
@@ -152,9 +164,9 @@ class _NeededCells:
         if check.any_name:  # KIP-679: implied operations do not count for a whole type
             return (action.resource_type, (action.operation, host)) in self._anywhere
         cells = self.cells.get(self._pattern_of_action(action), {})
-        return self._meeting_cell(action, host) in cells
+        return self._existing_meeting_cell_or_exact(action, host) in cells
 
-    def _meeting_cell(self, action: Action, host: str) -> OperationFromHost:
+    def _existing_meeting_cell_or_exact(self, action: Action, host: str) -> OperationFromHost:
         """Return the cell that meets an action, preferably with the same operation."""
         cells = self.cells.get(self._pattern_of_action(action), {})
         including = sorted(operations_whose_allow_includes(action.operation))
@@ -179,20 +191,20 @@ def _width_sort_key(way: _Way) -> tuple[bool, bool]:
     return any(check.any_name for check in way), on_cluster
 
 
-def _denied_cells(accesses: Iterable[ObservedAccess]) -> _CellsByPattern:
+def _denied_cells_on_named_resources(accesses: Iterable[ObservedAccess]) -> _CellsByPattern:
     """Return the accesses that were denied by name."""
     denied: _CellsByPattern = defaultdict(dict)
     for access in accesses:
         check = access.required.alternatives[0][0]
         if not (access.is_allowed or check.any_name):
-            operation, resource_type, name = _first_action(access)
+            operation, resource_type, name = _first_operation_with_resource_type_and_name(access)
             cells = denied[_ResourcePattern(resource_type, name)]
             cell = operation, access.required.actor.host
             cells[cell] = cells.get(cell, 0) + access.request_count
     return denied
 
 
-def _cells_denied_on(
+def _unneeded_cells_denied_on_pattern_names(
     pattern: _ResourcePattern, denied: _CellsByPattern, needed: Iterable[OperationFromHost]
 ) -> dict[OperationFromHost, int]:
     """Return what was denied on the names of a pattern and is not needed."""
@@ -212,6 +224,8 @@ def _cells_denied_on(
     }
 
 
-def _first_action(access: ObservedAccess) -> tuple[Operation, ResourceType, str]:
+def _first_operation_with_resource_type_and_name(
+    access: ObservedAccess,
+) -> tuple[Operation, ResourceType, str]:
     action = access.required.alternatives[0][0].action
     return action.operation, action.resource_type, action.resource_name

@@ -35,7 +35,7 @@ def shortened_and_escaped(text: str) -> str:
     return escaped(_WORD.sub(_truncate_word, _VALUE.sub(_truncate_quoted_value, text)))
 
 
-def result_line(text: str) -> str:
+def escaped_result_line_with_overlong_words_cut(text: str) -> str:
     """Return a line of a result, which may name what has a long name: only words beyond the
     longest name of a topic are cut.
     """

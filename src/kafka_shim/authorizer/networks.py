@@ -94,11 +94,11 @@ def address_text(ip_version: int, address: int) -> str:
     return ":".join(f"{int(part, 16):x}" for part in exploded.split(":"))
 
 
-def smallest_enclosing_network_or_wildcard(host: str, hosts: Iterable[str]) -> str:
+def smallest_enclosing_candidate_or_wildcard(host: str, candidate_hosts: Iterable[str]) -> str:
     """Return the smallest other place (address or network) that contains the host; else `*`."""
     within = []
     own = _host_size_sort_key(host)
-    for each in hosts:
+    for each in candidate_hosts:
         network = parse_network(each)
         if (
             network is not None
@@ -125,7 +125,7 @@ def _address_range_of(host: str) -> Network | None:
 
 
 def _parse_ip(text: str, version: int) -> int | None:
-    return _parse_ipv4(text) if version == 4 else _parse_ipv6(text)
+    return _parse_ipv4(text) if version == 4 else _parse_ipv6_except_ipv4_mapped(text)
 
 
 def _parse_ipv4(text: str) -> int | None:
@@ -136,7 +136,7 @@ def _parse_ipv4(text: str) -> int | None:
     return int.from_bytes(bytes(octets))
 
 
-def _parse_ipv6(text: str) -> int | None:
+def _parse_ipv6_except_ipv4_mapped(text: str) -> int | None:
     """Parse an address like Java's InetAddress, which treats IPv4-mapped addresses as IPv4."""
     if len(text) > 2 and text[0] == "[" and text[-1] == "]":
         text = text[1:-1]

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import Any
 
 
-class OptionParser(argparse.ArgumentParser):
+class SuggestingArgumentParser(argparse.ArgumentParser):
     """Accepts `--` as the value in `--topic=--`, as Python does since 3.13."""
 
     def _get_values(self, action: argparse.Action, arg_strings: list[str]) -> Any:

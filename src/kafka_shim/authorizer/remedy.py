@@ -87,7 +87,7 @@ def required_access_for_need(actor: Actor, need: AlternativeActions) -> Required
 
 
 def steps_to_allow(
-    authorizer: Authorizer, accesses: Iterable[RequiredAccess], host: str = WILDCARD
+    authorizer: Authorizer, accesses: Iterable[RequiredAccess], host_of_added_acls: str = WILDCARD
 ) -> tuple[Step, ...]:
     """Return the smallest set of steps after which all of the accesses are allowed.
 
@@ -97,9 +97,11 @@ def steps_to_allow(
     additions, then the last one, which is the narrowest in the table of requirements.
     """
     trial = _StepTrial(
-        authorizer, sorted(dict.fromkeys(accesses), key=_least_flexible_first_sort_key), host
+        authorizer,
+        sorted(dict.fromkeys(accesses), key=_fewest_alternatives_unincluded_first_sort_key),
+        host_of_added_acls,
     )
-    steps = trial.apply_sufficient_steps()
+    steps = trial.apply_sufficient_steps_empty_if_impossible()
     necessary = {
         step
         for group in _groups_of_steps_with_disjoint_accesses(trial, steps)
@@ -118,7 +120,7 @@ def is_allowed(authorizer: StandardAuthorizer, access: RequiredAccess) -> bool:
     )
 
 
-def _least_flexible_first_sort_key(access: RequiredAccess) -> tuple[int, bool]:
+def _fewest_alternatives_unincluded_first_sort_key(access: RequiredAccess) -> tuple[int, bool]:
     """Return a sort key: accesses that can be met in one way only come first, since their ACLs may
     also meet others; of those, operations that no other one includes.
     """
@@ -200,7 +202,7 @@ class _StepTrial:
         for step in reversed(steps):
             (store.remove if step.is_addition else store.add)(step.acl)
 
-    def apply_sufficient_steps(self) -> list[Step]:
+    def apply_sufficient_steps_empty_if_impossible(self) -> list[Step]:
         """Apply and return steps after which all accesses are allowed; none if no steps help."""
         steps: list[Step] = []
         unmet = {at for at in range(len(self._accesses)) if not self.are_all_allowed((at,))}
@@ -221,7 +223,7 @@ class _StepTrial:
         named = [way for way in access.alternatives if not any(check.any_name for check in way)]
         cheapest: list[Step] = []
         for way in reversed(named or access.alternatives):
-            steps = self._apply_until_allowed(access.actor, way)
+            steps = self._apply_until_allowed_or_undo_all(access.actor, way)
             if steps and _cost_of_steps(steps) == _LEAST_COST:
                 return steps
             self.undo_steps(steps)
@@ -231,7 +233,9 @@ class _StepTrial:
         self.apply_steps(cheapest)
         return cheapest
 
-    def _apply_until_allowed(self, actor: Actor, checks: Iterable[CheckedAction]) -> list[Step]:
+    def _apply_until_allowed_or_undo_all(
+        self, actor: Actor, checks: Iterable[CheckedAction]
+    ) -> list[Step]:
         """Apply and return the steps that allow all of these actions; none if none do."""
         steps: list[Step] = []
         for check in checks:

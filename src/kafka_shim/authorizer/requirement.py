@@ -152,7 +152,7 @@ class _WithReleaseRange(Protocol):
     def until(self) -> str | None: ...
 
 
-def is_valid_in_release(dated: _WithReleaseRange, release: str) -> bool:
+def is_release_from_since_to_before_until(dated: _WithReleaseRange, release: str) -> bool:
     """Return whether a row, a need or a denial is valid in a release ("4.3")."""
     at = release_index(release)
     return (dated.since is None or release_index(dated.since) <= at) and (
@@ -163,12 +163,14 @@ def is_valid_in_release(dated: _WithReleaseRange, release: str) -> bool:
 def bind_to_release(requirement: Requirement, release: str) -> BoundRequirement:
     """Return a row in a release; ValueError for an unknown release."""
     needs = (
-        tuple(n for n in requirement.any_of if is_valid_in_release(n, release))
-        if is_valid_in_release(requirement, release)
+        tuple(n for n in requirement.any_of if is_release_from_since_to_before_until(n, release))
+        if is_release_from_since_to_before_until(requirement, release)
         else ()
     )
     denials = (
-        tuple(d for d in requirement.denied if is_valid_in_release(d, release)) if needs else ()
+        tuple(d for d in requirement.denied if is_release_from_since_to_before_until(d, release))
+        if needs
+        else ()
     )
     is_hidden = (
         bool(needs)

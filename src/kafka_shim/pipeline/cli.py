@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafka_shim.pipeline.report.html_page import Section
     from kafka_shim.pipeline.report.outcome import Outcome
 
-__all__ = ["add_arguments", "args_of_chained_jobs", "print_outcome", "run"]
+__all__ = ["add_arguments", "args_of_chained_jobs", "print_outcome_and_write_html", "run"]
 
 EXIT_FAILURE = 1
 EXIT_USAGE = 2
@@ -41,7 +41,7 @@ def run(args: argparse.Namespace) -> int:
             for number, (job, outcome) in enumerate(run_chained_jobs(args)):
                 if number:
                     print(f"\n{job.job}", file=_stream_for_notes(outcome, job), flush=True)
-                code = max(code, print_outcome(outcome, job), key=_SEVERITY.index)
+                code = max(code, print_outcome_and_write_html(outcome, job), key=_SEVERITY.index)
         except PipelineError as error:
             problem = str(error)
             code = EXIT_USAGE if isinstance(error, InvalidOptionOrFileError) else EXIT_FAILURE
@@ -54,7 +54,7 @@ def run(args: argparse.Namespace) -> int:
     return code
 
 
-def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
+def print_outcome_and_write_html(outcome: "Outcome", args: argparse.Namespace) -> int:
     """Print the outcome in the chosen format; return the exit code.
 
     Notes go to standard error if standard output is for programs.
@@ -65,7 +65,7 @@ def print_outcome(outcome: "Outcome", args: argparse.Namespace) -> int:
     if args.html:
         _write_page(outcome, args)
         print(f"page written to {args.html}", file=notes_to)
-    _print_rows(outcome, args)
+    _print_text_or_rows(outcome, args)
     if outcome.failed_own_check or any(part.failed_own_check for part in outcome.parts):
         return EXIT_FAILURE
     return EXIT_MISMATCH if outcome.has_failing_findings else 0
@@ -76,7 +76,7 @@ def _stream_for_notes(outcome: "Outcome", args: argparse.Namespace) -> TextIO:
     return sys.stderr if is_bare else sys.stdout
 
 
-def _print_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
+def _print_text_or_rows(outcome: "Outcome", args: argparse.Namespace) -> None:
     from kafka_shim.pipeline.report.output import (
         print_csv,
         print_json,

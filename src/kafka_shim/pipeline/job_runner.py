@@ -17,7 +17,10 @@ from kafka_shim.pipeline.option_checks import check_spark_connect_server, valida
 from kafka_shim.pipeline.report.outcome import Outcome
 from kafka_shim.pipeline.spark.failure_message import failure_line_with_advice, worker_started_late
 from kafka_shim.pipeline.spark.progress import Progress
-from kafka_shim.pipeline.spark.session import connect_session_with_packages, spark_session
+from kafka_shim.pipeline.spark.session import (
+    active_or_new_connect_session_with_packages,
+    spark_session,
+)
 from kafka_shim.pipeline.spark.spark_log import TemporarySparkLog
 from kafka_shim.pipeline.spark.table_formats import delta_settings, must_load_delta_package
 from kafka_shim.pipeline.trace_input import TraceOrLake
@@ -69,7 +72,7 @@ def _run_retrying_late_workers(
     """Run a job; retry if a Python worker started too late. Raise PipelineError if Spark fails."""
     for attempts_left in reversed(range(ATTEMPTS)):
         try:
-            return _run_job_in_spark(checked, log, settings)
+            return _run_in_spark_then_unpersist_observation(checked, log, settings)
         except (Py4JError, PySparkException, ConnectionError) as error:
             if attempts_left and worker_started_late(error):
                 print("a Python worker was late; trying again", file=sys.stderr)
@@ -80,13 +83,13 @@ def _run_retrying_late_workers(
     raise AssertionError("the last attempt ends the loop")
 
 
-def _run_job_in_spark(
+def _run_in_spark_then_unpersist_observation(
     checked: CheckedJob, log: TemporarySparkLog, settings: Mapping[str, str]
 ) -> Outcome:
     args = checked.args
     with Progress("starting Spark"):
         if args.remote:
-            spark = connect_session_with_packages(args.remote)
+            spark = active_or_new_connect_session_with_packages(args.remote)
         else:
             spark = spark_session(args.master, log=log, settings=settings)
     trace_input = TraceOrLake(spark, args.trace, checked.reader_options)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from kafka_shim.pipeline.acls.acl_set import read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.intervals import parse_interval_seconds
 from kafka_shim.pipeline.job import Job
@@ -49,9 +49,9 @@ def validated_reader_options(args: argparse.Namespace, job: Job) -> dict[str, st
             parse_interval_seconds(getattr(args, name))
     for name in ("acls", "baseline", "against"):
         if getattr(args, name, None):
-            read_acls_from_file(getattr(args, name))
+            read_distinct_acls_from_file(getattr(args, name))
     job.check(args)
-    _check_output_options(args)
+    _check_output_options_and_create_folders(args)
     return options
 
 
@@ -159,16 +159,16 @@ def _period_overlaps_selection(period: tuple[int, int], limits: Selection) -> bo
     return is_before_end and (limits.since_us is None or last_us >= limits.since_us)
 
 
-def _check_output_options(args: argparse.Namespace) -> None:
+def _check_output_options_and_create_folders(args: argparse.Namespace) -> None:
     check_format_package(args.table_format, args.remote)
     if getattr(args, "html", None) and not Path(args.html).absolute().parent.is_dir():
         raise PipelineError(f"--html {args.html}: the folder does not exist")
     for option, folder in (("--output", "output"), ("--parquet", "parquet")):
         if getattr(args, folder, None):
-            _create_writable_output_folder(option, getattr(args, folder))
+            _create_writable_output_folder_without_trace(option, getattr(args, folder))
 
 
-def _create_writable_output_folder(option: str, path_or_url: str) -> None:
+def _create_writable_output_folder_without_trace(option: str, path_or_url: str) -> None:
     """Raise PipelineError for a folder that contains a trace or cannot be written."""
     if "://" in path_or_url:  # only Spark can access it
         return

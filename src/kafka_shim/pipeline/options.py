@@ -15,7 +15,7 @@ def absolute_path_or_url(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_trace_and_rule_options(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
+def add_trace_selection_and_rule_options(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
     """Add the traces to read, the options that select their entries, and the rules."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"
@@ -118,7 +118,7 @@ def add_fail_option(job: argparse.ArgumentParser) -> None:
     job.add_argument("--fail", action="store_true", help="exit with code 3 if anything is found")
 
 
-def add_present_acl_options(job: argparse.ArgumentParser, purpose: str) -> None:
+def add_present_acl_file_and_broker_options(job: argparse.ArgumentParser, purpose: str) -> None:
     """Add the options for the present ACLs: a file, or a broker that
     `kafka-shim pipeline` reads.
     """

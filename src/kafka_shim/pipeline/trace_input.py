@@ -9,7 +9,7 @@ import msgspec
 from pyspark.sql import functions as f
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.rows.access_roles import LEFT_OUT, LISTED, UNATTRIBUTED, UNKNOWN_DECISION
 from kafka_shim.pipeline.rows.batches import plan_splits
@@ -60,7 +60,7 @@ class Observation(msgspec.Struct):
 
     def read_acl_set_with_observed_settings(self, path: str) -> AclSet:
         """Return a file's ACLs with the observed settings of the authorizer."""
-        return self.acl_set_with_observed_settings(read_acls_from_file(path))
+        return self.acl_set_with_observed_settings(read_distinct_acls_from_file(path))
 
     def acl_set_with_observed_settings(self, acls: list[Acl]) -> AclSet:
         """Return these ACLs with the observed settings of the authorizer."""
@@ -84,7 +84,11 @@ class TraceOrLake(msgspec.Struct):
         """Return a table; for a trace, only the named columns are computed."""
         lake = self.lake_folder()
         if lake is None:
-            options = self._options_with_facts() if name == "accesses" else self.options
+            options = (
+                self._options_with_topic_names_and_existence()
+                if name == "accesses"
+                else self.options
+            )
             return trace_table(self.spark, name, self.paths, options, columns)
         if name == "clients":
             return clients_table_rows(self.table("requests"))
@@ -93,7 +97,7 @@ class TraceOrLake(msgspec.Struct):
 
     def added_needs_of_trace(self, present_release: str, target_release: str) -> "DataFrame":
         """Return what requests need only in the target release; a lake has no requests."""
-        options = self._options_with_facts() | {
+        options = self._options_with_topic_names_and_existence() | {
             "release": target_release,
             "present": present_release,
         }
@@ -103,9 +107,11 @@ class TraceOrLake(msgspec.Struct):
         """Return the distinct accesses."""
         if self.lake_folder() is not None:
             return sum_equal_accesses(decided_accesses_as_observed_rows(self.table("accesses")))
-        return distinct_accesses(self.spark, self.paths, self._options_with_facts())
+        return distinct_accesses(
+            self.spark, self.paths, self._options_with_topic_names_and_existence()
+        )
 
-    def _options_with_facts(self) -> dict[str, str]:
+    def _options_with_topic_names_and_existence(self) -> dict[str, str]:
         """Return the options, with names of topic ids and what existed if accesses are derived."""
         splits = plan_splits(self.paths)
         return (
@@ -125,7 +131,7 @@ class TraceOrLake(msgspec.Struct):
                 rows = rows.where(after if is_kept else ~after)
         return rows.where(f.col("api_key").isin(*selection.apis)) if selection.apis else rows
 
-    def damage_totals(self) -> dict[str, Any]:
+    def damage_totals_except_unfinished_tails(self) -> dict[str, Any]:
         """Return the number of unreadable places and bytes; tails still
         being written do not count.
         """
@@ -136,13 +142,13 @@ class TraceOrLake(msgspec.Struct):
     def cached_observation(self, args: argparse.Namespace) -> Observation:
         """Return what was observed; it is read once for all jobs of a report."""
         if self._observation is None:
-            self._observation = self._read_observation(args)
+            self._observation = self._read_and_persist_observation(args)
         return self._observation
 
-    def _read_observation(self, args: argparse.Namespace) -> Observation:
+    def _read_and_persist_observation(self, args: argparse.Namespace) -> Observation:
         all_accesses = self.distinct_accesses().persist()
         users, everyone = observed_super_users_and_allow_everyone(all_accesses)
-        head = _access_totals(all_accesses) | self.damage_totals()
+        head = _access_totals(all_accesses) | self.damage_totals_except_unfinished_tails()
         head["super_users"] = list(users if args.super_user is None else args.super_user)
         head["allow_everyone_if_no_acl_found"] = everyone
         head["release"] = self.options["release"]

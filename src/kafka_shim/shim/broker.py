@@ -43,15 +43,15 @@ class Broker:
     def __init__(self, config: Config, clock: Clock | None = None) -> None:
         self.cluster = Cluster(config, clock or SystemClock())
         self.dispatcher = Dispatcher(self.cluster)
-        if self.cluster.policy.uses_standard_authorizer:
+        if self.cluster.policy.uses_standard_or_no_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
         if config.data_dir is not None:
-            self._restore_storage(config.data_dir)
+            self._open_storage_and_restore_state(config.data_dir)
         self._create_initial_state()
         self.started_ms = self.cluster.clock.now_ms()
 
-    def _restore_storage(self, data_dir: str) -> None:
+    def _open_storage_and_restore_state(self, data_dir: str) -> None:
         """Restore the state in a directory, and keep it there from now on.
 
         Raise ConfigError on Windows, which cannot lock or sync directories.
@@ -95,8 +95,8 @@ class Broker:
         and others become leaders.
         """
         if self.cluster.nodes[node_id].is_alive:
-            self.cluster.set_alive(node_id, is_alive=False)
-            await self._server.close_node(node_id)
+            self.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=False)
+            await self._server.close_node_reserving_ports(node_id)
 
     async def start_node(self, node_id: int, *, on_new_ports: bool = False) -> None:
         """Start a stopped broker on its ports, or on new ones. Raise ConfigError if they are in
@@ -104,7 +104,7 @@ class Broker:
         """
         if self._server.is_node_closed(node_id):
             await self._server.reopen_node(node_id, on_new_ports=on_new_ports)
-            self.cluster.set_alive(node_id, is_alive=True)
+            self.cluster.set_alive_drop_sessions_and_elect_leaders(node_id, is_alive=True)
 
     async def start_all_nodes(self) -> None:
         for node_id in self.cluster.nodes:
@@ -133,22 +133,22 @@ class Broker:
 
     def restore_snapshot(self, snapshot: "Snapshot") -> None:
         """Restore a snapshot; clients are disconnected, and faults are removed."""
-        from kafka_shim.shim.state.snapshot import restore_snapshot  # noqa: PLC0415 - as above
+        from kafka_shim.shim.state.snapshot import restore_snapshot_into_reset_cluster  # noqa: PLC0415 - as above
 
         self._disconnect_and_clear_state()
-        restore_snapshot(snapshot, self.cluster)
+        restore_snapshot_into_reset_cluster(snapshot, self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
 
     def _disconnect_and_clear_state(self) -> None:
         self._server.close_connections_and_reset_quotas()
-        self.faults.remove_all_sending_held()
+        self.faults.remove_all_and_send_held_responses()
         for group in self.cluster.groups:
             group.stop_timers_and_drop_owned_state()
         self.cluster.reset_to_initial_state()
         if self.storage is not None:
             self.storage.discard_state_and_observe_reset_cluster(self.cluster)
-        self.cluster.authentications.clear()
+        self.cluster.authentications.clear_but_continue_numbering()
         if self.dispatcher.history is not None:
             self.dispatcher.history.drop_requests_keeping_totals()
 

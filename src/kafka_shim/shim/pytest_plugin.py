@@ -65,7 +65,7 @@ def kafka_broker(request: pytest.FixtureRequest) -> "KafkaBroker":
     release (`"2.7"`) or more settings (`{"kafka_version": "2.7", "brokers": 3}`).
     """
     with _report_warnings_at_test(request.node):
-        broker = _shared_broker_after_reset(request.config, getattr(request, "param", None))
+        broker = _reset_or_new_shared_broker(request.config, getattr(request, "param", None))
         for marker in request.node.iter_markers("kafka_acls"):
             broker.acls.add(*marker.args, **marker.kwargs)
     _note_broker_of_test(request.node, broker)
@@ -146,15 +146,15 @@ def pytest_runtest_makereport(
 
 
 def _denials_text(broker: "KafkaBroker", after: int) -> str:
-    from kafka_shim.shim.testing.denials import denials_text  # noqa: PLC0415 - only failed tests need it
+    from kafka_shim.shim.testing.denials import deduplicated_denials_text  # noqa: PLC0415 - only failed tests need it
 
-    return denials_text(broker.denials(after=after))
+    return deduplicated_denials_text(broker.denials(after=after))
 
 
 def _rejected_authentications_text(broker: "KafkaBroker", after: int) -> str:
-    from kafka_shim.shim.testing.denials import failed_authentications_text  # noqa: PLC0415 - as above
+    from kafka_shim.shim.testing.denials import deduplicated_failed_authentications_text  # noqa: PLC0415 - as above
 
-    return failed_authentications_text(
+    return deduplicated_failed_authentications_text(
         broker.authentications(after=after), broker.sasl_mechanisms()
     )
 
@@ -191,7 +191,7 @@ def _report_warnings_at_test(node: Any) -> Iterator[None]:
         node.warn(each.message)
 
 
-def _shared_broker_after_reset(config: pytest.Config, param: Any) -> "KafkaBroker":
+def _reset_or_new_shared_broker(config: pytest.Config, param: Any) -> "KafkaBroker":
     """Return the session's broker with these settings, reset; a new one if there is none."""
     from kafka_shim.shim.testing.transport import BrokerError  # noqa: PLC0415 - see the module's docstring
 

@@ -27,7 +27,7 @@ class SignalForwarder:
         self._command: Process | None = None
         self._early: list[signal.Signals] = []
         self.has_received_signal = False
-        call_on_stop_signal(self._forward_or_queue_signal)
+        call_on_stop_signal(self._forward_or_queue_signal_unless_from_terminal)
 
     def forward_to(self, command: Process) -> None:
         """Forward signals from now on, and those received before."""
@@ -36,7 +36,7 @@ class SignalForwarder:
             self._send_signal(command, number)
         self._early.clear()
 
-    def _forward_or_queue_signal(self, number: signal.Signals) -> None:
+    def _forward_or_queue_signal_unless_from_terminal(self, number: signal.Signals) -> None:
         self.has_received_signal = True
         if self._command is None:
             self._early.append(number)

@@ -86,7 +86,7 @@ class PendingResponse(Generic[Response]):
     def is_completed_or_cancelled(self) -> bool:
         return self._done
 
-    def complete(self, response: Response) -> None:
+    def complete_unless_already_done(self, response: Response) -> None:
         """Set the response; it is written immediately if the connection already waits for it."""
         if self._done:
             return

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import strategies as st
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
@@ -72,10 +72,10 @@ def acls_of(texts: st.SearchStrategy[str]) -> st.SearchStrategy[list[Acl]]:
 
 def rules(text: str, form: str | None = None) -> list[str]:
     """Return the ACLs of a text, each in the one-line form that traces use."""
-    return [format_acl_rule(acl) for acl in parse_acls(text, form)]
+    return [format_acl_rule(acl) for acl in parse_distinct_acls(text, form)]
 
 
 def refusal(text: str, form: str | None = None) -> str:
     with pytest.raises(AclTextError) as caught:
-        parse_acls(text, form)
+        parse_distinct_acls(text, form)
     return str(caught.value)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 
 GRANT = (
@@ -13,7 +13,7 @@ GRANT = (
 @pytest.mark.parametrize("word", ["User:$WHO", '"User:${WHO}"', "User:$(whoami)", "User:`whoami`"])
 def test_shell_expansions_are_rejected(word: str) -> None:
     with pytest.raises(AclTextError, match=r"^line 2: `User:.*` is a shell expression"):
-        parse_acls(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
+        parse_distinct_acls(f"#!/bin/sh\n{GRANT.format(word)}\n", "commands")
 
 
 @pytest.mark.parametrize(
@@ -21,5 +21,5 @@ def test_shell_expansions_are_rejected(word: str) -> None:
     [("'User:$WHO'", "User:$WHO"), (r"User:\$WHO", "User:$WHO"), ("User:a$", "User:a$")],
 )
 def test_characters_that_a_shell_keeps_are_literal(word: str, principal: str) -> None:
-    [acl] = parse_acls(GRANT.format(word), "commands")
+    [acl] = parse_distinct_acls(GRANT.format(word), "commands")
     assert acl.principal == principal

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_formats.documents import load_document
 from kafka_shim.authorizer.acl_names import AclTextError
 
@@ -56,4 +56,4 @@ def test_a_long_list_is_not_deep() -> None:
 def test_values_of_a_wrong_kind_are_errors_of_the_text(text: str) -> None:
     for form in (None, "terraform", "json", "yaml"):
         with pytest.raises(AclTextError):
-            parse_acls(text, form)
+            parse_distinct_acls(text, form)

@@ -7,9 +7,11 @@ import pytest
 from kafka_shim.authorizer.acl_formats import (
     detect_format_or_default_yaml,
     kinds_and_names_of_resources_without_acls,
-    parse_acls,
+    parse_distinct_acls,
 )
-from kafka_shim.authorizer.acl_formats.files_without_acls import describe_file_without_acls
+from kafka_shim.authorizer.acl_formats.files_without_acls import (
+    describe_file_if_surely_without_acls,
+)
 from tests.authorizer.acl_formats.samples import refusal
 
 CRD = "CustomResourceDefinition"
@@ -83,7 +85,7 @@ resource "kafka_acl" "a" {
     ],
 )
 def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None:
-    assert describe_file_without_acls(text, name) == said
+    assert describe_file_if_surely_without_acls(text, name) == said
 
 
 @pytest.mark.parametrize(
@@ -131,11 +133,11 @@ def test_files_without_acls_are_ignored(name: str, text: str, said: str) -> None
     ],
 )
 def test_files_that_may_have_acls_are_not_ignored(name: str, text: str) -> None:
-    assert describe_file_without_acls(text, name) is None
+    assert describe_file_if_surely_without_acls(text, name) is None
 
 
 def test_resources_of_other_kinds_beside_acls() -> None:
-    assert len(parse_acls(KAFKA + USER)) == 1
+    assert len(parse_distinct_acls(KAFKA + USER)) == 1
     assert kinds_and_names_of_resources_without_acls(KAFKA + USER, "strimzi") == [
         "Kafka main",
         "KafkaTopic orders",
@@ -163,7 +165,7 @@ def test_acls_of_another_format_are_reported() -> None:
 
 def test_users_of_jikkou_have_no_acls() -> None:
     user = "---\napiVersion: kafka.jikkou.io/v1\nkind: KafkaUser\nmetadata: {name: b}\n"
-    assert len(parse_acls(USER + user + "spec: {authentications: []}\n")) == 1
+    assert len(parse_distinct_acls(USER + user + "spec: {authentications: []}\n")) == 1
 
 
 @pytest.mark.parametrize(

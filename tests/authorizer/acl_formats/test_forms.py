@@ -11,7 +11,7 @@ from kafka_shim.authorizer.acl_formats import (
     FORMATS,
     detect_format_or_default_yaml,
     format_acls_losslessly,
-    parse_acls,
+    parse_distinct_acls,
 )
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
@@ -50,7 +50,7 @@ CLUSTER = st.builds(
 @given(acls=st.lists(PLAIN | CLUSTER, max_size=8, unique=True))
 def test_usual_acls_survive_a_round_trip_in_every_format(form: str, acls: list[Acl]) -> None:
     acls = [acl for acl in acls if _kafka_acls_takes(acl)] if form == "commands" else acls
-    assert set(parse_acls(format_acls_losslessly(acls, form), form)) == set(acls)
+    assert set(parse_distinct_acls(format_acls_losslessly(acls, form), form)) == set(acls)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -62,7 +62,7 @@ def test_any_acls_survive_a_round_trip_or_are_rejected(form: str, acls: list[Acl
         text = format_acls_losslessly(acls, form)
     except AclTextError:
         return
-    assert set(parse_acls(text, form)) == set(acls)
+    assert set(parse_distinct_acls(text, form)) == set(acls)
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -70,7 +70,7 @@ def test_any_acls_survive_a_round_trip_or_are_rejected(form: str, acls: list[Acl
 @given(text=ANY_TEXT | st.text("[]{}\"':,-=`/\\|<>#$%\n a1", max_size=60))
 def test_any_text_is_read_or_rejected(form: str, text: str) -> None:
     with suppress(AclTextError):
-        assert all(isinstance(acl, Acl) for acl in parse_acls(text, form))
+        assert all(isinstance(acl, Acl) for acl in parse_distinct_acls(text, form))
 
 
 @pytest.mark.parametrize("form", FORMATS)
@@ -79,7 +79,7 @@ def test_formats_are_detected(form: str) -> None:
     acls = acls or [_acl(Operation.READ)]
     text = format_acls_losslessly(acls, form)
     assert detect_format_or_default_yaml(text) == ("yaml" if form == "json" else form)
-    assert parse_acls(text) == acls
+    assert parse_distinct_acls(text) == acls
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 
-from kafka_shim.authorizer.acl_formats import kafka_list, parse_acls
+from kafka_shim.authorizer.acl_formats import kafka_list, parse_distinct_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, Permission
@@ -11,15 +11,17 @@ from tests.authorizer.acl_formats.samples import ACLS_LISTED, LINES, LISTED, acl
 
 
 def test_a_list_is_printed_and_read_as_kafka_acls_does() -> None:
-    assert parse_acls(LISTED, "list") == ACLS_LISTED
+    assert parse_distinct_acls(LISTED, "list") == ACLS_LISTED
     assert kafka_list.format_acls(ACLS_LISTED[::-1]) == LISTED
     assert kafka_list.format_acls([]) == ""
-    assert parse_acls("", "list") == []
+    assert parse_distinct_acls("", "list") == []
 
 
 def test_other_lines_of_the_tool_are_skipped() -> None:
     adding = LISTED.replace("Current ACLs", "Adding ACLs").replace("`:\n", "`: \n ")
-    assert parse_acls("ACLs for principal `User:alice`\r\n" + adding, "list") == ACLS_LISTED
+    assert (
+        parse_distinct_acls("ACLs for principal `User:alice`\r\n" + adding, "list") == ACLS_LISTED
+    )
 
 
 def test_lists_of_old_releases_are_read() -> None:
@@ -31,7 +33,7 @@ def test_lists_of_old_releases_are_read() -> None:
         "Current ACLs for resource `Cluster:kafka-cluster`: \n"
         " \tUser:bob has Allow permission for operations: ClusterAction from hosts: * \n"
     )
-    found = parse_acls(old, "list")
+    found = parse_distinct_acls(old, "list")
     patterns = [(a.resource_type.name, a.resource_name, a.pattern_type.name) for a in found]
     assert patterns == [
         ("TOPIC", "a:b", "LITERAL"),
@@ -59,9 +61,9 @@ def test_lists_of_old_releases_are_read() -> None:
 )
 def test_invalid_lists_are_reported(text: str, complaint: str) -> None:
     with pytest.raises(AclTextError, match=complaint):
-        parse_acls(text, "list")
+        parse_distinct_acls(text, "list")
 
 
 @given(acls_of(LINES.filter(lambda text: ", host=" not in text and "patternType=" not in text)))
 def test_lists_survive_a_round_trip(acls: list[Acl]) -> None:
-    assert set(parse_acls(kafka_list.format_acls(acls), "list")) == set(acls)
+    assert set(parse_distinct_acls(kafka_list.format_acls(acls), "list")) == set(acls)

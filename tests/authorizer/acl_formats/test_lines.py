@@ -9,7 +9,7 @@ from hypothesis import given, settings, strategies as st
 from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls_with_lines
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     MappingWithLines,
-    line_of_key,
+    line_of_key_or_of_parent,
     load_json_with_lines,
 )
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -169,9 +169,13 @@ def test_objects_and_keys_of_json_have_line_numbers() -> None:
     text = '{"a": "}{\\"\\n", "b"\n:\n [1, {"c": {}}],\n"a": {\n"d": 1}}'
     found = load_json_with_lines(text)
     assert found == json.loads(text)
-    assert (found.line, line_of_key(found, "b"), line_of_key(found, "a")) == (1, 1, 4)
+    assert (
+        found.line,
+        line_of_key_or_of_parent(found, "b"),
+        line_of_key_or_of_parent(found, "a"),
+    ) == (1, 1, 4)
     assert found["b"][1].line == 3
-    assert line_of_key(found["a"], "d") == 5
+    assert line_of_key_or_of_parent(found["a"], "d") == 5
 
 
 @given(st.recursive(st.text() | st.none(), lambda x: st.lists(x) | st.dictionaries(st.text(), x)))

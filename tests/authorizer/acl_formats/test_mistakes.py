@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 
 RULE = "- {{principal: User:a, allow: {}, topic: t}}\n"
@@ -79,7 +79,7 @@ resource "kafka_acl" "b" {
 )
 def test_all_mistakes_are_reported_at_once(text: str, lines: list[int]) -> None:
     with pytest.raises(AclTextError) as caught:
-        parse_acls(text)
+        parse_distinct_acls(text)
     assert [error.line for error in (caught.value, *caught.value.further_errors)] == lines
 
 
@@ -99,5 +99,5 @@ def test_all_mistakes_are_reported_at_once(text: str, lines: list[int]) -> None:
 )
 def test_the_error_names_the_expected_format(text: str, said: str) -> None:
     with pytest.raises(AclTextError) as caught:
-        parse_acls(text)
+        parse_distinct_acls(text)
     assert said in str(caught.value)

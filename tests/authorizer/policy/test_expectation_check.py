@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -151,8 +151,10 @@ PRODUCER = "kafka-acls --add --allow-principal User:a --producer --topic t"
 @pytest.mark.parametrize("release", [r for r in RELEASES if r != "3.2"])
 def test_profiles_agree_with_the_roles_of_kafka_acls(release: str) -> None:
     """The options --consumer and --producer show which ACLs Kafka considers necessary."""
-    consumer, producer = (parse_acls(text, "commands") for text in (CONSUMER, PRODUCER))
-    transactional = parse_acls(PRODUCER + " --transactional-id tx --idempotent", "commands")
+    consumer, producer = (parse_distinct_acls(text, "commands") for text in (CONSUMER, PRODUCER))
+    transactional = parse_distinct_acls(
+        PRODUCER + " --transactional-id tx --idempotent", "commands"
+    )
     cases: list[tuple[list[Acl], dict[str, str], bool]] = [
         (consumer, {"can": "consume", "topic": "t", "group": "g"}, True),
         (consumer, {"can": "consume", "topic": "t", "group": "h"}, False),

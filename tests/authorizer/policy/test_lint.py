@@ -11,7 +11,11 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.access_changes import access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
-from kafka_shim.authorizer.policy.lint import Finding, LocatedAcl, find_probable_mistakes
+from kafka_shim.authorizer.policy.lint import (
+    Finding,
+    LocatedAcl,
+    add_acls_and_find_probable_mistakes,
+)
 from tests.authorizer.policy.naive import NEWEST, authorizer
 from tests.authorizer.test_against_naive import ACL_SETS
 
@@ -29,7 +33,7 @@ def findings(
     empty = StandardAuthorizer(
         rules=acl_rules_of_release(release), super_users=supers, allow_everyone=everyone
     )
-    return list(find_probable_mistakes(written, empty, release))
+    return list(add_acls_and_find_probable_mistakes(written, empty, release))
 
 
 def found(*rules: dict[str, Any], release: str = NEWEST, **more: Any) -> list[tuple[str, int]]:

@@ -101,7 +101,7 @@ class InProcess:
         if isinstance(response, PendingExchange):
             response.wait.cancel()
         session = self._sessions.pop(connection)
-        self.stage.cluster.on_disconnect(session.node_id, session)
+        self.stage.cluster.end_share_session_on_disconnect(session.node_id, session)
 
     def now_ms(self) -> int:
         return self.stage.clock.now_ms()

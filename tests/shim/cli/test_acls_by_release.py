@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import kafka_list, parse_acls
+from kafka_shim.authorizer.acl_formats import kafka_list, parse_distinct_acls
 from kafka_shim.authorizer.acl_tool_releases import acl_tool_output_of_release
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
@@ -24,7 +24,7 @@ def lines(text: str) -> list[str]:
 @pytest.mark.parametrize("release", RELEASES)
 def test_a_list_is_read_and_printed_as_by_kafka_acls(release: str) -> None:
     text = RELEASES[release]["listed"]
-    acls = parse_acls(text, "list")
+    acls = parse_distinct_acls(text, "list")
     assert len(acls) >= 8
     printed = kafka_list.format_listing(acls, acl_tool_output_of_release(release))
     assert lines(printed) == lines(text.rstrip("\n") + "\n\n")

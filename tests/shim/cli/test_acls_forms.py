@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import FORMATS, parse_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, parse_distinct_acls
 from kafka_shim.shim.cli import main
 from tests.commands import SHIM
 from tests.shim.cli.conftest import Running
@@ -33,7 +33,9 @@ def test_a_file_is_converted_without_a_broker(
     form: str, table: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["acls", "--acls", table, "--format", form]) == 0
-    assert set(parse_acls(capsys.readouterr().out, form)) == set(parse_acls(TABLE))
+    assert set(parse_distinct_acls(capsys.readouterr().out, form)) == set(
+        parse_distinct_acls(TABLE)
+    )
 
 
 def test_standard_input_is_converted_too(

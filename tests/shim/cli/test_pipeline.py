@@ -5,7 +5,7 @@ import importlib
 
 import pytest
 
-from kafka_shim.pipeline.acls.acl_set import read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import read_distinct_acls_from_file
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.cli import main
 from tests.shim.cli.conftest import Running
@@ -21,7 +21,10 @@ def test_a_job_reads_the_acls_of_a_broker(
     seen: list[tuple[list[str], str]] = []
 
     def run(args: argparse.Namespace) -> int:
-        texts = [f"{acl.principal} {acl.resource_name}" for acl in read_acls_from_file(args.acls)]
+        texts = [
+            f"{acl.principal} {acl.resource_name}"
+            for acl in read_distinct_acls_from_file(args.acls)
+        ]
         seen.append((texts, args.kafka_version))
         return 3
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.model import Action, Actor
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.policy.access_changes import access_changes
@@ -29,7 +29,7 @@ HIDDEN = {"carol topic zebra"}
 
 def test_the_difference_is_that_of_the_brokers_decisions() -> None:
     """Compare the decisions about all names of the scenario, except for hidden ones."""
-    old, new = (authorizer(parse_acls(RECORDED[side])) for side in ("old", "new"))
+    old, new = (authorizer(parse_distinct_acls(RECORDED[side])) for side in ("old", "new"))
     changes = access_changes(old, new, RECORDED["release"])
     seen = unseen = differ = 0
     for question, before in RECORDED["before"].items():
@@ -51,7 +51,7 @@ def test_the_difference_is_that_of_the_brokers_decisions() -> None:
 
 def test_decisions_agree_with_the_broker() -> None:
     for side, responses in (("old", "before"), ("new", "after")):
-        engine = authorizer(parse_acls(RECORDED[side]))
+        engine = authorizer(parse_distinct_acls(RECORDED[side]))
         for question, bits in RECORDED[responses].items():
             user, kind, name = question.split(" ")
             allowed = 0

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import checked_operations_by_resource_type
 from kafka_shim.authorizer.policy.compaction import compacted_acls
@@ -32,7 +32,7 @@ def test_all_replaces_all_operations_and_the_rest_is_covered(
     file.write_text(MANY)
     assert main(["policy", "compact", str(file), "--plan", str(plan)]) == 0
     printed = capsys.readouterr()
-    acls = parse_acls(printed.out, "yaml")
+    acls = parse_distinct_acls(printed.out, "yaml")
     assert [(acl.principal, acl.operation, acl.resource_name) for acl in acls] == [
         ("User:a", Operation.ALL, "t"),
         ("User:b", Operation.READ, "team-"),

@@ -6,7 +6,7 @@ import pytest
 import yaml
 from hypothesis import given, settings, strategies as st
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.plan import planned_groups
 from kafka_shim.protocol.api_versions import RELEASES
@@ -67,12 +67,14 @@ def applied(present: set[Acl], stage: str, form: str) -> set[Acl]:
         return present
     if form.startswith("terraform"):
         gone = "\n".join(line[2:] for line in stage.splitlines()[1:] if line.startswith("#"))
-        return present - set(parse_acls(gone, form)) | set(parse_acls(stage, form))
+        return present - set(parse_distinct_acls(gone, form)) | set(
+            parse_distinct_acls(stage, form)
+        )
     named = [document["metadata"]["name"] for document in yaml.safe_load_all(stage)]
     principals = {name if form == "jikkou" else f"User:{name}" for name in named}
     cut = "" if form == "jikkou" else "CN="  # Strimzi's principals of users with TLS certificates
     others = {acl for acl in present if acl.principal.replace(cut, "") not in principals}
-    return others | set(parse_acls(stage, form))
+    return others | set(parse_distinct_acls(stage, form))
 
 
 @pytest.mark.parametrize("form", [form for form in PLAN_FORMATS if form != "commands"])

@@ -1,7 +1,7 @@
 import pytest
 
 from kafka_shim.shim.client.config import Login
-from kafka_shim.shim.client.login import LoginError, sasl_messages
+from kafka_shim.shim.client.login import InvalidLoginResponseError, sasl_messages
 
 # The example exchange of RFC 7677, section 3.
 NONCE = "rOprNGfwEbeRWgbNEkqO"
@@ -45,7 +45,7 @@ def test_names_are_escaped_and_nonces_differ() -> None:
 def test_an_invalid_first_message_of_the_server_is_rejected(response: bytes) -> None:
     exchange = sasl_messages(LOGIN, NONCE)
     next(exchange)
-    with pytest.raises(LoginError, match="is invalid"):
+    with pytest.raises(InvalidLoginResponseError, match="is invalid"):
         exchange.send(response)
 
 
@@ -54,7 +54,7 @@ def test_fewer_iterations_than_kafkas_clients_accept_are_rejected(iterations: by
     """As by Java's ScramSaslClient: a proof over few iterations gives the password away."""
     exchange = sasl_messages(LOGIN, NONCE)
     next(exchange)
-    with pytest.raises(LoginError, match="expected at least 4096"):
+    with pytest.raises(InvalidLoginResponseError, match="expected at least 4096"):
         exchange.send(SERVER_FIRST.replace(b"4096", iterations))
 
 
@@ -62,5 +62,5 @@ def test_a_server_that_does_not_know_the_password_is_rejected() -> None:
     exchange = sasl_messages(LOGIN, NONCE)
     next(exchange)
     exchange.send(SERVER_FIRST)
-    with pytest.raises(LoginError, match="does not know the password itself"):
+    with pytest.raises(InvalidLoginResponseError, match="does not know the password itself"):
         exchange.send(b"v=AAAA")

@@ -20,8 +20,8 @@ from kafka_shim.shim.conformance.driver import DriverResponse, ReportedError
 from kafka_shim.shim.conformance.evidence import (
     CommandRun,
     ObservedExchange,
-    find_untrue_result,
-    missing_request_of_command,
+    first_untrue_result_expected_and_observed,
+    why_successful_command_lacks_request,
 )
 
 TOPICS = MetadataResponse(topics=[MetadataResponseTopic(name="orders")])
@@ -73,27 +73,35 @@ def test_a_result_is_that_of_the_responses(
     apis = {"list_offsets": ApiKey.LIST_OFFSETS, "produce": ApiKey.PRODUCE}
     if not isinstance(observed, ObservedExchange):
         observed = exchange(apis[command_run.command], observed)
-    assert (find_untrue_result([command_run], [observed]) is None) is is_true
+    assert (first_untrue_result_expected_and_observed([command_run], [observed]) is None) is is_true
 
 
 def test_responses_that_a_fault_changed_are_the_business_of_the_case() -> None:
     observed = exchange(ApiKey.METADATA, TOPICS, has_fault=True)
-    assert find_untrue_result([run("list_topics", {"topics": []})], [observed]) is None
+    assert (
+        first_untrue_result_expected_and_observed([run("list_topics", {"topics": []})], [observed])
+        is None
+    )
 
 
 def test_a_denial_that_no_broker_returned_is_not_believed() -> None:
     error = DriverResponse(error=ReportedError("Denied", 29, "denied"))
-    untrue = find_untrue_result([CommandRun("produce", {}, error, 1)], [LISTED])
+    untrue = first_untrue_result_expected_and_observed(
+        [CommandRun("produce", {}, error, 1)], [LISTED]
+    )
     assert untrue is not None
     assert untrue[0] == "TOPIC_AUTHORIZATION_FAILED (29) from a broker"
     denied = LISTED._replace(errors=(29,))
-    assert find_untrue_result([CommandRun("produce", {}, error, 1)], [denied]) is None
+    assert (
+        first_untrue_result_expected_and_observed([CommandRun("produce", {}, error, 1)], [denied])
+        is None
+    )
 
 
 def test_a_request_before_the_command_does_not_count() -> None:
     command_run = run("list_topics", {"topics": ["orders"]})
-    assert missing_request_of_command(command_run, [LISTED]) is None
+    assert why_successful_command_lacks_request(command_run, [LISTED]) is None
     earlier = LISTED._replace(number=0)
-    assert missing_request_of_command(command_run, [earlier]) == (
+    assert why_successful_command_lacks_request(command_run, [earlier]) == (
         "`list_topics` succeeded, but the client sent no Metadata"
     )

@@ -24,11 +24,11 @@ class CheckedResponses(ResponseCache):
     checked = 0
     expected: CachedResponse | None = None
 
-    def find(self, frame: bytes, session: Session) -> CachedResponse | None:
+    def find_and_set_pending_key(self, frame: bytes, session: Session) -> CachedResponse | None:
         assert self.expected is None, (
             "a response was cached for a request whose new response cannot be cached"
         )
-        self.expected = super().find(frame, session)
+        self.expected = super().find_and_set_pending_key(frame, session)
         return None
 
     def add_if_repeated_and_unchanged(

@@ -46,7 +46,7 @@ def test_responses_are_cached_for_each_principal() -> None:
     stage.allow("User:alice", Operation.DESCRIBE, ResourceType.TOPIC, "orders")
     assert stage.thrice("User:alice") == {0}
     assert stage.thrice("User:bob") == {29}
-    stage.session("User:alice").set_principal("User:bob")
+    stage.session("User:alice").set_principal_resetting_identity_and_trace("User:bob")
     assert stage.error("User:alice") == 29
     assert stage.kept.hits == 3
 
@@ -57,7 +57,7 @@ def test_a_fault_ends_caching() -> None:
     fault = {"match": {"api": "Metadata"}, "action": {"error": 7}, "trigger": {"every_time": True}}
     stage.dispatcher.faults.add(fault)
     assert stage.thrice() == {7}
-    stage.dispatcher.faults.remove_all_sending_held()
+    stage.dispatcher.faults.remove_all_and_send_held_responses()
     assert stage.thrice() == {UNKNOWN}
 
 
@@ -140,7 +140,7 @@ def test_reading_through_the_control_api_does_not_end_caching() -> None:
 
 def test_during_a_change_responses_are_neither_cached_nor_taken_from_the_cache() -> None:
     stage = KeepingStage()
-    with stage.cluster.state_version.change_in_progress():
+    with stage.cluster.state_version.change_in_progress_counted_at_end():
         stage.thrice()
     assert stage.kept.hits == 0
     stage.thrice()

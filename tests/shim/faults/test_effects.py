@@ -78,7 +78,7 @@ def test_a_released_pause_sends_the_response(stage: Stage) -> None:
 def test_a_removed_pause_sends_the_response(stage: Stage) -> None:
     fault = stage.dispatcher.faults.add({"action": {"pause": True}})
     pending = stage.ask(ApiKey.HEARTBEAT, 4, HEARTBEAT)
-    stage.dispatcher.faults.remove_sending_held(fault.fault_id)
+    stage.dispatcher.faults.remove_and_send_held_responses(fault.fault_id)
     assert stage.outcome(ApiKey.HEARTBEAT, 4, pending).error_code == UNKNOWN_MEMBER
     assert not stage.dispatcher.faults.by_id
 

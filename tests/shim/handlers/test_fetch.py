@@ -160,7 +160,7 @@ def test_read_committed_waits_for_the_end_of_the_transaction() -> None:
     stage = stage_with("mine", release="3.5")
     records = batch(producer=(5, 0, 0), attributes=TRANSACTIONAL)
     stage.cluster.transactions.init_producer_id("x", 60_000, -1, -1)
-    found = stage.cluster.transactions.get_for_change("x")
+    found = stage.cluster.transactions.notify_possible_change_and_get("x")
     assert found is not None
     found.producer_id = 5
     stage.cluster.transactions.add_partitions("x", 5, 0, [("mine", 0)])

@@ -78,7 +78,7 @@ def fill(broker: Broker) -> None:
     cluster.member_requests.handle_consumer_heartbeat("consumers", beat("m", *NAMES))
     cluster.member_requests.handle_share_heartbeat("sharers", JOINING)
     for number in range(COUNT):
-        cluster.groups.classic_or_new(f"classic {number}")
+        cluster.groups.find_or_create_classic_replacing_other_type(f"classic {number}")
 
 
 def fill_acls(broker: Broker) -> None:

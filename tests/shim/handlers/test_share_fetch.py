@@ -178,10 +178,10 @@ def test_a_new_leader_keeps_the_acknowledged_state() -> None:
     sharing.cluster.topics.replace_replicas(partition, [1, 2])
     sharing.fetch(a)
     assert rows_of(sharing.acknowledge(a, 0))[a].error_code == 0
-    sharing.cluster.topics.elect_leader(partition, 2)
+    sharing.cluster.topics.elect_leader_and_wake_fetches(partition, 2)
     row = rows_of(sharing.fetch(a, epoch=2))[a]
     assert (row.error_code, row.current_leader.leader_id) == (6, 2)
-    sharing.cluster.topics.elect_leader(partition, 1)
+    sharing.cluster.topics.elect_leader_and_wake_fetches(partition, 1)
     (acquired,) = rows_of(sharing.fetch(a, epoch=3))[a].acquired_records
     assert (acquired.first_offset, acquired.last_offset, acquired.delivery_count) == (1, 2, 1)
 

@@ -74,9 +74,9 @@ async def test_few_large_requests_are_handled_at_a_time_and_all_are_answered() -
 
 async def test_no_request_is_handled_in_turns_while_a_trace_is_recorded() -> None:
     async with serving() as broker:
-        assert broker._server.large_requests.can_use_time_slices()
+        assert broker._server.large_requests.can_slice_unless_trace_or_custom_authorizer()
         broker.dispatcher.set_recorder(object())  # type: ignore[arg-type]
-        assert not broker._server.large_requests.can_use_time_slices()
+        assert not broker._server.large_requests.can_slice_unless_trace_or_custom_authorizer()
         broker.dispatcher.set_recorder(None)
 
 

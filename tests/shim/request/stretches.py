@@ -47,7 +47,7 @@ class Stretches(TimeSlices[Response]):
         session.slices = self
 
     def run(self) -> None:
-        self.start_first_slice()
+        self.start_first_slice_postponing_full_gc()
         while not self._found:
             self._idle.ready.get()()
         self._session.slices = None

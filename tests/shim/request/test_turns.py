@@ -62,7 +62,7 @@ def test_other_requests_run_between_two_items() -> None:
         return "response"
 
     slices: TimeSlices[str] = TimeSlices(loop, work, found.append)
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     assert found[0]() == "response"
     assert events == ["item 0", "other 0", "item 1", "other 1", "item 2", "other 2"]
@@ -70,7 +70,7 @@ def test_other_requests_run_between_two_items() -> None:
 
 def test_an_exception_in_a_worker_thread_is_raised_on_the_loop() -> None:
     loop, found = FakeLoop(), Found()
-    TimeSlices(loop, lambda: 1 // 0, found.append).start_first_slice()
+    TimeSlices(loop, lambda: 1 // 0, found.append).start_first_slice_postponing_full_gc()
     loop.run_until(found)
     with pytest.raises(ZeroDivisionError):
         found[0]()
@@ -84,7 +84,7 @@ def test_the_loop_runs_while_a_function_runs_beside_it() -> None:
         return slices.offload(is_called.wait, 20)
 
     slices: TimeSlices[bool] = TimeSlices(loop, work, found.append)
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     assert found[0]() is True
 
@@ -102,8 +102,8 @@ def test_abandoned_work_ends_at_its_next_interruption() -> None:
             done.append(-1)
 
     slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
-    slices.start_first_slice()
-    slices.abandon_work()
+    slices.start_first_slice_postponing_full_gc()
+    slices.abandon_work_and_resume_full_gc()
     loop.run_until(found)
     with pytest.raises(RequestAbandonedError):
         found[0]()
@@ -121,7 +121,7 @@ def test_iterating_a_long_array_is_interrupted_only_while_its_request_is_handled
     slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
     kept = TimeSlicedList([1, 2], slices)
     assert list(kept) == [1, 2]
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     assert found[0]() == [2, 3]
     assert events == [1, 2]
@@ -136,7 +136,7 @@ def test_iterating_a_long_array_beside_the_loop_is_not_interrupted() -> None:
 
     slices: TimeSlices[list[int]] = TimeSlices(loop, work, found.append)
     kept = TimeSlicedList([1, 2], slices)
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     assert found[0]() == [1, 2]
 
@@ -151,7 +151,7 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
         raise CloseConnection("it makes no sense")
 
     slices: TimeSlices[None] = TimeSlices(loop, work, found.append)
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     with pytest.raises(CloseConnection):
         found.pop()()
@@ -164,7 +164,7 @@ def test_a_request_that_closed_its_connection_is_garbage_collected() -> None:
 def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
     loop, found = FakeLoop(), Found()
     first: TimeSlices[int] = TimeSlices(loop, threading.get_ident, found.append)
-    first.start_first_slice()
+    first.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     number = found.pop()()
     kept = TimeSlicedList([1, 2], first)
@@ -175,7 +175,7 @@ def test_iterating_an_array_of_a_finished_request_is_not_interrupted() -> None:
 
     assert work() == (False, [1, 2])
     for _ in range(100):  # until a new thread has the id of the first one
-        TimeSlices(loop, work, found.append).start_first_slice()
+        TimeSlices(loop, work, found.append).start_first_slice_postponing_full_gc()
         loop.run_until(found)
         is_same, rows = found.pop()()
         assert rows == [1, 2]
@@ -192,11 +192,11 @@ def test_full_garbage_collections_are_off_until_all_large_requests_end() -> None
     second: TimeSlices[int] = TimeSlices(
         loop, lambda: sum(second.time_sliced(range(9))), found.append
     )
-    first.start_first_slice()
-    second.start_first_slice()
+    first.start_first_slice_postponing_full_gc()
+    second.start_first_slice_postponing_full_gc()
     loop.run_until(found)
     assert gc.get_threshold()[2] == NEVER
-    second.abandon_work()
+    second.abandon_work_and_resume_full_gc()
     assert gc.get_threshold() == usual
     found.clear()
     loop.run_until(found)

@@ -74,7 +74,7 @@ def test_topics_may_be_a_list(tmp_path: Path) -> None:
 def test_the_demo_is_read() -> None:
     demo = read_state_file(str(Path(__file__).parents[3] / "examples" / "demo.yaml"))
     assert set(demo.users) == {"admin", "alice", "bob", "carol"}
-    assert len(demo.acls) == 4
+    assert len(demo.distinct_acls) == 4
 
 
 @pytest.mark.parametrize(

@@ -99,7 +99,10 @@ def test_broker_settings_can_be_altered_since_kip_226(release: str, is_fixed: bo
 def test_internal_settings_are_hidden() -> None:
     assert "internal.segment.bytes" not in {entry.name for entry in configs().topic_entries({})}
     own = {"internal.segment.bytes": "100"}
-    given = {entry.name for entry in configs().topic_entries(own, keeps_original_spelling=True)}
+    given = {
+        entry.name
+        for entry in configs().topic_entries(own, keeps_spelling_and_internal_configs=True)
+    }
     assert "internal.segment.bytes" in given
 
 
@@ -107,7 +110,9 @@ def test_values_of_a_topic_can_be_returned_as_given() -> None:
     own = {"retention.ms": " 5 "}
     assert entry(configs().topic_entries(own), "retention.ms").value == "5"
     assert (
-        entry(configs().topic_entries(own, keeps_original_spelling=True), "retention.ms").value
+        entry(
+            configs().topic_entries(own, keeps_spelling_and_internal_configs=True), "retention.ms"
+        ).value
         == " 5 "
     )
 

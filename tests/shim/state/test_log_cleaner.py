@@ -21,7 +21,7 @@ from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
-    max_timestamp_of_checked_batch,
+    check_batch_returning_max_timestamp_ms,
 )
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 from kafka_shim.shim.state.logs.log_cleaner import CompactionSizes, compact_logs
@@ -187,7 +187,7 @@ class Written:
         (batch,) = iterate_batches(encode_batch(records, options))
         limits = RecordLimits(self.log.settings, self._facts, self.now_ms)
         append_unless_duplicate(
-            self.partition, batch, limits, max_timestamp_of_checked_batch(batch, limits)
+            self.partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
         )
 
     def end(self, producer_id: int, *, commit: bool) -> None:

@@ -33,7 +33,7 @@ def test_records_and_tombstones_of_transactions_are_restored(tmp_path: Path) -> 
     assert written(again, KeyType.TRANSACTION) == before
     again.clock.advance(8 * 24 * 60 * MINUTE_MS)
     last = again.again()
-    assert last.cluster.transactions.get_for_change("t") is None
+    assert last.cluster.transactions.notify_possible_change_and_get("t") is None
     assert len(written(last, KeyType.TRANSACTION)) == 2
 
 

@@ -21,7 +21,7 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
     database = Database(directory / "running")
     for number in range(5):
         row = ("topic", f"orders-{number}", "{}")
-        database.commit_changes([], [(number, 0, 0, BATCH)], [row])
+        database.commit_journal_and_changes([], [(number, 0, 0, BATCH)], [row])
     if journal:
         database.append_to_journal_and_commit_if_large(
             [(1 << 50, 0, b"first"), (1 << 50 | 1, 0, b"second")]
@@ -34,7 +34,9 @@ def killed(directory: Path, *, journal: bool = False) -> Path:
 def content(directory: Path) -> tuple[int, int]:
     database = Database(directory)
     try:
-        return len(list(database.read_all_rows())), len(list(database.read_all_batches()))
+        return len(list(database.read_and_verify_all_rows())), len(
+            list(database.read_and_verify_all_batches())
+        )
     finally:
         database.close_without_commit()
 
@@ -94,8 +96,11 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
     """Bits of SQLite's own free space may change; rows and batches may not."""
     database = Database(tmp_path)
     rows = [("topic", f"orders-{number}", '{"partitions": []}') for number in range(20)]
-    database.commit_changes([], [(number, 0, 0, BATCH) for number in range(20)], rows)
-    expected = list(database.read_all_rows()), list(database.read_all_batches())
+    database.commit_journal_and_changes([], [(number, 0, 0, BATCH) for number in range(20)], rows)
+    expected = (
+        list(database.read_and_verify_all_rows()),
+        list(database.read_and_verify_all_batches()),
+    )
     database.commit_and_close()
     whole = (tmp_path / FILE).read_bytes()
     found = 0
@@ -112,8 +117,8 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
         else:
             try:
                 assert (
-                    list(reopened.read_all_rows()),
-                    list(reopened.read_all_batches()),
+                    list(reopened.read_and_verify_all_rows()),
+                    list(reopened.read_and_verify_all_batches()),
                 ) == expected
             except ConfigError:
                 found += 1
@@ -125,7 +130,9 @@ def test_every_flipped_bit_of_a_closed_file_is_found_or_harmless(tmp_path: Path)
 @pytest.mark.parametrize("table", ["kept", "batches"])
 def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
     database = Database(tmp_path)
-    database.commit_changes([], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")])
+    database.commit_journal_and_changes(
+        [], [(1, 0, 0, BATCH), (2, 0, 0, BATCH)], [("topic", "a", "{}")]
+    )
     database.commit_and_close()
     with sqlite3.connect(tmp_path / FILE) as connection:
         condition = "part = 'topic'" if table == "kept" else "id = 1 << 40"
@@ -137,7 +144,7 @@ def test_a_deleted_row_is_found(tmp_path: Path, table: str) -> None:
 
 def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> None:
     database = Database(tmp_path)
-    database.commit_changes([], [], [("topic", "a", "{}")])
+    database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
     database.commit_and_close()
     (tmp_path / LOCK).unlink()
     assert content(tmp_path) == (1, 0)
@@ -145,12 +152,12 @@ def test_a_copy_of_a_closed_file_is_whole_without_its_lock(tmp_path: Path) -> No
 
 def test_files_that_are_deleted_meanwhile_stop_the_writes(tmp_path: Path) -> None:
     database = Database(tmp_path / "data")
-    database.commit_changes([], [], [("topic", "a", "{}")])
+    database.commit_journal_and_changes([], [], [("topic", "a", "{}")])
     shutil.rmtree(tmp_path / "data")
     with pytest.raises(FileNotFoundError):
         database.append_to_journal_and_commit_if_large([(1, 0, b"batch")])
     with pytest.raises(FileNotFoundError):
-        database.commit_changes([], [], [("topic", "b", "{}")])
+        database.commit_journal_and_changes([], [], [("topic", "b", "{}")])
     database.close_without_commit()
 
 

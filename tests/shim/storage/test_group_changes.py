@@ -32,7 +32,7 @@ def written_groups(stage: KeptStage) -> dict[str, Any]:
     """Return the rows of groups in the file: members and topics in their order, without it."""
     groups: dict[str, Any] = {}
     entries: dict[tuple[str, str], list[tuple[int, str, dict[str, Any]]]] = {}
-    for part, key, value in stage.storage._database.read_all_rows():
+    for part, key, value in stage.storage._database.read_and_verify_all_rows():
         if part == group_rows.GROUP:
             groups[key] = {"group": decoded(value)}
         elif part in (group_rows.MEMBER, group_rows.INITIALIZED):

@@ -16,7 +16,7 @@ ROWS: list[Row] = [(1, 0, b"one"), (2, 1, b"two"), (3, 0, b"three")]
 def left(directory: Path) -> list[tuple[int, bytes]]:
     """Return the batches that the next process finds: first offset and payload."""
     found = Database(directory)
-    batches = [(offset, payload) for _, offset, _, payload in found.read_all_batches()]
+    batches = [(offset, payload) for _, offset, _, payload in found.read_and_verify_all_batches()]
     found.close_without_commit()
     return batches
 
@@ -50,7 +50,7 @@ def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
     found = Database(tmp_path)
     found.append_to_journal_and_commit_if_large(ROWS)
     written = (tmp_path / FILE).read_bytes()
-    found.commit_changes([(0, 0, 3)], [(0, 5, 0, b"five")], [])
+    found.commit_journal_and_changes([(0, 0, 3)], [(0, 5, 0, b"five")], [])
     assert not found.has_batches_in_journal
     found.close_without_commit()
     (tmp_path / FILE).write_bytes(written)  # as if killed before the journal was emptied
@@ -60,7 +60,7 @@ def test_committed_and_deleted_batches_are_not_restored(tmp_path: Path) -> None:
 def test_a_reset_drops_appended_batches(tmp_path: Path) -> None:
     found = Database(tmp_path)
     found.append_to_journal_and_commit_if_large(ROWS)
-    found.commit_changes([], [(0, 9, 0, b"nine")], [], clears_first=True)
+    found.commit_journal_and_changes([], [(0, 9, 0, b"nine")], [], clears_first=True)
     found.append_to_journal_and_commit_if_large([(10, 0, b"ten")])
     found.close_without_commit()
     assert left(tmp_path) == [(9, b"nine"), (10, b"ten")]
@@ -73,7 +73,7 @@ def test_a_large_journal_is_emptied_into_the_database(
     found = Database(tmp_path)
     found.append_to_journal_and_commit_if_large(ROWS)
     assert not found.has_batches_in_journal
-    assert len(list(found.read_all_batches())) == 3
+    assert len(list(found.read_and_verify_all_batches())) == 3
     found.close_without_commit()
 
 

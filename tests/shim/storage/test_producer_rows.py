@@ -77,7 +77,9 @@ def step(stage: KeptStage, rng: random.Random) -> None:
         case 0:
             log.advance_log_start(rng.randint(log.start_offset, log.end_offset))
         case 1:
-            log.producers.drop_expired_producers(stage.clock.now_ms() - rng.choice([500, 2_000]))
+            log.producers.drop_expired_producers_and_verifications(
+                stage.clock.now_ms() - rng.choice([500, 2_000])
+            )
         case 2:
             compact_logs([log], stage.clock.now_ms(), stamps_horizon=True)
         case 3 if rng.random() < 0.2:
@@ -117,11 +119,11 @@ def test_a_deleted_topic_leaves_no_row(tmp_path: Path) -> None:
     append(stage, 1, is_transactional=True)
     end_transaction(stage, 1, commit=False)
     stage.storage.commit_and_send_responses()
-    parts = [part for part, _, _ in stage.storage._database.read_all_rows()]
+    parts = [part for part, _, _ in stage.storage._database.read_and_verify_all_rows()]
     assert {PRODUCER, ABORTED} <= set(parts)
     stage.cluster.topics.delete_topic("orders")
     stage.storage.commit_and_send_responses()
-    parts = [part for part, _, _ in stage.storage._database.read_all_rows()]
+    parts = [part for part, _, _ in stage.storage._database.read_and_verify_all_rows()]
     assert not {PRODUCER, ABORTED, "log", "topic"} & set(parts)
 
 
@@ -133,7 +135,9 @@ def test_a_marker_writes_the_rows_of_its_producer_only(tmp_path: Path) -> None:
     rows = []
     for producer_id in range(50):
         end_transaction(stage, producer_id, commit=False)
-        written = stage.storage._changed_rows(stage.storage._marks, stage.cluster)
+        written = stage.storage._take_changed_rows_except_batches(
+            stage.storage._marks, stage.cluster
+        )
         rows.append(sorted((part, key) for part, key, _ in written if part != "topic"))
         stage.storage.commit_and_send_responses()
     number = log_of(stage).number

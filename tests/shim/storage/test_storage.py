@@ -97,7 +97,7 @@ def test_logs_with_deleted_records_are_restored(stage: KeptStage) -> None:
 def test_eligible_leader_replicas_are_restored(stage: KeptStage) -> None:
     """A partition without a leader has an empty ISR; an eligible replica may lead (KIP-966)."""
     stage.topic("orders")
-    stage.cluster.set_alive(1, is_alive=False)
+    stage.cluster.set_alive_drop_sessions_and_elect_leaders(1, is_alive=False)
     later = stage.again()
     [partition] = later.found("orders").partitions
     assert (partition.isr, partition.eligible, partition.last_known) == ([], [1], [1])
@@ -153,13 +153,13 @@ def test_transactions_continue_and_producer_ids_are_not_reused(stage: KeptStage)
     before = picture(log_of(stage))
     again = stage.again()
     assert picture(log_of(again)) == before
-    found = again.cluster.transactions.get_for_change("t")
+    found = again.cluster.transactions.notify_possible_change_and_get("t")
     assert found is not None
     assert (found.state, list(found.partitions)) == (TransactionalIdState.ONGOING, [("orders", 0)])
     fresh = again.ask(ApiKey.INIT_PRODUCER_ID, 4, InitProducerIdRequest(None, 60_000))
     assert fresh.producer_id == 1000
     again.clock.advance(70_000)
-    found = again.cluster.transactions.get_for_change("t")
+    found = again.cluster.transactions.notify_possible_change_and_get("t")
     assert found is not None
     assert found.state is TransactionalIdState.COMPLETE_ABORT
     before = picture(log_of(again))
@@ -196,7 +196,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     cluster = stage.cluster
     credential = credential_of_password(ScramMechanism.SCRAM_SHA_256, "pw", b"salt", 4096)
     cluster.users.store_credential(ScramMechanism.SCRAM_SHA_256, "carol", credential)
-    cluster.users.add_configured_user("dave", "secret")
+    cluster.users.add_or_replace_configured_user("dave", "secret")
     token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)
     cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
     cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
@@ -204,7 +204,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     cluster.set_feature_level("transaction.version", 1)
     for name in ("a", "b"):
         stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
-    stage.storage.note_possible_change_of_all()
+    stage.storage.note_possible_change_of_unreported_sections()
     stage.storage.commit_and_send_responses()
     authorizer = cluster.policy.authorizer
     assert authorizer is not None
@@ -235,9 +235,9 @@ def test_a_reset_deletes_all_stored_data(stage: KeptStage) -> None:
     stage.cluster.groups.commit_offsets(
         "g", NOBODY, [OffsetCommit(topic.topic_id, 0, CommittedOffset(5))]
     )
-    stage.cluster.users.add_configured_user("dave", "secret")
+    stage.cluster.users.add_or_replace_configured_user("dave", "secret")
     stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, "orders")
-    stage.storage.note_possible_change_of_all()
+    stage.storage.note_possible_change_of_unreported_sections()
     stage.storage.commit_and_send_responses()
     stage.cluster.reset_to_initial_state()
     stage.storage.discard_state_and_observe_reset_cluster(stage.cluster)
@@ -284,16 +284,16 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 
     async def slices() -> None:
         stage.storage.commit_and_send_responses()
-        assert not stage.storage.defer_response_unless_committed(send(1))
+        assert not stage.storage.commit_if_idle_else_defer_response(send(1))
         asyncio.get_running_loop().call_soon(lambda: None)
         stage.topic("orders")
-        assert stage.storage.defer_response_unless_committed(send(2))
+        assert stage.storage.commit_if_idle_else_defer_response(send(2))
         assert sent == []
         await asyncio.sleep(0)
         assert sent == [2]
         stage.topic("payments")
         await asyncio.sleep(0)
-        assert not stage.storage.defer_response_unless_committed(send(3))
+        assert not stage.storage.commit_if_idle_else_defer_response(send(3))
 
     asyncio.run(slices())
 
@@ -301,7 +301,7 @@ def test_responses_wait_for_the_commit_if_the_loop_has_other_work(stage: KeptSta
 def test_the_last_request_of_a_turn_commits(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
-        assert not stage.storage.defer_response_unless_committed(lambda: None)
+        assert not stage.storage.commit_if_idle_else_defer_response(lambda: None)
 
     asyncio.run(turn())
     stage.kill()
@@ -315,7 +315,7 @@ def test_no_response_is_sent_if_the_commit_fails(stage: KeptStage) -> None:
     async def turn() -> None:
         stage.topic("orders")
         stage.kill()
-        assert stage.storage.defer_response_unless_committed(lambda: failed.append(False))
+        assert stage.storage.commit_if_idle_else_defer_response(lambda: failed.append(False))
         stage.storage.commit_and_send_responses()
 
     asyncio.run(turn())

@@ -58,7 +58,7 @@ _SIGNS = {
 _YAML = re.compile(r"^(?:---|- |[\[{]|\w+:)", re.MULTILINE)
 
 
-def parse_acls(text: str, format_name: str | None = None) -> list[Acl]:
+def parse_distinct_acls(text: str, format_name: str | None = None) -> list[Acl]:
     """Return the distinct ACLs of a text, in their order; None detects the format."""
     return list(dict.fromkeys(acl for acl, _ in parse_acls_with_lines(text, format_name)))
 
@@ -89,7 +89,7 @@ def format_acls_losslessly(acls: Iterable[Acl], format_name: str) -> str:
     writer = cast("Callable[[list[Acl]], str]", module.format_acls)
     wanted = list(dict.fromkeys(acls))
     text = writer(wanted)
-    found = set(parse_acls(text, format_name)) if wanted else set()
+    found = set(parse_distinct_acls(text, format_name)) if wanted else set()
     for acl in wanted:
         if acl not in found:
             shown = import_module(f"{__name__}.kafka_list").format_acl_on_one_line(acl)

@@ -112,7 +112,9 @@ def _add_acls_of_shorthands(
         match resource.resource_type:
             case ResourceType.TOPIC:
                 roles += (
-                    _filters_and_operations_of_producer(resource, tool) if args.producer else []
+                    _producer_operations_on_topic_and_cluster(resource, tool)
+                    if args.producer
+                    else []
                 )
                 roles += [(resource, CONSUMER_TOPIC)] if args.consumer else []
             case ResourceType.TRANSACTIONAL_ID if args.producer:
@@ -126,7 +128,7 @@ def _add_acls_of_shorthands(
         acls += [acl for acl in _acls_of_options(args, resource, operations) if acl not in acls]
 
 
-def _filters_and_operations_of_producer(
+def _producer_operations_on_topic_and_cluster(
     topic: AclFilter, tool: AclToolOutput
 ) -> list[tuple[AclFilter, Iterable[Operation]]]:
     if not tool.producer_creates_by_cluster_acl:

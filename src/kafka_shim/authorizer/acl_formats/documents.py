@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_formats.fields import add_line_to_errors
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     ListWithLines,
     MappingWithLines,
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -45,7 +45,9 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
         raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep")
     try:
         loader = (
-            _line_recording_loader_class() if with_lines else _duplicate_checking_loader_class()
+            _line_recording_loader_class()
+            if with_lines
+            else _loader_class_rejecting_duplicates_and_long_ints()
         )(text)
         return list(_construct_documents(loader, has_aliases="&" in text and "*" in text))
     except yaml.YAMLError as error:
@@ -109,7 +111,7 @@ def _nesting_depth_bound(text: str) -> int:
 
 
 @cache
-def _duplicate_checking_loader_class() -> Any:
+def _loader_class_rejecting_duplicates_and_long_ints() -> Any:
     """Return PyYAML's safe loader, which here reports duplicate keys (PyYAML drops the first)."""
     import yaml  # noqa: PLC0415 - as above
 
@@ -138,7 +140,7 @@ def _duplicate_checking_loader_class() -> Any:
 
 @cache
 def _line_recording_loader_class() -> Any:
-    class _LinedLoader(_duplicate_checking_loader_class()):  # type: ignore[misc]
+    class _LinedLoader(_loader_class_rejecting_duplicates_and_long_ints()):  # type: ignore[misc]
         def construct_lined(self, node: Any) -> Iterator[MappingWithLines]:
             found = MappingWithLines()
             found.line = node.start_mark.line + 1
@@ -225,7 +227,9 @@ def list_under_key_rejecting_null(parent: Mapping[str, Any], key: str, where: st
     value, which may be an accident.
     """
     if key in parent and parent[key] is None:
-        raise AclTextError(f"{where}: {empty_key_message(key)}", line_of_key(parent, key))
+        raise AclTextError(
+            f"{where}: {empty_key_message(key)}", line_of_key_or_of_parent(parent, key)
+        )
     return list_under_key_or_empty(parent, key, where)
 
 
@@ -251,7 +255,7 @@ def check_keys_are_known(parent: Iterable[Any], known: Iterable[str], where: str
             f"{where}: {unknown_word_message('key', key, names)}"
             if where
             else unknown_word_message("key", key, names),
-            line_of_key(parent, key),
+            line_of_key_or_of_parent(parent, key),
         )
         for key in sorted(str(key) for key in parent if key not in names)
     ]

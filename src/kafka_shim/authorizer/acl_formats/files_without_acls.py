@@ -29,7 +29,7 @@ _PROSE = re.compile(r"principal|permission|ACLs for|kafka-acls|\bUser:", re.IGNO
 _TABLE = re.compile(r"principal|permission|operation|acl", re.IGNORECASE)
 
 
-def describe_file_without_acls(text: str, file_name: str) -> str | None:
+def describe_file_if_surely_without_acls(text: str, file_name: str) -> str | None:
     """Return what the file is, in words; None if it may contain ACLs."""
     read = _BY_SUFFIX.get(PurePath(file_name).suffix)
     return None if read is None else read(text)
@@ -46,7 +46,7 @@ def sources_and_lines_of_local_modules(text: str) -> Iterator[tuple[str, int]]:
             yield module_source_or_empty(block), block.line
 
 
-def _describe_terraform_without_acls(text: str) -> str | None:
+def _describe_terraform_if_surely_without_acls(text: str) -> str | None:
     kinds: dict[str, None] = {}
     try:
         for block in parse_blocks(text):
@@ -74,7 +74,7 @@ def kinds_and_names_of_resources_without_acls(text: str, format_name: str) -> li
     return []
 
 
-def _describe_document_without_acls(text: str) -> str | None:
+def _describe_document_if_surely_without_acls(text: str) -> str | None:
     """Return what a YAML or JSON file is; None if it may contain ACLs."""
     if _SURELY.search(text) and not re.search(r"^[\"']?expect\b", text, re.MULTILINE):
         return None
@@ -88,18 +88,22 @@ def _describe_document_without_acls(text: str) -> str | None:
     if not others and "expect" in first and _EXPECTATIONS.issuperset(first):
         return "expectations"
     if not others and ("terraform_version" in first or "resource" in first):
-        return _describe_terraform_json_without_acls(text, first)
-    return _describe_resource_kinds_without_acls(documents)
+        return _describe_terraform_json_if_surely_without_acls(text, first)
+    return _describe_resource_kinds_if_surely_without_acls(documents)
 
 
-def _describe_resource_kinds_without_acls(documents: Sequence[Mapping[str, Any]]) -> str | None:
+def _describe_resource_kinds_if_surely_without_acls(
+    documents: Sequence[Mapping[str, Any]],
+) -> str | None:
     if any(describe_sign_of_acls(document) is not None for document in documents):
         return None
     kinds = dict.fromkeys(str(document.get("kind", "")) for document in documents)
     return ", ".join(filter(None, kinds)) or "nothing about ACLs"
 
 
-def _describe_terraform_json_without_acls(text: str, content: Mapping[str, Any]) -> str | None:
+def _describe_terraform_json_if_surely_without_acls(
+    text: str, content: Mapping[str, Any]
+) -> str | None:
     """Return what a Terraform JSON file is: a state without ACLs, or other resources."""
     types = re.findall(r'"type":\s*"(\w+)"', text)
     types += list(content.get("resource") or ())
@@ -108,7 +112,7 @@ def _describe_terraform_json_without_acls(text: str, content: Mapping[str, Any])
     return "no resources of ACLs"
 
 
-def _describer_of_texts_without(
+def _describer_of_text_without_sign_or_acls(
     sign: re.Pattern[str], description: str
 ) -> Callable[[str], str | None]:
     def read(text: str) -> str | None:
@@ -117,22 +121,22 @@ def _describer_of_texts_without(
     return read
 
 
-def _describe_table_without_acls(text: str) -> str | None:
+def _describe_table_if_surely_without_acls(text: str) -> str | None:
     """Return what a table is, by the column names in its first line."""
-    return _describer_of_texts_without(_TABLE, "other columns")(text.partition("\n")[0])
+    return _describer_of_text_without_sign_or_acls(_TABLE, "other columns")(text.partition("\n")[0])
 
 
-def _describe_script_without_acls(text: str) -> str | None:
+def _describe_script_if_surely_without_acls(text: str) -> str | None:
     lines = [line for line in text.splitlines() if not line.lstrip().startswith("#")]
     return None if _SHELL.search("\n".join(lines)) else "no kafka-acls command"
 
 
 _BY_SUFFIX: Mapping[str, Callable[[str], str | None]] = {
-    ".tf": _describe_terraform_without_acls,
-    ".yaml": _describe_document_without_acls,
-    ".yml": _describe_document_without_acls,
-    ".json": _describe_document_without_acls,
-    ".csv": _describe_table_without_acls,
-    ".sh": _describe_script_without_acls,
-    ".txt": _describer_of_texts_without(_PROSE, "no list of ACLs"),
+    ".tf": _describe_terraform_if_surely_without_acls,
+    ".yaml": _describe_document_if_surely_without_acls,
+    ".yml": _describe_document_if_surely_without_acls,
+    ".json": _describe_document_if_surely_without_acls,
+    ".csv": _describe_table_if_surely_without_acls,
+    ".sh": _describe_script_if_surely_without_acls,
+    ".txt": _describer_of_text_without_sign_or_acls(_PROSE, "no list of ACLs"),
 }

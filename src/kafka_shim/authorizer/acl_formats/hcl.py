@@ -23,7 +23,7 @@ from kafka_shim.authorizer.acl_formats.signs_of_acls import mentions_acls
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     MappingWithLines,
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -121,7 +121,7 @@ def require_text_attribute(
     value = attributes[key]
     if value is None:
         said = f"resource {resource_name}: `{key}` is an expression; {_ADVICE}"
-        raise AclTextError(said, line_of_key(attributes, key))
+        raise AclTextError(said, line_of_key_or_of_parent(attributes, key))
     return value
 
 

@@ -91,12 +91,12 @@ def format_acls(acls: Iterable[Acl]) -> str:
 
 
 def _parse_rules(
-    entries: list[Any], principal: str, role: str, mistakes: ErrorCollector
+    entries: list[Any], principal: str, where: str, mistakes: ErrorCollector
 ) -> Iterator[AclWithLine]:
     for number, entry in enumerate(entries, start=1):
         with mistakes.collect_errors(line_of_mapping(entry)):
             yield from list(
-                _parse_rule(require_mapping(entry, role), principal, f"{role}: acl {number}")
+                _parse_rule(require_mapping(entry, where), principal, f"{where}: acl {number}")
             )
 
 

@@ -19,7 +19,7 @@ from kafka_shim.authorizer.acl_formats.command_targets import (
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import WILDCARD, Acl
-from kafka_shim.authorizer.option_parser import OptionParser
+from kafka_shim.authorizer.option_parser import SuggestingArgumentParser
 from kafka_shim.protocol.enums import PatternType, Permission, ResourceType
 
 _EXPANDED = re.compile(r"'[^']*'|\\.|\$(?=[\w{(])|`", re.DOTALL)
@@ -55,14 +55,14 @@ def parse_acls(text: str) -> list[AclWithLine]:
                 acls += (
                     (acl, number)
                     for acl in _acls_added_by_options(
-                        parser.parse_args(_options_after_tool_name(words))
+                        parser.parse_args(_require_tool_name_and_return_options(words))
                     )
                 )
     mistakes.raise_collected_errors()
     return acls
 
 
-def _options_after_tool_name(words: Sequence[str]) -> Sequence[str]:
+def _require_tool_name_and_return_options(words: Sequence[str]) -> Sequence[str]:
     """Return the options after the tool's name, which other words may precede."""
     for at, word in enumerate(words):
         if _TOOL.fullmatch(word):
@@ -146,7 +146,7 @@ def _with_mark_before_shell_expansion(match: re.Match[str]) -> str:
     return f"{_MARK}{match[0]}" if match[0] in "$`" else match[0]
 
 
-class _CommandParser(OptionParser):
+class _CommandParser(SuggestingArgumentParser):
     """Raises an error about the text instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:

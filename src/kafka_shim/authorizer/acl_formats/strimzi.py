@@ -27,7 +27,7 @@ from kafka_shim.authorizer.acl_formats.fields import (
 )
 from kafka_shim.authorizer.acl_formats.signs_of_acls import resources_of_kinds_rejecting_other_acls
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
     lines_of_items_or_single_value,
 )
@@ -111,7 +111,7 @@ def _principal_of_user(name: str, spec: Mapping[str, Any], where: str) -> str:
     if login not in _LOGINS:
         raise AclTextError(
             f"{where}: authentication `{login}` is not one of {', '.join(_LOGINS)}",
-            line_of_key(authentication, "type"),
+            line_of_key_or_of_parent(authentication, "type"),
         )
     return f"User:CN={name}" if login in _TLS else f"User:{name}"
 

@@ -15,7 +15,7 @@ from kafka_shim.authorizer.acl_formats.hcl import (
     require_text_attribute,
     terraform_resource_name_for_acl,
 )
-from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key
+from kafka_shim.authorizer.acl_formats.values_with_lines import line_of_key_or_of_parent
 from kafka_shim.authorizer.acl_names import AclTextError, camel_case
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
@@ -45,7 +45,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     mistakes = ErrorCollector()
     for name, attributes, line in parse_resources_collecting_errors(text, _KIND, _KEYS, mistakes):
         with mistakes.collect_errors(line):
-            lines = [line_of_key(attributes, key) for key in _KEYS]
+            lines = [line_of_key_or_of_parent(attributes, key) for key in _KEYS]
             parts = (
                 "Literal"
                 if key == _PATTERN not in attributes

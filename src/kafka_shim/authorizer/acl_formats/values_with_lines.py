@@ -32,7 +32,7 @@ def line_of_mapping(value: object) -> int:
     return value.line if isinstance(value, MappingWithLines) else 0
 
 
-def line_of_key(parent: object, key: str) -> int:
+def line_of_key_or_of_parent(parent: object, key: str) -> int:
     """Return the line of the value under a key; 0 if unknown."""
     return parent.lines.get(key, parent.line) if isinstance(parent, MappingWithLines) else 0
 
@@ -40,12 +40,16 @@ def line_of_key(parent: object, key: str) -> int:
 def lines_of_items_or_single_value(parent: object, key: str, count: int) -> list[int]:
     """Return the lines of `count` items under a key: of a list, or of a single value."""
     value = parent.get(key) if isinstance(parent, MappingWithLines) else None
-    return value.lines if isinstance(value, ListWithLines) else [line_of_key(parent, key)] * count
+    return (
+        value.lines
+        if isinstance(value, ListWithLines)
+        else [line_of_key_or_of_parent(parent, key)] * count
+    )
 
 
 def load_json_with_lines(text: str) -> Any:
     """Return a JSON value with its objects as MappingWithLines. Raise AclTextError if invalid."""
-    lines = _line_numbers_of_objects(text)
+    lines = _object_and_key_lines_in_closing_order(text)
 
     def lined(pairs: list[tuple[str, Any]]) -> MappingWithLines:
         found = MappingWithLines(pairs)
@@ -61,7 +65,7 @@ def load_json_with_lines(text: str) -> Any:
         raise AclTextError(f"unsupported JSON: {error}") from error
 
 
-def _line_numbers_of_objects(text: str) -> Iterator[tuple[int, list[int]]]:
+def _object_and_key_lines_in_closing_order(text: str) -> Iterator[tuple[int, list[int]]]:
     """Yield the lines of each object and of its keys, in the order in which objects end."""
     line, open_objects = 1, list[tuple[int, list[int]]]()
     for mark in _MARK.finditer(text):

@@ -17,9 +17,9 @@ from kafka_shim.authorizer.acl_formats.documents import (
 )
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector, add_line_to_errors
 from kafka_shim.authorizer.acl_formats.json_objects import parse_object
-from kafka_shim.authorizer.acl_formats.plain_rules import parse_plain_rules
+from kafka_shim.authorizer.acl_formats.plain_rules import parse_plain_rules_if_valid
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
     lines_of_items_or_single_value,
 )
@@ -52,8 +52,12 @@ _DERIVING = {
 
 
 def parse_acls(text: str) -> list[AclWithLine]:
-    plain = parse_plain_rules(text)
-    return parse_rules_with_lines(load_document(text, with_lines=True)) if plain is None else plain
+    plain = parse_plain_rules_if_valid(text)
+    return (
+        parse_rules_or_objects_with_lines(load_document(text, with_lines=True))
+        if plain is None
+        else plain
+    )
 
 
 def format_acls(acls: Iterable[Acl]) -> str:
@@ -65,17 +69,17 @@ def parse_rules_or_objects(content: Any) -> list[Acl]:
     """Read a list of rules or objects (as in `json`), or a mapping
     with such a list under `acls`.
     """
-    return [acl for acl, _ in parse_rules_with_lines(content)]
+    return [acl for acl, _ in parse_rules_or_objects_with_lines(content)]
 
 
-def parse_rules_with_lines(content: Any) -> list[AclWithLine]:
+def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
     line = 1
     if isinstance(content, Mapping):
         if "acls" not in content:
             raise AclTextError(_message_about_file_of_other_tool(content) or _NO_KEY)
         if content["acls"] is None:
-            raise AclTextError(empty_key_message("acls"), line_of_key(content, "acls"))
-        line, content = line_of_key(content, "acls"), content["acls"]
+            raise AclTextError(empty_key_message("acls"), line_of_key_or_of_parent(content, "acls"))
+        line, content = line_of_key_or_of_parent(content, "acls"), content["acls"]
     if content is None:
         return []
     if not isinstance(content, list):

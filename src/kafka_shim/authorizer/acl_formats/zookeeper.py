@@ -22,7 +22,7 @@ from kafka_shim.authorizer.acl_formats.fields import (
     parse_acl_texts,
 )
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
     load_json_with_lines,
 )
@@ -44,7 +44,7 @@ def parse_acls(text: str) -> list[AclWithLine]:
     acls: list[AclWithLine] = []
     for path, node in nodes.items():
         if not _CHANGES.search(path):
-            line = line_of_key(nodes, path)
+            line = line_of_key_or_of_parent(nodes, path)
             with add_line_to_errors(line):
                 acls += _parse_acls_of_node(path, node, line)
     return acls

@@ -9,13 +9,13 @@ from collections.abc import Iterator, Mapping, Sequence
 import msgspec
 
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor
-from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
+from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
-    hosts_in_acls_of_principal_and_wildcard,
+    host_or_unnamed_if_wildcard,
     raise_if_prefixes_are_overlooked,
-    sample_host,
     sample_principal,
+    wildcard_and_hosts_in_acls_for_principal,
 )
 from kafka_shim.authorizer.policy.decision_comparison import ComparedDecisions
 from kafka_shim.authorizer.policy.decision_function import DecisionFunction
@@ -79,7 +79,7 @@ class AccessChange(msgspec.Struct, frozen=True):
         at = (
             actor.host
             if actor.host in places
-            else smallest_enclosing_network_or_wildcard(actor.host, places)
+            else smallest_enclosing_candidate_or_wildcard(actor.host, places)
         )
         return is_meant and at in self.hosts
 
@@ -112,7 +112,7 @@ class _DecisionComparison:
     def changes_on_resource_type(self, resource_type: ResourceType) -> Iterator[AccessChange]:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
         compared = self._compared
-        changed: _ChangedAclsByPrincipal = {"": compared.changed_acls_of_type(resource_type)}
+        changed: _ChangedAclsByPrincipal = {"": compared.changed_or_all_acls_of_type(resource_type)}
         for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
         touched = {*changed, *compared.super_users_of_one_side} - {""}
@@ -141,7 +141,7 @@ class _DecisionComparison:
             for side in (self._old, self._new)
             for acl in acls_affecting_principal(side, resource_type, principal)
         }
-        hosts = hosts_in_acls_of_principal_and_wildcard(acls, principal, compared.finest_rules)
+        hosts = wildcard_and_hosts_in_acls_for_principal(acls, principal, compared.finest_rules)
         meant = (principal, ANY_USER)
         touched = set[NameSet]()
         if compared.any_acl_may_affect_everyone:
@@ -158,7 +158,7 @@ class _DecisionComparison:
         )
         deltas = [
             self._operation_changes_by_host(principal, hosts, resource_type, region.sample_name)
-            if scope.include_region(region.names)
+            if scope.has_changed_acl_covering_region(region.names)
             else {}
             for region in divided
         ]
@@ -171,7 +171,7 @@ class _DecisionComparison:
         delta: dict[str, GainedAndLostBits] = {}
         operations = self._compared.operations_of_type(resource_type)
         for host in hosts:
-            actor = Actor(sample_principal(principal), sample_host(host))
+            actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
             gained = lost = 0
             for operation in operations:
                 action = Action(operation, resource_type, name)
@@ -189,7 +189,11 @@ class _DecisionComparison:
                 continue
             delta: dict[str, GainedAndLostBits] = {}
             for host in hosts:
-                access = (Actor(sample_principal(principal), sample_host(host)), operation, kind)
+                access = (
+                    Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host)),
+                    operation,
+                    kind,
+                )
                 was = self._old.authorize_by_resource_type(*access).allowed
                 changes = was is not self._new.authorize_by_resource_type(*access).allowed
                 delta[host] = (
@@ -208,7 +212,7 @@ class _NamesInChangedAcls:
         self._prefixes = {names.text for names in touched if names.is_prefix}
         self._lengths = sorted({len(prefix) for prefix in self._prefixes})
 
-    def include_region(self, names: NameSet) -> bool:
+    def has_changed_acl_covering_region(self, names: NameSet) -> bool:
         """Return whether a changed ACL is about a region, which is
         completely in a pattern or not.
         """
@@ -255,7 +259,7 @@ def _changes_grouped_by_hosts(
 ) -> Iterator[AccessChange]:
     """Return a delta as changes; hosts with the same change are combined."""
     outer = {
-        host: smallest_enclosing_network_or_wildcard(host, delta)
+        host: smallest_enclosing_candidate_or_wildcard(host, delta)
         for host in delta
         if host != WILDCARD
     }

@@ -10,7 +10,10 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.policy.checked_accesses import sample_host, sample_principal
+from kafka_shim.authorizer.policy.checked_accesses import (
+    host_or_unnamed_if_wildcard,
+    sample_principal,
+)
 from kafka_shim.authorizer.policy.name_sets import (
     NameSet,
     names_covered_by_acl,
@@ -32,7 +35,7 @@ class PolicyAccess(msgspec.Struct, frozen=True):
 
     def sample_actor_and_action(self, name: str) -> tuple[Actor, Action]:
         """Return an actor and an action that stand for the access to one of its names."""
-        actor = Actor(sample_principal(self.principal), sample_host(self.host))
+        actor = Actor(sample_principal(self.principal), host_or_unnamed_if_wildcard(self.host))
         return actor, Action(self.operation, self.resource_type, name)
 
     def narrowest_acl_for_all_names(self, permission: Permission, host: str) -> Acl:
@@ -52,7 +55,7 @@ class PolicyAccess(msgspec.Struct, frozen=True):
 
 
 def steps_to_allow_access(
-    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, host: str
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str, host_of_added_acl: str
 ) -> tuple[Step, ...]:
     """Return the smallest set of steps that allow the access to one of its names.
 
@@ -61,9 +64,9 @@ def steps_to_allow_access(
     actor, action = access.sample_actor_and_action(sample_name)
     if access.principal in authorizer.super_users:
         return ()
-    new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host)
+    new_acl = access.narrowest_acl_for_all_names(Permission.ALLOW, host_of_added_acl)
     required = RequiredAccess(actor, ((CheckedAction(action, acl_to_add=new_acl),),))
-    return steps_to_allow(authorizer, (required,), host)
+    return steps_to_allow(authorizer, (required,), host_of_added_acl)
 
 
 def steps_to_deny_access(

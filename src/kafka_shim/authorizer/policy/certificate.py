@@ -18,7 +18,7 @@ from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
 )
-from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy, boundary_accesses
+from kafka_shim.authorizer.policy.plain_decisions import PlainPolicy, boundary_actors_and_names
 from kafka_shim.authorizer.policy.relations import Relation, RelationResult
 from kafka_shim.authorizer.policy.witness import Witness, resource_can_exist
 from kafka_shim.protocol.api_versions import RELEASES
@@ -30,11 +30,11 @@ _SIDES = ("a", "b")
 _UNNAMED_PRINCIPAL = "User:certificate-of-everyone-else"
 
 
-class CertificateError(ValueError):
+class PolicyCertificateError(ValueError):
     """The text is not a certificate of this version."""
 
 
-class CertificateCheck(msgspec.Struct, frozen=True):
+class PolicyCertificateCheck(msgspec.Struct, frozen=True):
     """The result of a check: what contradicts the certificate, and how much was decided again."""
 
     problems: tuple[str, ...]
@@ -89,9 +89,12 @@ def acls_sha256(acls: Iterable[Acl]) -> str:
 
 
 def policies_of_certificate(certificate: Mapping[str, Any]) -> tuple[PlainPolicy, PlainPolicy]:
-    """Return both sides of a certificate. Raise CertificateError if it is none, or was changed."""
+    """Return both sides of a certificate.
+
+    Raise PolicyCertificateError if it is none, or was changed.
+    """
     if certificate.get("format") != FORMAT or certificate.get("version") != VERSION:
-        raise CertificateError(f"expected a {FORMAT} of version {VERSION}")
+        raise PolicyCertificateError(f"expected a {FORMAT} of version {VERSION}")
     try:
         both = parse_objects(certificate["acls_of_both"])
         first, second = (
@@ -101,12 +104,14 @@ def policies_of_certificate(certificate: Mapping[str, Any]) -> tuple[PlainPolicy
             for name in _SIDES
         )
     except (KeyError, TypeError, AclTextError) as error:
-        raise CertificateError(f"the certificate is incomplete or invalid: {error}") from error
+        raise PolicyCertificateError(
+            f"the certificate is incomplete or invalid: {error}"
+        ) from error
     return first, second
 
 
-def check_certificate(certificate: Mapping[str, Any]) -> CertificateCheck:
-    """Decide again what a certificate states. Raise CertificateError if it cannot be read."""
+def check_certificate(certificate: Mapping[str, Any]) -> PolicyCertificateCheck:
+    """Decide again what a certificate states. Raise PolicyCertificateError if it cannot be read."""
     sides = policies_of_certificate(certificate)
     problems = [
         f"the ACLs of {name} do not have the checksum {certificate[name]['acls_sha256']}"
@@ -116,24 +121,28 @@ def check_certificate(certificate: Mapping[str, Any]) -> CertificateCheck:
     try:
         relation = Relation(certificate["relation"])
     except ValueError as error:
-        raise CertificateError(str(error)) from error
+        raise PolicyCertificateError(str(error)) from error
     if not certificate["holds"]:
         return _check_counterexample(certificate["counterexample"], relation, sides, problems)
     decided = 0
-    principals = _principals(sides)
-    for kind in _resource_types(sides):
+    principals = _named_principals_and_one_unnamed(sides)
+    for kind in _resource_types_checked_by_any_side(sides):
         for principal in principals:
-            if relation is not Relation.DISJOINT and _decide_alike(sides, principal, kind):
+            if relation is not Relation.DISJOINT and _have_equal_decision_inputs(
+                sides, principal, kind
+            ):
                 continue
-            for problem, count in _contradictions(relation, sides, principal, kind):
+            for problem, count in _contradictions_or_empty_with_decision_counts(
+                relation, sides, principal, kind
+            ):
                 decided += count
                 problems += [problem] if problem else []
-    return CertificateCheck(tuple(problems), decided, len(principals))
+    return PolicyCertificateCheck(tuple(problems), decided, len(principals))
 
 
 def _policy_of_side(side: Mapping[str, Any], acls: Sequence[Acl]) -> PlainPolicy:
     if side["release"] not in RELEASES:
-        raise CertificateError(f"unknown release `{side['release']}`")
+        raise PolicyCertificateError(f"unknown release `{side['release']}`")
     return PlainPolicy(
         tuple(acls),
         side["release"],
@@ -147,9 +156,9 @@ def _check_counterexample(
     relation: Relation,
     sides: Sequence[PlainPolicy],
     problems: list[str],
-) -> CertificateCheck:
+) -> PolicyCertificateCheck:
     if access is None:
-        raise CertificateError("a relation that does not hold needs a counterexample")
+        raise PolicyCertificateError("a relation that does not hold needs a counterexample")
     try:
         actor = Actor(access["principal"], access["host"])
         operation = Operation[access["operation"]]
@@ -161,10 +170,10 @@ def _check_counterexample(
             for side in sides
         )
     except (KeyError, ValueError) as error:
-        raise CertificateError(f"invalid counterexample: {error}") from error
+        raise PolicyCertificateError(f"invalid counterexample: {error}") from error
     if not contradicts(relation, first, second):
         problems.append("the counterexample does not contradict the relation")
-    return CertificateCheck(tuple(problems), 2, 1)
+    return PolicyCertificateCheck(tuple(problems), 2, 1)
 
 
 def contradicts(relation: Relation, first: bool, second: bool) -> bool:
@@ -178,20 +187,22 @@ def contradicts(relation: Relation, first: bool, second: bool) -> bool:
             return first and second
 
 
-def _principals(sides: Sequence[PlainPolicy]) -> list[str]:
+def _named_principals_and_one_unnamed(sides: Sequence[PlainPolicy]) -> list[str]:
     """Return the principals that are named anywhere, and one that is not."""
     named = {acl.principal for side in sides for acl in side.acls}
     supers = {principal for side in sides for principal in side.super_users}
     return sorted((named | supers | {_UNNAMED_PRINCIPAL}) - {ANY_USER})
 
 
-def _resource_types(sides: Sequence[PlainPolicy]) -> list[ResourceType]:
+def _resource_types_checked_by_any_side(sides: Sequence[PlainPolicy]) -> list[ResourceType]:
     return sorted(
         {kind for side in sides for kind in checked_operations_by_resource_type(side.release)}
     )
 
 
-def _decide_alike(sides: Sequence[PlainPolicy], principal: str, kind: ResourceType) -> bool:
+def _have_equal_decision_inputs(
+    sides: Sequence[PlainPolicy], principal: str, kind: ResourceType
+) -> bool:
     """Return whether everything that decisions about a principal depend on is equal."""
     first, second = (
         (
@@ -205,7 +216,7 @@ def _decide_alike(sides: Sequence[PlainPolicy], principal: str, kind: ResourceTy
     return first == second
 
 
-def _contradictions(
+def _contradictions_or_empty_with_decision_counts(
     relation: Relation, sides: Sequence[PlainPolicy], principal: str, kind: ResourceType
 ) -> Iterable[tuple[str, int]]:
     """Yield what contradicts the relation, or an empty text, with the number of decisions."""
@@ -224,7 +235,7 @@ def _contradictions(
         if checked_kind is kind
     }
     hosts = dict[str, None]()
-    for actor, name in boundary_accesses(relevant, principal, kind):
+    for actor, name in boundary_actors_and_names(relevant, principal, kind):
         hosts[actor.host] = None
         if not resource_can_exist(kind, name):
             continue

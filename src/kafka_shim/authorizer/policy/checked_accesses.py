@@ -100,7 +100,7 @@ def acls_affecting_principal(
     ]
 
 
-def hosts_in_acls_of_principal_and_wildcard(
+def wildcard_and_hosts_in_acls_for_principal(
     acls: Iterable[Acl], principal: str, rules: AclRules
 ) -> list[str]:
     """Return the hosts in these ACLs of the principal; `*` stands for all others."""
@@ -115,6 +115,6 @@ def sample_principal(principal: str) -> str:
     return UNNAMED_PRINCIPAL if principal == ANY_USER else principal
 
 
-def sample_host(host: str) -> str:
+def host_or_unnamed_if_wildcard(host: str) -> str:
     """Return the host; for `*`, one that no ACL names."""
     return UNNAMED_HOST if host == WILDCARD else host

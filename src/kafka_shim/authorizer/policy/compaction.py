@@ -24,7 +24,7 @@ def compacted_acls(authorizer: StandardAuthorizer, release: str) -> set[Acl]:
     Raise InexactReleaseError for a release whose decisions cannot be computed for all names.
     """
     compacted = _copy_with_acls(authorizer, authorizer.store)
-    for replaced, joined in _joinable_operations(authorizer.store, release):
+    for replaced, joined in _acl_groups_joinable_to_operation_all(authorizer.store, release):
         _replace_if_equivalent(compacted, replaced, joined, release)
     effects = AclRemovalEffects(compacted, release)
     for acl in sorted(compacted.store, key=_narrow_first_sort_key):
@@ -42,7 +42,9 @@ def _copy_with_acls(authorizer: StandardAuthorizer, acls: Iterable[Acl]) -> Stan
     )
 
 
-def _joinable_operations(acls: Iterable[Acl], release: str) -> list[tuple[list[Acl], Acl]]:
+def _acl_groups_joinable_to_operation_all(
+    acls: Iterable[Acl], release: str
+) -> list[tuple[list[Acl], Acl]]:
     """Return ACLs that differ in their operation only, with the ACL for All in their place."""
     checked = checked_operations_by_resource_type(release)
     by_rest: dict[Acl, list[Acl]] = {}
@@ -52,12 +54,12 @@ def _joinable_operations(acls: Iterable[Acl], release: str) -> list[tuple[list[A
         (group, joined)
         for joined, group in by_rest.items()
         if len(group) > 1
-        and {acl.operation for acl in group} | _implied(group)
+        and {acl.operation for acl in group} | _operations_possibly_implied_by(group)
         >= set(checked.get(joined.resource_type, ()))
     ]
 
 
-def _implied(acls: Iterable[Acl]) -> set[Operation]:
+def _operations_possibly_implied_by(acls: Iterable[Acl]) -> set[Operation]:
     """Return the operations that several ALLOWs may include."""
     is_allow = any(acl.permission is Permission.ALLOW for acl in acls)
     return {Operation.DESCRIBE, Operation.DESCRIBE_CONFIGS} if is_allow else set()

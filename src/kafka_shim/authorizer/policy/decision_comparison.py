@@ -11,7 +11,7 @@ from kafka_shim.authorizer.policy.checked_accesses import (
 from kafka_shim.authorizer.policy.decision_function import (
     CombinedDecisions,
     DecisionFunction,
-    rules_with_most_boundaries,
+    merged_rules_with_finest_boundaries,
 )
 from kafka_shim.protocol.enums import Operation, ResourceType
 
@@ -27,7 +27,7 @@ class ComparedDecisions:
     ) -> None:
         self.old, self.new = old, new
         self._releases = (release, new_release)
-        self.finest_rules = rules_with_most_boundaries(old.rules, new.rules)
+        self.finest_rules = merged_rules_with_finest_boundaries(old.rules, new.rules)
         self.super_users_of_both_sides = old.super_users & new.super_users
         self.super_users_of_one_side = (old.super_users ^ new.super_users).union(
             *(
@@ -86,10 +86,10 @@ class ComparedDecisions:
                     for kind in checked_operations_by_resource_type(release)
                 }
             )
-        return sorted(self._changed_acls_by_type)
+        return sorted(self._changed_or_all_acls_by_type)
 
-    def changed_acls_of_type(self, resource_type: ResourceType) -> list[Acl]:
-        return self._changed_acls_by_type.get(resource_type, [])
+    def changed_or_all_acls_of_type(self, resource_type: ResourceType) -> list[Acl]:
+        return self._changed_or_all_acls_by_type.get(resource_type, [])
 
     def principals_in_acls_of_type(self, resource_type: ResourceType) -> set[str]:
         return {
@@ -100,7 +100,7 @@ class ComparedDecisions:
         }
 
     @cached_property
-    def _changed_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
+    def _changed_or_all_acls_by_type(self) -> dict[ResourceType, list[Acl]]:
         old_acls, new_acls = set(self.old.store), set(self.new.store)
         changed = old_acls | new_acls if self.settings_differ else old_acls ^ new_acls
         acls_by_type: dict[ResourceType, list[Acl]] = {}

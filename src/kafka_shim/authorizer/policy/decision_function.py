@@ -57,7 +57,7 @@ class CombinedDecisions:
 
     @property
     def rules(self) -> AclRules:
-        return rules_with_most_boundaries(*(side.rules for side in self._sides))
+        return merged_rules_with_finest_boundaries(*(side.rules for side in self._sides))
 
     @property
     def super_users_of_one_side(self) -> frozenset[str]:
@@ -85,7 +85,7 @@ class CombinedDecisions:
         )
 
 
-def rules_with_most_boundaries(first: AclRules, second: AclRules) -> AclRules:
+def merged_rules_with_finest_boundaries(first: AclRules, second: AclRules) -> AclRules:
     """Return rules that divide names and hosts at least as finely as both."""
     return msgspec.structs.replace(
         first,

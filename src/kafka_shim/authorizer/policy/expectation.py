@@ -9,7 +9,7 @@ import msgspec
 from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known, unknown_word_message
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     MappingWithLines,
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
 )
 from kafka_shim.authorizer.acl_names import AclTextError, parse_operation
@@ -111,7 +111,9 @@ def _with_dashes_in_keys(entry: Mapping[Any, Any]) -> Mapping[str, Any]:
         {str(key).replace("_", "-"): value for key, value in entry.items()}
     )
     normalized.line = line_of_mapping(entry)
-    normalized.lines = {str(key).replace("_", "-"): line_of_key(entry, key) for key in entry}
+    normalized.lines = {
+        str(key).replace("_", "-"): line_of_key_or_of_parent(entry, key) for key in entry
+    }
     return normalized
 
 
@@ -141,7 +143,7 @@ def _parse_access_expectation(fields: Mapping[str, Any], release: str) -> Expect
     for principal in principals:
         if not is_principal(principal):
             raise AclTextError(f"`{principal}`: expected Type:name, as in User:alice")
-    hosts = _parse_hosts(fields)
+    hosts = _parse_hosts_empty_if_missing(fields)
     return Expectation(
         kind,
         str(fields.get("name") or _default_description(subject_keys[0], verb_keys[0], fields)),
@@ -247,7 +249,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
         tuple(map(parse_operation, words)),
         RESOURCES[resource_keys[0]] if resource_keys else None,
         tuple(names),
-        tuple(_parse_hosts(filters)),
+        tuple(_parse_hosts_empty_if_missing(filters)),
     )
     if any(name.glob for name in names):
         raise AclTextError("`like` requires may or can; an ACL has a name or a prefix")
@@ -260,7 +262,7 @@ def _parse_forbidden_acls_expectation(fields: Mapping[str, Any], release: str) -
     )
 
 
-def _parse_hosts(fields: Mapping[str, Any]) -> list[str]:
+def _parse_hosts_empty_if_missing(fields: Mapping[str, Any]) -> list[str]:
     hosts = parse_string_or_strings(fields["host"], "host") if "host" in fields else []
     for host in hosts:
         if not is_valid_acl_host(host):
@@ -280,7 +282,7 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
         check_keys_are_known(value, ("literal", "like"), f"`{resource_key}`")
         if "like" in value:
             return [
-                parse_glob_with_asterisk(text, resource_key)
+                parse_glob_requiring_asterisk(text, resource_key)
                 for text in parse_string_or_strings(value["like"], f"{resource_key}: like")
             ]
         return [
@@ -298,7 +300,7 @@ def parse_names_of_resource_key(value: object, resource_key: str) -> list[NameSe
     return name_sets
 
 
-def parse_glob_with_asterisk(text: str, key: str) -> NameSet:
+def parse_glob_requiring_asterisk(text: str, key: str) -> NameSet:
     """Return all names of this form, which has an asterisk."""
     stem, asterisk, _ = text.partition(WILDCARD)
     if not asterisk:

@@ -14,8 +14,8 @@ from kafka_shim.authorizer.policy.access_steps import (
     steps_to_deny_access,
 )
 from kafka_shim.authorizer.policy.checked_accesses import (
+    host_or_unnamed_if_wildcard,
     raise_if_prefixes_are_overlooked,
-    sample_host,
     sample_principal,
 )
 from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
@@ -96,7 +96,9 @@ class ExpectationChecker:
         confirmations: list[CheckedAccess] = []
         for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
             accesses = list(
-                self._decide_accesses(principal, expectation, expect_allowed=expect_allowed)
+                self._decide_accesses_of_all_clauses(
+                    principal, expectation, expect_allowed=expect_allowed
+                )
             )
             violations = _violating_accesses(accesses, expectation, expect_allowed=expect_allowed)
             all_violations += [(access, expect_allowed) for access in violations]
@@ -156,7 +158,9 @@ class ExpectationChecker:
         if expectation.kind is ExpectationKind.NO_ACL:
             return self._verdict_with_first_steps(expectation).holds
         for principal, expect_allowed in self._principals_with_expected_decisions(expectation):
-            accesses = self._decide_accesses(principal, expectation, expect_allowed=expect_allowed)
+            accesses = self._decide_accesses_of_all_clauses(
+                principal, expectation, expect_allowed=expect_allowed
+            )
             if expect_allowed or not expectation.is_one_request:
                 if any(response.decision.allowed != expect_allowed for response in accesses):
                     return False
@@ -195,13 +199,13 @@ class ExpectationChecker:
             if ANY_USER not in expectation.principals:
                 yield ANY_USER, False
 
-    def _decide_accesses(
+    def _decide_accesses_of_all_clauses(
         self, principal: str, expectation: Expectation, *, expect_allowed: bool
     ) -> Iterator[CheckedAccess]:
         for clause in expectation.clauses:
             hosts = self._hosts_to_check(clause, principal, expectation.hosts)
             for host in hosts:
-                for region in self._regions_to_check(
+                for region in self._regions_of_clause_names_decided_differently(
                     clause, principal, expect_allowed=expect_allowed
                 ):
                     yield self._decide_needs_until_one_is_met(principal, host, clause, region)
@@ -210,7 +214,10 @@ class ExpectationChecker:
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
     ) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
-        types = {clause.resource_type, *(need.resource_type for need in clause.needs)}
+        types = {
+            clause.named_resource_type_or_cluster,
+            *(need.resource_type for need in clause.needs),
+        }
         every = set().union(
             *(
                 self._distinct.hosts_that_may_be_decided_differently(kind, principal)
@@ -228,7 +235,7 @@ class ExpectationChecker:
         }
         return sorted({*expected_hosts, *inside})
 
-    def _regions_to_check(
+    def _regions_of_clause_names_decided_differently(
         self, clause: AccessClause, principal: str, *, expect_allowed: bool
     ) -> list[NameRegion]:
         if clause.names is None:
@@ -237,10 +244,10 @@ class ExpectationChecker:
             return [NameRegion(clause.names, clause.names.text, -1)]
         within = msgspec.structs.replace(clause.names, glob="")
         distinct_names = self._distinct.names_that_may_be_decided_differently(
-            clause.resource_type, principal, within
+            clause.named_resource_type_or_cluster, principal, within
         )
         name_regions = divide_into_regions(
-            clause.resource_type, distinct_names, self._authorizer.rules, within
+            clause.named_resource_type_or_cluster, distinct_names, self._authorizer.rules, within
         )
         if expect_allowed and not clause.names.text:  # all names that literal `*` covers
             name_regions = [
@@ -258,7 +265,7 @@ class ExpectationChecker:
         self, principal: str, host: str, clause: AccessClause, region: NameRegion
     ) -> CheckedAccess:
         """Decide the needs from left to right until one is met, as a broker does."""
-        actor = Actor(sample_principal(principal), sample_host(host))
+        actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
         need, decision = clause.needs[0], None
         for need in clause.needs:
             kind = need.resource_type
@@ -349,7 +356,9 @@ def _violating_accesses(
             if not any(a.decision.allowed for a in there if a.clause == clause)
         }
         if not refused:  # denying the last access denies the request
-            topics = [a for a in there if a.clause.resource_type is ResourceType.TOPIC]
+            topics = [
+                a for a in there if a.clause.named_resource_type_or_cluster is ResourceType.TOPIC
+            ]
             last = (topics or there)[-1].clause
             broken += [a for a in there if a.clause == last and a.decision.allowed]
     return broken

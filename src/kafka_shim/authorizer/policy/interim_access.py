@@ -14,10 +14,10 @@ from kafka_shim.authorizer.model import ANY_USER, Acl, Actor
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import (
     acls_affecting_principal,
-    hosts_in_acls_of_principal_and_wildcard,
+    host_or_unnamed_if_wildcard,
     operations_checked_for_any_resource,
-    sample_host,
     sample_principal,
+    wildcard_and_hosts_in_acls_for_principal,
 )
 from kafka_shim.authorizer.policy.decision_function import CombinedDecisions
 from kafka_shim.authorizer.policy.name_sets import (
@@ -48,7 +48,7 @@ class InterimChange(msgspec.Struct, frozen=True):
     change: AccessChange | None
 
 
-class _Interim:
+class _AuthorizersAndPlannedUnits:
     """The states of a plan: the ACLs after each unit of steps."""
 
     def __init__(
@@ -76,15 +76,17 @@ def interim_changes(
     release: str,
 ) -> list[InterimChange]:
     """Return what is lost or opened between units, each of which takes effect as a whole."""
-    interim = _Interim(old, new, units, release)
+    interim = _AuthorizersAndPlannedUnits(old, new, units, release)
     changes = [*_changes_on_any_resource(interim)]
     if old.allow_everyone:
-        changes += _changes_on_names(interim)
+        changes += _changes_on_names_without_lasting_acls(interim)
     return sorted(changes, key=lambda change: (change.first, change.last))
 
 
-def _changes_on_names(interim: _Interim) -> Iterator[InterimChange]:
-    for positions, steps in _separated_groups(interim):
+def _changes_on_names_without_lasting_acls(
+    interim: _AuthorizersAndPlannedUnits,
+) -> Iterator[InterimChange]:
+    for positions, steps in _overlapping_steps_of_several_units(interim):
         kind = steps[0].acl.resource_type
         names = {names_covered_by_acl(step.acl) for step in steps}
         kept = interim.old.store if steps[0].is_addition else interim.new.store
@@ -97,7 +99,9 @@ def _changes_on_names(interim: _Interim) -> Iterator[InterimChange]:
         yield from _exact_changes_on_names(interim, positions, steps, names)
 
 
-def _separated_groups(interim: _Interim) -> Iterator[tuple[list[int], list[Step]]]:
+def _overlapping_steps_of_several_units(
+    interim: _AuthorizersAndPlannedUnits,
+) -> Iterator[tuple[list[int], list[Step]]]:
     """Yield steps on overlapping names that several units carry out, with the units' positions."""
     located = [(position, step) for position, unit in enumerate(interim.units) for step in unit]
     located.sort(
@@ -111,10 +115,10 @@ def _separated_groups(interim: _Interim) -> Iterator[tuple[list[int], list[Step]
     group: list[tuple[int, Step]] = []
     for each in located:
         if group and not _is_within(each[1], group[0][1]):
-            yield from _if_separated(group)
+            yield from _positions_and_steps_if_in_several_units(group)
             group = []
         group.append(each)
-    yield from _if_separated(group)
+    yield from _positions_and_steps_if_in_several_units(group)
 
 
 def _is_within(step: Step, outer: Step) -> bool:
@@ -127,7 +131,9 @@ def _is_within(step: Step, outer: Step) -> bool:
     )
 
 
-def _if_separated(group: list[tuple[int, Step]]) -> Iterator[tuple[list[int], list[Step]]]:
+def _positions_and_steps_if_in_several_units(
+    group: list[tuple[int, Step]],
+) -> Iterator[tuple[list[int], list[Step]]]:
     positions = sorted({position for position, _ in group})
     if len(positions) > 1:
         yield positions, [step for _, step in sorted(group, key=lambda each: each[0])]
@@ -144,7 +150,10 @@ def _is_covered(names: NameSet, kind: ResourceType, store: AclStore) -> bool:
 
 
 def _exact_changes_on_names(
-    interim: _Interim, positions: Sequence[int], steps: Sequence[Step], names: set[NameSet]
+    interim: _AuthorizersAndPlannedUnits,
+    positions: Sequence[int],
+    steps: Sequence[Step],
+    names: set[NameSet],
 ) -> Iterator[InterimChange]:
     """Compare each state of the group with both sets, with only the ACLs on these names."""
     kind = steps[0].acl.resource_type
@@ -196,7 +205,7 @@ def _acls_on_names(store: AclStore, kind: ResourceType, names: set[NameSet]) -> 
     ]
 
 
-def _changes_on_any_resource(interim: _Interim) -> Iterator[InterimChange]:
+def _changes_on_any_resource(interim: _AuthorizersAndPlannedUnits) -> Iterator[InterimChange]:
     for operation, kind in operations_checked_for_any_resource(interim.release):
         steps = [
             step
@@ -211,7 +220,10 @@ def _changes_on_any_resource(interim: _Interim) -> Iterator[InterimChange]:
 
 
 def _changes_of_operation_on_any_resource(
-    interim: _Interim, operation: Operation, kind: ResourceType, steps: Sequence[Step]
+    interim: _AuthorizersAndPlannedUnits,
+    operation: Operation,
+    kind: ResourceType,
+    steps: Sequence[Step],
 ) -> Iterator[InterimChange]:
     actors = _actors_to_check(interim, kind, steps)
     units = [
@@ -253,7 +265,7 @@ def _changes_of_operation_on_any_resource(
 
 
 def _actors_to_check(
-    interim: _Interim, kind: ResourceType, steps: Sequence[Step]
+    interim: _AuthorizersAndPlannedUnits, kind: ResourceType, steps: Sequence[Step]
 ) -> list[tuple[tuple[str, str], Actor]]:
     """Return each principal and host that a step may affect, with an actor that stands for it."""
     principals = {step.acl.principal for step in steps}
@@ -271,8 +283,8 @@ def _actors_to_check(
             for side in (interim.old, interim.new)
             for acl in acls_affecting_principal(side, kind, principal)
         }
-        for host in hosts_in_acls_of_principal_and_wildcard(acls, principal, interim.old.rules):
-            actor = Actor(sample_principal(principal), sample_host(host))
+        for host in wildcard_and_hosts_in_acls_for_principal(acls, principal, interim.old.rules):
+            actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
             actors.append(((principal, host), actor))
     return actors
 

@@ -52,7 +52,7 @@ class Finding(msgspec.Struct, frozen=True):
     causes: tuple[LocatedAcl, ...] = ()
 
 
-def find_probable_mistakes(
+def add_acls_and_find_probable_mistakes(
     located_acls: Sequence[LocatedAcl], empty_authorizer: StandardAuthorizer, release: str
 ) -> Iterator[Finding]:
     """Return all findings, in the order of the ACLs, which are added to the empty authorizer.

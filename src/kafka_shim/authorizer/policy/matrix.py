@@ -8,8 +8,8 @@ from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import ANY_USER, Acl, Action, Actor
 from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
+    host_or_unnamed_if_wildcard,
     raise_if_prefixes_are_overlooked,
-    sample_host,
     sample_principal,
 )
 from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
@@ -96,7 +96,7 @@ def _decide_cell(
     operations: Iterable[Operation],
 ) -> MatrixCell:
     actors = [
-        Actor(sample_principal(principal), sample_host(host))
+        Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
         for host in distinct.hosts_that_may_be_decided_differently(
             resource.resource_type, principal
         )

@@ -60,11 +60,21 @@ def _sorted_groups(acls: set[Acl], release: str, *, is_addition: bool) -> list[S
     groups = [
         tuple(
             Step(is_addition, acl)
-            for acl in sorted(group, key=lambda acl: _step_sort_key(acl, is_addition=is_addition))
+            for acl in sorted(
+                group,
+                key=lambda acl: _deny_first_added_last_removed_sort_key(
+                    acl, is_addition=is_addition
+                ),
+            )
         )
         for group in _groups_on_overlapping_names(acls, release)
     ]
-    return sorted(groups, key=lambda group: _step_sort_key(group[0].acl, is_addition=is_addition))
+    return sorted(
+        groups,
+        key=lambda group: _deny_first_added_last_removed_sort_key(
+            group[0].acl, is_addition=is_addition
+        ),
+    )
 
 
 def _groups_on_overlapping_names(acls: Iterable[Acl], release: str) -> list[list[Acl]]:
@@ -125,7 +135,7 @@ def _names_for_any_resource(
     return {names for names, acls in deciding.items() if acls} | probed
 
 
-def _step_sort_key(acl: Acl, *, is_addition: bool) -> tuple[object, ...]:
+def _deny_first_added_last_removed_sort_key(acl: Acl, *, is_addition: bool) -> tuple[object, ...]:
     is_last = (acl.permission is Permission.ALLOW) is is_addition
     pattern = (acl.resource_type, acl.resource_name, acl.pattern_type)
     return (is_last, acl.principal, *pattern, acl.host, acl.operation)

@@ -108,7 +108,7 @@ class AccessClause(msgspec.Struct, frozen=True):
     requirement_id: str | None = None
 
     @property
-    def resource_type(self) -> ResourceType:
+    def named_resource_type_or_cluster(self) -> ResourceType:
         """The resource type of the names; CLUSTER if there are none."""
         for need in self.needs:
             if need.resource_type is not ResourceType.CLUSTER and not need.any_name:
@@ -137,7 +137,7 @@ def clauses_of_profile(
         names[GROUP] = names[APPLICATION]
         own = [NameSet(f"{names.text}-", is_prefix=True) for names in names[APPLICATION]]
         names[INTERNAL] = names[TRANSACTION] = own
-    needs = _needs_by_requirement_id(release)
+    needs = _needs_by_requirement_id_in_profiles(release)
     clauses = [
         AccessClause(needs[row], None if need_no_resource_name(needs[row]) else name, row)
         for slot, rows in PROFILES[profile].items()
@@ -154,7 +154,7 @@ def need_no_resource_name(needs: Sequence[NeedAlternative]) -> bool:
 
 
 @cache
-def _needs_by_requirement_id(release: str) -> dict[str, tuple[NeedAlternative, ...]]:
+def _needs_by_requirement_id_in_profiles(release: str) -> dict[str, tuple[NeedAlternative, ...]]:
     return {
         bound.requirement.id: tuple(
             NeedAlternative(need.operation, need.resource_type, any_name=need.any_name)

@@ -15,9 +15,9 @@ from kafka_shim.authorizer.operations import (
 )
 from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
+    host_or_unnamed_if_wildcard,
     operations_checked_for_any_resource,
     raise_if_prefixes_are_overlooked,
-    sample_host,
     sample_principal,
 )
 from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
@@ -87,7 +87,7 @@ class AclRemovalEffects:
                 kind, distinct_names, rules, names_covered_by_acl(acl)
             ):
                 for host in hosts:
-                    actor = Actor(sample_principal(principal), sample_host(host))
+                    actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
                     for operation in operations:
                         yield actor, Action(operation, kind, region.sample_name)
 
@@ -96,7 +96,10 @@ class AclRemovalEffects:
             if kind is acl.resource_type:
                 for principal in self._principals_affected_by(acl):
                     for host in self._hosts_affected_by(acl, principal):
-                        yield Actor(sample_principal(principal), sample_host(host)), operation
+                        yield (
+                            Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host)),
+                            operation,
+                        )
 
     def _operations_affected_by(self, acl: Acl) -> list[Operation]:
         checked = self._operations.get(acl.resource_type, ())
@@ -147,7 +150,7 @@ def find_covering_or_overruling_acl(acl: Acl, store: AclStore, release: str) -> 
             for host in dict.fromkeys(
                 store.host_wildcard_and_enclosing_networks(principal, acl.host)
             ):
-                for permission, operation in _permissions_and_operations_covering(acl):
+                for permission, operation in _permission_operations_covering_or_overruling(acl):
                     other = Acl(
                         acl.resource_type,
                         pattern.resource_name,
@@ -182,7 +185,7 @@ def _pattern_contains(
     return outer == inner
 
 
-def _permissions_and_operations_covering(acl: Acl) -> list[tuple[Permission, Operation]]:
+def _permission_operations_covering_or_overruling(acl: Acl) -> list[tuple[Permission, Operation]]:
     """Return (permission, operation) pairs that make the ACL redundant in a broader ACL, DENYs
     last.
     """

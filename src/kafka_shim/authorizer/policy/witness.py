@@ -14,7 +14,7 @@ from kafka_shim.authorizer.networks import (
     address_text,
     canonical_address,
     parse_network,
-    smallest_enclosing_network_or_wildcard,
+    smallest_enclosing_candidate_or_wildcard,
 )
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.decision_function import DecisionFunction
@@ -69,10 +69,12 @@ def witness_of_change(
     The default for a prefix is a longer name, which is a better example.
     """
     principal = _principal_of_change(change)
-    names: list[str | None] = [None] if change.names is None else [*_names_of_change(change)]
+    names: list[str | None] = (
+        [None] if change.names is None else [*_usable_sample_names_of_change(change)]
+    )
     if prefers_short_names:
         names.reverse()
-    for host in _addresses_of_change(change):
+    for host in _one_client_address_per_host_of_change(change):
         for name in names:
             for operation in change.operations:
                 actor = Actor(principal, host)
@@ -101,7 +103,7 @@ def _principal_of_change(change: AccessChange) -> str:
     return next(free, None) or "User:" + "x" * (1 + max(map(len, taken)))
 
 
-def _names_of_change(change: AccessChange) -> Iterator[str]:
+def _usable_sample_names_of_change(change: AccessChange) -> Iterator[str]:
     """Yield names of the change that clients can use: that of the prefix itself comes second."""
     names = change.names
     assert names is not None, "a change about names"
@@ -131,7 +133,7 @@ def resource_can_exist(resource_type: ResourceType, name: str) -> bool:
     return bool(name)
 
 
-def _addresses_of_change(change: AccessChange) -> Iterator[str]:
+def _one_client_address_per_host_of_change(change: AccessChange) -> Iterator[str]:
     """Yield addresses from which the change applies: one of each of its hosts, if it has any."""
     places = (*change.hosts, *change.except_hosts)
     for host in sorted(change.hosts, key=lambda host: (host != WILDCARD, "/" in host)):
@@ -144,7 +146,7 @@ def _addresses_of_change(change: AccessChange) -> Iterator[str]:
 def _is_at(address: str, host: str, places: Iterable[str]) -> bool:
     """Return whether the smallest place around the address is this host."""
     known = tuple(places)
-    at = address if address in known else smallest_enclosing_network_or_wildcard(address, known)
+    at = address if address in known else smallest_enclosing_candidate_or_wildcard(address, known)
     return at == host
 
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
@@ -61,10 +61,10 @@ def pack_acl_set(acl_set: AclSet) -> PackedAclSet:
     return PackedAclSet(content, hashlib.sha256(content).hexdigest())
 
 
-def read_acls_from_file(path: str) -> list[Acl]:
+def read_distinct_acls_from_file(path: str) -> list[Acl]:
     """Return a file's ACLs, in any format, without duplicates; PipelineError if it has none."""
     try:
-        return parse_acls(Path(path).read_text(encoding="utf-8"))
+        return parse_distinct_acls(Path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise PipelineError(f"{path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:

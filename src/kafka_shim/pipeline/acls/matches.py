@@ -56,17 +56,17 @@ class DecisionSignature(msgspec.Struct, frozen=True):
     denies: tuple[int, ...]
     inapplicable: tuple[int, ...]
 
-    def is_allowed_without(self, removed: set[int], *, allow_everyone: bool) -> bool:
+    def is_allowed_without(self, removed_positions: set[int], *, allow_everyone: bool) -> bool:
         """Return the decision without the ACLs in `removed`; only for a simple signature."""
-        if any(at not in removed for at in self.denies):
+        if any(at not in removed_positions for at in self.denies):
             return False
-        if any(at not in removed for at in self.allows):
+        if any(at not in removed_positions for at in self.allows):
             return True
         rest = (*self.allows, *self.denies, *self.inapplicable)
-        return allow_everyone and all(at in removed for at in rest)
+        return allow_everyone and all(at in removed_positions for at in rest)
 
 
-def signature_mapper_without_super_users(
+def mapper_to_signatures_except_super_users(
     acl_set: AclSet,
 ) -> Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
     """Return a function for mapInArrow from batches of `observed` to
@@ -109,14 +109,18 @@ class SignatureFinder:
             *map(parse_alternative, row["instead"]),
         ):
             action = Action(operation, kind, name)
-            for acl in self._relevant_acls(actor, action, any_resource=is_any or name == WILDCARD):
+            for acl in self._acls_on_name_or_any_topic(
+                actor, action, any_resource=is_any or name == WILDCARD
+            ):
                 found[self._effect_on_action(acl, actor, action)].add(self._positions[acl])
         parts = (tuple(sorted(found[name])) for name in ("allows", "denies", "inapplicable"))
         return DecisionSignature(self._is_plain and not is_any and not row["instead"], *parts)
 
-    def _relevant_acls(self, actor: Actor, action: Action, *, any_resource: bool) -> Iterator[Acl]:
+    def _acls_on_name_or_any_topic(
+        self, actor: Actor, action: Action, *, any_resource: bool
+    ) -> Iterator[Acl]:
         if not any_resource or action.resource_type is not ResourceType.TOPIC:
-            yield from self._acls_on_resource_of_actor_or_all(
+            yield from self._actor_acls_or_all_if_default_allow(
                 action.resource_type, action.resource_name, actor
             )
             return
@@ -124,11 +128,11 @@ class SignatureFinder:
             for pattern in self._store.patterns_of_subject(action.resource_type, subject):
                 yield from acls_of_grant(pattern, subject, pattern.grant_bits_of(subject))
         if self._with_others:  # everyone is allowed unless the first name has an ACL
-            yield from self._acls_on_resource_of_actor_or_all(
+            yield from self._actor_acls_or_all_if_default_allow(
                 action.resource_type, PROBED_NAME, actor
             )
 
-    def _acls_on_resource_of_actor_or_all(
+    def _actor_acls_or_all_if_default_allow(
         self, resource_type: ResourceType, name: str, actor: Actor
     ) -> Iterator[Acl]:
         """Yield the ACLs on a resource that apply to the actor."""

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.model import narrowest_allow_acl
 from kafka_shim.authorizer.remedy import Step, steps_to_allow
-from kafka_shim.pipeline.acls.required_access import required_access_of_row
+from kafka_shim.pipeline.acls.required_access import required_access_or_alternatives_of_row
 
 QUESTIONS = ("principal", "operation", "resource_type", "resource_name", "asked")
 """The columns that a remedy depends on; `asked` are structures of `host`, `api_key`, `instead` and
@@ -33,7 +33,7 @@ class Remedy(msgspec.Struct, frozen=True):
     unknown_further_steps: str = ""
 
 
-def remedy_texts(
+def remedy_and_unknown_step_texts(
     authorizer: StandardAuthorizer | None, question_columns: Sequence[pa.Array]
 ) -> pa.StructArray:
     """Return texts for rows of `QUESTIONS`; complete if there is an authorizer with the ACLs."""
@@ -60,7 +60,9 @@ def complete_remedy(
 
     The rows have the same principal, operation and resource, and the columns of `DECISION_COLUMNS`.
     """
-    return Remedy(steps_to_allow(authorizer, map(required_access_of_row, denied_rows)))
+    return Remedy(
+        steps_to_allow(authorizer, map(required_access_or_alternatives_of_row, denied_rows))
+    )
 
 
 def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
@@ -70,7 +72,7 @@ def remedy_from_recorded_rules(denied_rows: Sequence[dict[str, Any]]) -> Remedy:
     steps = [Step(is_addition=False, acl=acl) for acl in named]
     without = next((row for row in denied_rows if parse_acl_rule(row["rule"]) is None), None)
     if without is not None:
-        access = required_access_of_row(without)
+        access = required_access_or_alternatives_of_row(without)
         for check in next(way for way in access.alternatives if not way[0].any_name):
             acl = narrowest_allow_acl(check.action, access.actor.principal)
             steps.append(Step(is_addition=True, acl=acl))

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _KEYS = ("principal", "software_name", "software_version", "client_id", "api")
 
 
-def clients(client_counts: "DataFrame") -> "DataFrame":
+def versions_and_requests_by_client_and_api(client_counts: "DataFrame") -> "DataFrame":
     """Return one row per client and API; `counts` is the table `clients`."""
     rows = client_counts.groupBy(*_KEYS).agg(
         f.sort_array(f.collect_set("api_version")).alias("versions"),
@@ -37,7 +37,10 @@ _SHOWN = (
 
 def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     return table_outcome_with_fail_option(
-        args, trace_input, clients(trace_input.table("clients")), _SHOWN
+        args,
+        trace_input,
+        versions_and_requests_by_client_and_api(trace_input.table("clients")),
+        _SHOWN,
     )
 
 

@@ -7,7 +7,10 @@ from kafka_shim.pipeline.acls.acl_set import AclSet, pack_acl_set
 from kafka_shim.pipeline.intervals import interval_for_observation, parse_interval_seconds
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
-from kafka_shim.pipeline.options import add_present_acl_options, check_no_bootstrap_server
+from kafka_shim.pipeline.options import (
+    add_present_acl_file_and_broker_options,
+    check_no_bootstrap_server,
+)
 from kafka_shim.pipeline.report.charts import (
     RESOURCE,
     Chart,
@@ -51,7 +54,7 @@ def denials(accesses: "DataFrame", present_acls: AclSet | None = None) -> "DataF
         f.min_by("example", "first_seen").alias("example"),
         f.sort_array(f.collect_set(f.struct(*_CHECK))).alias("asked"),
     )
-    with_remedy = rows.withColumn("suggestion", _remedy_column(present_acls))
+    with_remedy = rows.withColumn("suggestion", _remedy_and_unknown_steps_column(present_acls))
     selected = with_remedy.select(
         *(name for name in rows.columns if name != "asked"),
         "suggestion.remedy",
@@ -60,22 +63,24 @@ def denials(accesses: "DataFrame", present_acls: AclSet | None = None) -> "DataF
     return selected.orderBy(f.desc("requests"), *_KEYS)
 
 
-def _remedy_column(present_acls: AclSet | None) -> "Column":
+def _remedy_and_unknown_steps_column(present_acls: AclSet | None) -> "Column":
     from pyspark.sql.pandas.functions import arrow_udf
 
-    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedy_texts
+    from kafka_shim.pipeline.acls.remedy import QUESTIONS, remedy_and_unknown_step_texts
 
     known = None if present_acls is None else pack_acl_set(present_acls)
 
     def remedies_of(*questions: pa.Array) -> pa.Array:
-        return remedy_texts(None if known is None else known.cached_authorizer(), questions)
+        return remedy_and_unknown_step_texts(
+            None if known is None else known.cached_authorizer(), questions
+        )
 
     remedy_of = arrow_udf(remedies_of, "remedy string, not_known string")  # type: ignore[call-overload]  # its stub wants an argument that it warns of
     column: Column = remedy_of.asNondeterministic()(*QUESTIONS)
     return column
 
 
-def denial_trend(accesses: "DataFrame", interval: str) -> "DataFrame":
+def denials_by_interval_and_access(accesses: "DataFrame", interval: str) -> "DataFrame":
     """Return the number of denials per interval, in order of time, without empty intervals.
 
     `accesses` is the table of that name, limited by `accesses_of_requests`.
@@ -93,7 +98,7 @@ _TREND_COLUMNS = ("time", "role", "allowed", "principal", *RESOURCE)
 def _add_interval_and_present_acl_options(job: argparse.ArgumentParser) -> None:
     text = "count denials per interval, such as `1 hour` (default: one total)"
     job.add_argument("--interval", metavar="TIME", help=text)
-    add_present_acl_options(job, "to suggest complete fixes")
+    add_present_acl_file_and_broker_options(job, "to suggest complete fixes")
 
 
 def _run_total_or_trend(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
@@ -128,7 +133,9 @@ def _denial_trend_of_trace(
     from kafka_shim.pipeline.spark.observed_accesses import accesses_of_requests
 
     rows = trace_input.table("accesses", *_TREND_COLUMNS)
-    return denial_trend(accesses_of_requests(rows, with_listed_accesses=args.lists), interval)
+    return denials_by_interval_and_access(
+        accesses_of_requests(rows, with_listed_accesses=args.lists), interval
+    )
 
 
 def _denial_charts(outcome: Outcome) -> list[Chart]:

@@ -70,16 +70,18 @@ def ingest_new_data(
             number
         ):  # the lake has it if Spark ended before it recorded that
             return
-        topic_ids = _stage_topic_ids_if_derived(spark, lake, splits)
+        topic_ids = _stage_topic_ids_return_all_if_derived(spark, lake, splits)
         options = {"release": release} | topic_names_option(topic_ids)
         if topic_ids is not None:
             options |= existence_option_if_derived(spark, splits)
         options["splits"] = json.dumps([msgspec.structs.astuple(split) for split in splits])
         for table in INGESTED:
             rows = spark.read.format(FORMAT).option("table", table).options(**options).load()
-            _write_rows_in_folder_per_day(rows, lake.staged / table)
+            _overwrite_parquet_partitioned_by_day(rows, lake.staged / table)
         requests = lake_table(spark, "requests", lake.staged)
-        _write_rows_in_folder_per_day(clients_table_rows(requests, "date"), lake.staged / "clients")
+        _overwrite_parquet_partitioned_by_day(
+            clients_table_rows(requests, "date"), lake.staged / "clients"
+        )
         totals.files += lake.move_staged_files_into_lake(number)
         totals.segments += len({split.path for split in splits})
         totals.read_bytes += sum(split.end - split.start for split in splits)
@@ -98,7 +100,7 @@ def ingest_new_data(
     return totals
 
 
-def _stage_topic_ids_if_derived(
+def _stage_topic_ids_return_all_if_derived(
     spark: "SparkSession", lake: Lake, splits: "list[Split]"
 ) -> "DataFrame | None":
     """Stage the topic ids of the splits; return them with those in the lake.
@@ -112,12 +114,12 @@ def _stage_topic_ids_if_derived(
     if new is None:
         return None
     topic_ids = new.persist()
-    _write_rows_in_folder_per_day(topic_ids, lake.staged / "topic_ids")
+    _overwrite_parquet_partitioned_by_day(topic_ids, lake.staged / "topic_ids")
     before = lake_table(spark, "topic_ids", lake.folder).select(*topic_ids.columns)
     return before.unionByName(topic_ids)
 
 
-def _write_rows_in_folder_per_day(rows: "DataFrame", folder: Path) -> None:
+def _overwrite_parquet_partitioned_by_day(rows: "DataFrame", folder: Path) -> None:
     dated = rows.withColumn("date", f.to_date("time")) if "time" in rows.columns else rows
     writer = dated.write.mode("overwrite")
     if "date" in dated.columns:

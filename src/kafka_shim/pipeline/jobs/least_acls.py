@@ -9,7 +9,7 @@ from kafka_shim.authorizer.acl_formats.kafka_commands import format_command
 from kafka_shim.authorizer.acl_formats.trace_rule import format_acl_rule, parse_acl_rule
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
 from kafka_shim.pipeline.errors import PipelineError
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f, pa
@@ -97,7 +97,7 @@ def collect_sorted_acls(least_acl_rows: "DataFrame") -> list[Acl]:
     return [acl for text in texts if (acl := parse_acl_rule(text)) is not None]
 
 
-def acl_changers_never_denied(accesses: "DataFrame") -> list[str]:
+def acl_changers_never_denied_without_rules(accesses: "DataFrame") -> list[str]:
     """Return principals that can change ACLs and were never denied, if the trace has no rules.
 
     If the broker logged its rules, accesses of super users are marked by their rule.
@@ -164,9 +164,11 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     _check_acls_against_observed(acls, observation, outcome)
     outcome.notes += [*_likely_super_user_notes(observation), *_generated_name_prefix_notes(acls)]
     if args.against:
-        outcome.notes += _add_and_remove_commands(read_acls_from_file(args.against), acls)
+        outcome.notes += _counts_and_commands_to_add_and_remove(
+            read_distinct_acls_from_file(args.against), acls
+        )
     if args.format:
-        outcome.text = _format_acls(acls, args.format)
+        outcome.text = _format_acls_losslessly_or_raise(acls, args.format)
     return outcome
 
 
@@ -204,7 +206,7 @@ def _likely_super_user_notes(observation: "Observation") -> list[str]:
     known = observation.totals_and_settings["super_users"]
     return [
         f"{user} changed ACLs and was never denied; if it is a super user, say --super-user {user}"
-        for user in acl_changers_never_denied(observation.request_accesses)
+        for user in acl_changers_never_denied_without_rules(observation.request_accesses)
         if user not in known
     ]
 
@@ -222,14 +224,14 @@ def _generated_name_prefix_notes(acls: list[Acl]) -> list[str]:
     return found[:NOTED] + ([f"and {more} more such prefixes"] if more > 0 else [])
 
 
-def _format_acls(acls: list[Acl], acl_format: str) -> str:
+def _format_acls_losslessly_or_raise(acls: list[Acl], acl_format: str) -> str:
     try:
         return format_acls_losslessly(acls, acl_format)
     except AclTextError as error:
         raise PipelineError(f"--format {acl_format}: {error}") from error
 
 
-def _add_and_remove_commands(present: list[Acl], wanted: list[Acl]) -> list[str]:
+def _counts_and_commands_to_add_and_remove(present: list[Acl], wanted: list[Acl]) -> list[str]:
     removed = [acl for acl in present if acl not in set(wanted)]
     added = [acl for acl in wanted if acl not in set(present)]
     return [

@@ -17,7 +17,7 @@ from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.lazy import f
 from kafka_shim.pipeline.options import (
     add_fail_option,
-    add_present_acl_options,
+    add_present_acl_file_and_broker_options,
     check_no_bootstrap_server,
 )
 from kafka_shim.pipeline.report.charts import Chart, largest_bars_chart, sum_or_count_by_columns
@@ -52,7 +52,7 @@ def readiness(
     `decide_added_needs_by_acls_or_observed`.
     """
     dropped = rows_with_dropped_versions(
-        clients, present_release, target_release, at_latest_of_present=False
+        clients, present_release, target_release, version_is_latest_of_present=False
     )
     rows = dropped.withColumn("finding", f.lit(DROPPED))
     if decided_needs is not None:
@@ -111,7 +111,11 @@ def dropped_version_reason(api_key: int, version: int, target_release: str) -> s
 
 
 def rows_with_dropped_versions(
-    clients: "DataFrame", present_release: str, target_release: str, *, at_latest_of_present: bool
+    clients: "DataFrame",
+    present_release: str,
+    target_release: str,
+    *,
+    version_is_latest_of_present: bool,
 ) -> "DataFrame":
     """Return the clients that send versions that the target does not have, with the `detail`.
 
@@ -125,7 +129,7 @@ def rows_with_dropped_versions(
         for row in used
         if (reason := dropped_version_reason(row["api_key"], row["api_version"], target_release))
         is not None
-        and (latest.get(row["api_key"]) == row["api_version"]) is at_latest_of_present
+        and (latest.get(row["api_key"]) == row["api_version"]) is version_is_latest_of_present
     ]
     known = clients.sparkSession.createDataFrame(found, _SCHEMA)
     return clients.join(f.broadcast(known), ["api_key", "api_version"])
@@ -154,7 +158,7 @@ def _add_release_and_acl_options(job: argparse.ArgumentParser) -> None:
         "--from-release", dest="present", required=True, metavar="RELEASE", help=FROM_HELP
     )
     job.add_argument("--to-release", dest="target", required=True, metavar="RELEASE", help=TO_HELP)
-    add_present_acl_options(job, "to use instead of the observed decisions")
+    add_present_acl_file_and_broker_options(job, "to use instead of the observed decisions")
     add_fail_option(job)
 
 
@@ -165,7 +169,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     found = readiness(clients, decided_needs, args.present, args.target)
     outcome = table_outcome_with_fail_option(args, trace_input, found, _SHOWN)
     versions = rows_with_dropped_versions(
-        clients, args.present, args.target, at_latest_of_present=True
+        clients, args.present, args.target, version_is_latest_of_present=True
     ).count()
     if versions:
         text = f"are the latest that {args.present} serves, so the clients may support later ones"

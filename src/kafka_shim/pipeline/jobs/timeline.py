@@ -37,7 +37,9 @@ def responses_and_requests_without_response(
     )
 
 
-def timeline(responses: "DataFrame", interval: str = "1 minute") -> "DataFrame":
+def timeline_by_principal_client_and_api(
+    responses: "DataFrame", interval: str = "1 minute"
+) -> "DataFrame":
     """Return one row per interval, principal, client id and API, in order of time.
 
     `responses` is the table `responses`, or the result of
@@ -72,7 +74,7 @@ def _add_interval_option(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     requests = trace_input.table("requests", *REQUEST_COLUMNS)
     responses = trace_input.table("responses", *RESPONSE_COLUMNS)
-    intervals = timeline(
+    intervals = timeline_by_principal_client_and_api(
         responses_and_requests_without_response(requests, responses), args.interval
     )
     outcome = table_outcome_with_fail_option(args, trace_input, intervals, _SHOWN)

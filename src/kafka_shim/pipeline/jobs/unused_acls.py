@@ -54,12 +54,15 @@ def unused_acls(
     show; see `reasons_for_unknown_acl_use`. An ACL may be needed by requests that were not
     observed, so the observation must be long enough.
     """
-    from kafka_shim.pipeline.acls.matches import SIGNATURE_DDL, signature_mapper_without_super_users
+    from kafka_shim.pipeline.acls.matches import (
+        SIGNATURE_DDL,
+        mapper_to_signatures_except_super_users,
+    )
     from kafka_shim.pipeline.acls.removable import NOT_KNOWN, usage_and_removability_of_each_acl
 
     reasons = reason_by_acl_without_evidence or {}
     signatures = accesses.mapInArrow(
-        signature_mapper_without_super_users(present_acls), SIGNATURE_DDL
+        mapper_to_signatures_except_super_users(present_acls), SIGNATURE_DDL
     )
     keys = ("determines_decision", "allows", "denies", "inapplicable")
     grouped = signatures.groupBy(*keys).agg(
@@ -190,7 +193,7 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     reasons = _reason_by_acl_without_evidence(trace_input, observation, present)
     with cached_in_spark(unused_acls(observation.request_accesses, present, reasons)) as frame:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
-        _check_removals_together(observation, present, frame, outcome)
+        _check_removals_together_and_add_notes(observation, present, frame, outcome)
     return outcome
 
 
@@ -260,7 +263,7 @@ def _reason_by_acl_without_evidence(
     return reasons
 
 
-def _check_removals_together(
+def _check_removals_together_and_add_notes(
     observation: "Observation", present: "AclSet", frame: "DataFrame", outcome: Outcome
 ) -> None:
     """Add the lines that remove ACLs, after a check that no decision changes without them."""

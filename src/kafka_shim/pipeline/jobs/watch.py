@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from kafka_shim.authorizer.model import Acl
-from kafka_shim.pipeline.acls.acl_set import AclSet, read_acls_from_file
+from kafka_shim.pipeline.acls.acl_set import AclSet, read_distinct_acls_from_file
 from kafka_shim.pipeline.job import Job
 from kafka_shim.pipeline.jobs.denials import denials
 from kafka_shim.pipeline.jobs.what_breaks import DENIED, what_breaks
@@ -128,7 +128,7 @@ def _add_watch_options(job: argparse.ArgumentParser) -> None:
 def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
 
     options = trace_input.options
-    acls = None if args.acls is None else read_acls_from_file(args.acls)
+    acls = None if args.acls is None else read_distinct_acls_from_file(args.acls)
     watcher = NewDenialFinder(
         acls, options["release"], args.super_user, with_listed_accesses=args.lists
     )

@@ -85,12 +85,12 @@ def _section_html(number: int, section: Section) -> str:
         f'<h2 id="{name}-title">{escape(section.title)}</h2><p>{escape(section.explanation)}</p>'
         + (f"<ul>{notes}</ul>" if notes else "")
         + "".join(chart_html(chart) for chart in section.charts)
-        + _table_html(section)
+        + _first_rows_table_html(section)
         + "</section>\n"
     )
 
 
-def _table_html(section: Section) -> str:
+def _first_rows_table_html(section: Section) -> str:
     if not section.rows:
         return "<p>No rows.</p>"
     shown = section.rows[:ROWS_MAX]

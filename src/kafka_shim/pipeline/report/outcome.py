@@ -42,7 +42,7 @@ class Outcome(msgspec.Struct):
     parts: list["Outcome"] = []
 
 
-def observed_accesses_note(totals: dict[str, Any]) -> str:
+def access_counts_period_super_users_note(totals: dict[str, Any]) -> str:
     """Return the first line with the observed period, on which
     findings about unused ACLs depend.
     """
@@ -109,7 +109,7 @@ def access_outcome_with_observation_notes(
     outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
     outcome.totals = dict(observation.totals_and_settings)
     outcome.notes = [
-        observed_accesses_note(observation.totals_and_settings),
+        access_counts_period_super_users_note(observation.totals_and_settings),
         *damage_notes(observation.totals_and_settings),
         *left_out_and_unattributed_notes(observation.totals_and_settings),
         *outcome.notes,
@@ -127,7 +127,7 @@ def table_outcome_with_fail_option(
     with cached_in_spark(frame):
         outcome = _outcome_with_collected_or_written_rows(args, frame, printed_columns)
         found = frame.count()
-    outcome.totals = source.damage_totals()
+    outcome.totals = source.damage_totals_except_unfinished_tails()
     outcome.notes = [f"{found} rows", *damage_notes(outcome.totals), *outcome.notes]
     outcome.has_failing_findings = bool(getattr(args, "fail", False) and found)
     return outcome

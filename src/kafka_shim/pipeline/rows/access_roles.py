@@ -15,7 +15,7 @@ from kafka_shim.authorizer.decide import PROBED_NAME as PROBE_NAME
 from kafka_shim.authorizer.model import WILDCARD
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.authorizer.requirements import TABLE, requirements_bound_to_release
+from kafka_shim.authorizer.requirements import TABLE, all_requirements_bound_to_release
 from kafka_shim.pipeline.rows.access_row import resource_type_or_unknown
 from kafka_shim.protocol.enums import CLUSTER_NAME, ApiKey, Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access
@@ -106,7 +106,7 @@ def apis_whose_roles_need_request_names(release: str) -> frozenset[int]:
 def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[Alternative]]:
     """Return by access its alternatives in this release."""
     found: dict[ApiOperationAndType, frozenset[Alternative]] = {}
-    for row, bound in requirements_bound_to_release(release).items():
+    for row, bound in all_requirements_bound_to_release(release).items():
         ways = {Alternative(n.operation, n.resource_type, n.any_name) for n in bound.needs}
         for way in ways if len(ways) > 1 else ():
             key = (row.api, way.operation, way.resource_type)
@@ -114,7 +114,7 @@ def alternatives_by_access(release: str) -> dict[ApiOperationAndType, frozenset[
     return found
 
 
-def is_any_resource_probe(access: Access) -> bool:
+def has_probe_name_of_any_resource_check(access: Access) -> bool:
     """Return whether it has the name with which a check of any resource of a type begins."""
     key = (access.api_key, access.operation, access.resource_type)
     return access.resource_name == PROBE_NAME and key in accesses_to_any_resource()

@@ -12,7 +12,7 @@ from kafka_shim.pipeline.rows.access_roles import (
     access_roles,
     apis_whose_roles_need_request_names,
     format_alternatives_of_access,
-    is_any_resource_probe,
+    has_probe_name_of_any_resource_check,
 )
 from kafka_shim.pipeline.rows.access_row import (
     AccessRow,
@@ -24,15 +24,15 @@ from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
     ConnectionValues,
     CountsByAccess,
-    PendingRequests,
+    PendingRequestsAndAccessCounts,
     Selection,
     connections_by_number,
 )
 from kafka_shim.pipeline.rows.derived_accesses import (
     DerivationContext,
     allowed_rows_without_response,
-    plan_request,
-    rows_decided_by_response,
+    decide_rows_and_update_fetch_session,
+    plan_request_and_update_fetch_session,
 )
 from kafka_shim.pipeline.rows.entity import node_and_listener
 from kafka_shim.pipeline.rows.existence import EMPTY_EXISTENCE
@@ -56,7 +56,10 @@ _RequestId = tuple[int, int, int]
 
 
 def add_or_count_access_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, pending: PendingRequests
+    columns: ColumnBuilder,
+    block: Block,
+    selection: Selection,
+    pending: PendingRequestsAndAccessCounts,
 ) -> None:
     """Add a row for each access: recorded, from an authorizer's log, or derived."""
     who = connections_by_number(block)
@@ -90,7 +93,7 @@ def add_or_count_access_rows(
 
 
 def flush_requests_without_response(
-    columns: ColumnBuilder, selection: Selection, pending: PendingRequests
+    columns: ColumnBuilder, selection: Selection, pending: PendingRequestsAndAccessCounts
 ) -> None:
     """Add rows of requests whose response is not in this split."""
     add = _row_adder_or_counter(columns, pending)
@@ -98,13 +101,15 @@ def flush_requests_without_response(
         for connection_values, planned in waiting.values():
             add(
                 connection_values,
-                rows_decided_by_response(planned, None, _derivation_context(selection, pending)),
+                decide_rows_and_update_fetch_session(
+                    planned, None, _derivation_context(selection, pending)
+                ),
             )
         waiting.clear()
 
 
 def add_topic_id_rows_if_derived(
-    columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequests
+    columns: ColumnBuilder, block: Block, _: Selection, __: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row with the name of each topic id in responses, if accesses are derived."""
     who = connections_by_number(block)
@@ -128,7 +133,7 @@ def _request_of_access(access: Access, connection: Connection) -> _RequestId:
 
 
 def _derivation_context(
-    selection: Selection, pending: PendingRequests, broker: str = ""
+    selection: Selection, pending: PendingRequestsAndAccessCounts, broker: str = ""
 ) -> DerivationContext:
     existence = selection.existence or EMPTY_EXISTENCE
     return DerivationContext(
@@ -141,13 +146,13 @@ def _plan_or_derive_rows(
     connection_and_sequence: tuple[int, int],
     connection_values: ConnectionValues,
     selection: Selection,
-    pending: PendingRequests,
+    pending: PendingRequestsAndAccessCounts,
     context: DerivationContext,
 ) -> list[AccessRow]:
     """Add what requests needed, after their response or that of a later request."""
     found: list[AccessRow] = []
     if isinstance(entry, Request) and selection.selects_entry(entry.time_us, entry.api_key):
-        planned = plan_request(entry, context)
+        planned = plan_request_and_update_fetch_session(entry, context)
         if planned is not None and planned.gets_no_response:
             pending.silent.setdefault(connection_and_sequence[0], {})[connection_and_sequence] = (
                 connection_values,
@@ -161,7 +166,7 @@ def _plan_or_derive_rows(
             found += allowed_rows_without_response(silent.pop(earlier)[1], selection.release)
         if connection_and_sequence in pending.planned:
             planned = pending.planned.pop(connection_and_sequence)[1]
-            found += rows_decided_by_response(planned, entry, context)
+            found += decide_rows_and_update_fetch_session(planned, entry, context)
     return found
 
 
@@ -169,7 +174,7 @@ def _recorded_rows(
     accesses: list[Access], topics: list[str], release: str, source: str
 ) -> Iterator[AccessRow]:
     for access, role in zip(accesses, access_roles(accesses, topics, release), strict=True):
-        if source == AUDIT and is_any_resource_probe(
+        if source == AUDIT and has_probe_name_of_any_resource_check(
             access
         ):  # its denial does not decide the request
             access = msgspec.structs.replace(access, resource_name=WILDCARD)  # noqa: PLW2901
@@ -192,7 +197,7 @@ def _recorded_rows(
 
 
 def _row_adder_or_counter(
-    columns: ColumnBuilder, pending: PendingRequests
+    columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts
 ) -> Callable[[ConnectionValues, Iterable[AccessRow]], None]:
     """Return a function that takes accesses; equal ones are counted if only numbers are wanted."""
     if columns.needs_any_column("requests"):
@@ -227,7 +232,7 @@ def _count_decided_accesses(
             known[2] = max(known[2], access.time_us)
 
 
-def flush_counts_to_rows(columns: ColumnBuilder, pending: PendingRequests) -> None:
+def flush_counts_to_rows(columns: ColumnBuilder, pending: PendingRequestsAndAccessCounts) -> None:
     """Add a row for each distinct counted access, and clear the counts."""
     for key, (requests, first, last, example) in pending.counts.items():
         principal, host, api_key, version, operation, kind, name, *rest = key

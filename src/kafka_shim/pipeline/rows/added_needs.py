@@ -6,12 +6,12 @@ from kafka_shim.authorizer.access_plan import AlternativeActions, access_plan
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.operations import operations_whose_allow_includes
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.authorizer.requirements import requirements_by_id
+from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import format_alternative
 from kafka_shim.pipeline.rows.access_row import api_name, operation_name, resource_type_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequests,
+    PendingRequestsAndAccessCounts,
     Selection,
     connections_by_number,
 )
@@ -26,7 +26,7 @@ _HARMLESS = frozenset({DenialEffect.HIDE, DenialEffect.VALUE, DenialEffect.EMPTY
 
 
 def add_added_need_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
+    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row for each need that a request has in `selection.release` but not in `present`."""
     who = connections_by_number(block)
@@ -65,9 +65,9 @@ def new_needs_with_visible_denial(
     asked = (header.api_key, header.api_version, message)
     before = access_plan(*asked, selection.present_release, selection.topic_names_by_id).needs
     for need in access_plan(*asked, selection.release, selection.topic_names_by_id).needs:
-        effect = requirements_by_id(selection.release)[need.requirement_id].effect_in_version(
-            header.api_version
-        )
+        effect = all_requirements_bound_to_release_by_id(selection.release)[
+            need.requirement_id
+        ].effect_in_version(header.api_version)
         if effect not in _HARMLESS and not any(
             _meeting_first_meets_second(met, need) for met in before
         ):

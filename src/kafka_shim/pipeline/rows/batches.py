@@ -20,7 +20,11 @@ from kafka_shim.pipeline.rows.access_rows import (
     flush_requests_without_response,
 )
 from kafka_shim.pipeline.rows.added_needs import add_added_need_rows
-from kafka_shim.pipeline.rows.columns import ColumnBuilder, PendingRequests, Selection
+from kafka_shim.pipeline.rows.columns import (
+    ColumnBuilder,
+    PendingRequestsAndAccessCounts,
+    Selection,
+)
 from kafka_shim.pipeline.rows.complete_blocks import damage_at_block_start
 from kafka_shim.pipeline.rows.entity_rows import add_entity_rows_if_derived
 from kafka_shim.pipeline.rows.frame_rows import add_request_rows, add_response_rows
@@ -42,7 +46,9 @@ BATCH_ROWS = 16_384
 DISTINCT_ROWS = 200_000
 """Distinct rows that are kept before they are handed on; more are counted again by Spark."""
 
-_ROWS: dict[str, Callable[[ColumnBuilder, Block, Selection, PendingRequests], None]] = {
+_ROWS: dict[
+    str, Callable[[ColumnBuilder, Block, Selection, PendingRequestsAndAccessCounts], None]
+] = {
     "requests": add_request_rows,
     "clients": add_request_rows,
     "responses": add_response_rows,
@@ -79,7 +85,7 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
     one before. Raise PipelineError if a trace is missing.
     """
     found: list[Split] = []
-    for name in _expand_wildcards(paths):
+    for name in _expand_wildcards_or_raise(paths):
         path = Path(name)
         if not path.exists():
             raise PipelineError(f"the trace `{name}` does not exist")
@@ -95,7 +101,7 @@ def plan_splits(paths: list[str], split_bytes: int = SPLIT_BYTES) -> list[Split]
     return found
 
 
-def _expand_wildcards(paths: list[str]) -> Iterator[str]:
+def _expand_wildcards_or_raise(paths: list[str]) -> Iterator[str]:
     """Yield paths; for one with wildcards, those that match. Raise PipelineError if none does."""
     for path in paths:
         if not has_magic(path) or Path(path).exists():
@@ -166,9 +172,9 @@ def _unsummed_table_batches(
     """Yield batches of rows; damaged parts are only in the table `damage`."""
     grouped = _GROUPED.get(table)
     columns = ColumnBuilder(grouped or select_columns(TABLES[table], names))
-    pending = PendingRequests()
+    pending = PendingRequestsAndAccessCounts()
     for block in _blocks_of_split(
-        split, selection.overlaps_block if selection.has_time_limit else None
+        split, selection.overlaps_block_times if selection.has_time_limit else None
     ):
         if isinstance(block, Damage):
             continue

@@ -64,7 +64,7 @@ class Selection(msgspec.Struct, frozen=True):
         """Return whether every entry is wanted."""
         return not (self.has_time_limit or self.apis)
 
-    def overlaps_block(self, header: BlockHeader) -> bool:
+    def overlaps_block_times(self, header: BlockHeader) -> bool:
         return (self.since_us is None or header.last_us >= self.since_us) and (
             self.until_us is None or header.first_us < self.until_us
         )
@@ -77,7 +77,7 @@ class Selection(msgspec.Struct, frozen=True):
         )
 
 
-class PendingRequests:
+class PendingRequestsAndAccessCounts:
     """Requests without a response so far.
 
     `sent` has their time and client id, `named_entities` their time and the names in them that

@@ -20,14 +20,14 @@ def end_of_complete_or_damaged_blocks(path: Path, start: int) -> int:
             try:
                 header = read_block_header(file.read(HEADER_BYTES))
             except BlockError:
-                return _position_after_damage(path, at, size)
+                return _file_size_or_start_of_tail_damage(path, at, size)
             if at + header.block_bytes > size:
-                return _position_after_damage(path, at, size)
+                return _file_size_or_start_of_tail_damage(path, at, size)
             at += header.block_bytes
     return at
 
 
-def _position_after_damage(path: Path, at: int, size: int) -> int:
+def _file_size_or_start_of_tail_damage(path: Path, at: int, size: int) -> int:
     found = list(read_segment(path, at))
     if not found:  # the reader searches the first intact header; there is none
         return at if has_no_next_segment(path) else size

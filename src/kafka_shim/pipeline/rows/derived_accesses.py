@@ -25,7 +25,7 @@ from kafka_shim.authorizer.evidence import (
 )
 from kafka_shim.authorizer.model import Action
 from kafka_shim.authorizer.requirement import DenialEffect
-from kafka_shim.authorizer.requirements import requirements_by_id
+from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.pipeline.rows.access_roles import (
     EITHER,
     LISTED,
@@ -73,7 +73,9 @@ class DerivationContext(msgspec.Struct, frozen=True):
     sessions: FetchSessions
 
 
-def plan_request(request: Request, context: DerivationContext) -> PendingPlannedRequest | None:
+def plan_request_and_update_fetch_session(
+    request: Request, context: DerivationContext
+) -> PendingPlannedRequest | None:
     """Return the plan of a request; None if it needs nothing or cannot be read."""
     try:
         header, at = read_request_header(request.frame)
@@ -82,7 +84,7 @@ def plan_request(request: Request, context: DerivationContext) -> PendingPlanned
         return None
     fetch = None
     if header.api_key in SESSION_APIS:
-        fetch = context.sessions.expand_incremental_request(context.broker, message)
+        fetch = context.sessions.update_session_and_expand_request(context.broker, message)
         message = fetch.request
     plan = access_plan(
         header.api_key, header.api_version, message, context.release, context.topic_names_by_id
@@ -97,7 +99,7 @@ def plan_request(request: Request, context: DerivationContext) -> PendingPlanned
     return PendingPlannedRequest(request, header, plan, is_unanswered, message, fetch)
 
 
-def rows_decided_by_response(
+def decide_rows_and_update_fetch_session(
     planned: PendingPlannedRequest, response: Response | None, context: DerivationContext
 ) -> list[AccessRow]:
     """Return the accesses of a request; without a response, no decision is known."""
@@ -113,7 +115,7 @@ def rows_decided_by_response(
         release=release,
         topics=TopicKnowledge(
             context.topic_names_by_id,
-            partial(context.existence.topic_exists, context.broker, during),
+            partial(context.existence.topic_existed_before_and_not_deleted, context.broker, during),
         ),
     )
     found = _rows_of_plan(planned, release, responded.decision_about_need)
@@ -135,14 +137,16 @@ def _rows_of_listed_and_hidden_names(
     release = context.release
     named = {action for need in planned.plan.needs for action in need.actions}
     for requirement in planned.plan.requirements_on_response_names:
-        bound = requirements_by_id(release)[requirement]
+        bound = all_requirements_bound_to_release_by_id(release)[requirement]
         shown = dict.fromkeys(evidence.names_listed_without_error(requirement), True)
         asked = (context.broker, requirement, planned.message, evidence.response, during)
         hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = alternative_actions_for_name(bound, name)
             if need.actions[-1] not in named:
-                yield _row_of_need(planned, need, allowed=allowed, release=release)
+                yield _row_of_last_action_with_alternatives(
+                    planned, need, allowed=allowed, release=release
+                )
 
 
 def _add_requirement_with_unknown_names(plan: AccessPlan, requirement: str) -> AccessPlan:
@@ -166,14 +170,20 @@ def _rows_of_plan(
     decide: Callable[[AlternativeActions], bool | None],
 ) -> list[AccessRow]:
     plan = planned.plan
-    found = [_row_of_need(planned, need, decide(need), release) for need in plan.needs]
-    found += [_row_of_need(planned, need, None, release, POSSIBLE) for need in plan.possible_needs]
+    found = [
+        _row_of_last_action_with_alternatives(planned, need, decide(need), release)
+        for need in plan.needs
+    ]
+    found += [
+        _row_of_last_action_with_alternatives(planned, need, None, release, POSSIBLE)
+        for need in plan.possible_needs
+    ]
     return found + [
         _row_without_name(planned, row, release) for row in plan.requirements_with_unknown_names
     ]
 
 
-def _row_of_need(
+def _row_of_last_action_with_alternatives(
     planned: PendingPlannedRequest,
     need: AlternativeActions,
     allowed: bool | None,
@@ -183,7 +193,7 @@ def _row_of_need(
     """Return the last alternative, which brokers check if the others are denied, with those."""
     *others, chosen = need.actions
     hides = (
-        requirements_by_id(release)[need.requirement_id].effect_in_version(
+        all_requirements_bound_to_release_by_id(release)[need.requirement_id].effect_in_version(
             planned.header.api_version
         )
         is DenialEffect.HIDE
@@ -220,6 +230,6 @@ def _derived_row(
 
 
 def _row_without_name(planned: PendingPlannedRequest, requirement: str, release: str) -> AccessRow:
-    need = requirements_by_id(release)[requirement].needs[-1]
+    need = all_requirements_bound_to_release_by_id(release)[requirement].needs[-1]
     action = Action(need.operation, need.resource_type, "")
     return _derived_row(planned, action, UNNAMED, allowed=None)

@@ -12,7 +12,7 @@ from typing import Any, Final, NamedTuple
 
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequests,
+    PendingRequestsAndAccessCounts,
     Selection,
     connections_by_number,
 )
@@ -41,7 +41,7 @@ _CONSUMING: Final = (GROUP, CONSUMER_GROUP)
 
 
 def add_entity_rows_if_derived(
-    columns: ColumnBuilder, block: Block, _: Selection, pending: PendingRequests
+    columns: ColumnBuilder, block: Block, _: Selection, pending: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row for each thing that a response shows, and for each that a request deletes."""
     who = connections_by_number(block)
@@ -59,7 +59,7 @@ def add_entity_rows_if_derived(
             found = in_request.to_delete
         elif isinstance(entry, Response) and key in pending.named_entities:
             first, (last, named) = entry.time_us, pending.named_entities.pop(key)
-            found = list(_entities_shown_by_response(entry, named))
+            found = list(_shown_entities_or_named_if_no_error(entry, named))
         else:
             continue
         for sighting in found:
@@ -108,7 +108,7 @@ def _entities_in_request(entry: Request) -> _RequestEntities | None:
     return entities
 
 
-def _entities_shown_by_response(
+def _shown_entities_or_named_if_no_error(
     entry: Response, named: list[ObservedEntity]
 ) -> Iterator[ObservedEntity]:
     response = read_response_or_none(entry)
@@ -116,11 +116,11 @@ def _entities_shown_by_response(
         return
     if entry.api_key in _SHOWN:
         yield from dict.fromkeys(_SHOWN[ApiKey(entry.api_key)](response))
-    elif _has_no_error(response):
+    elif _has_no_error_anywhere(response):
         yield from named
 
 
-def _has_no_error(response: Any) -> bool:
+def _has_no_error_anywhere(response: Any) -> bool:
     """Return whether the response has no error, so that the request's names exist."""
     return not set().union(*error_codes_by_name(response).values())
 
@@ -210,19 +210,19 @@ def _topics_to_delete(message: Any) -> Iterator[ObservedEntity]:
     yield from (ObservedEntity(TOPIC, name) for name in message.topic_names)
 
 
-def _groups_to_delete(message: Any) -> Iterator[ObservedEntity]:
+def _groups_and_offsets_to_delete(message: Any) -> Iterator[ObservedEntity]:
     for group in message.groups_names:
         yield from (ObservedEntity(kind, group) for kind in _CONSUMING)
         yield ObservedEntity(OFFSETS, "", owner=group)
 
 
-def _offsets_to_delete(message: Any) -> Iterator[ObservedEntity]:
+def _all_offsets_of_group_to_delete(message: Any) -> Iterator[ObservedEntity]:
     yield ObservedEntity(OFFSETS, "", owner=message.group_id)
 
 
 _ENDED: Final[dict[ApiKey, Callable[[Any], Iterator[ObservedEntity]]]] = {
     ApiKey.DELETE_TOPICS: _topics_to_delete,
-    ApiKey.DELETE_GROUPS: _groups_to_delete,
-    ApiKey.OFFSET_DELETE: _offsets_to_delete,
+    ApiKey.DELETE_GROUPS: _groups_and_offsets_to_delete,
+    ApiKey.OFFSET_DELETE: _all_offsets_of_group_to_delete,
 }
 """What requests delete, whether or not they may."""

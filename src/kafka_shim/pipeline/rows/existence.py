@@ -69,7 +69,7 @@ class ExistenceIndex:
             names.setdefault(row.name, []).append(period)
         for names in self._periods.values():
             for existence in names.values():
-                existence.extend(_merge_with_and_without_id(existence))
+                existence.extend(_merged_period_if_only_some_have_id(existence))
 
     def names_existing_throughout(
         self, broker: str, kind: str, during: TimeSpan, owner: str = ""
@@ -83,7 +83,9 @@ class ExistenceIndex:
             ):
                 yield name
 
-    def topic_exists(self, broker: str, during: TimeSpan, name: str) -> bool:
+    def topic_existed_before_and_not_deleted(
+        self, broker: str, during: TimeSpan, name: str
+    ) -> bool:
         """Return whether a topic was seen before, and after or no request deleted it since."""
         existence = self._periods.get((broker, TOPIC, ""), {}).get(name, ())
         return any(
@@ -113,7 +115,9 @@ def _merge_records_and_fill_topic_names(rows: Iterable[ExistenceRecord]) -> list
     return merge_records_of_same_entity(map(named, kept))
 
 
-def _merge_with_and_without_id(periods: list[_ExistencePeriod]) -> Iterator[_ExistencePeriod]:
+def _merged_period_if_only_some_have_id(
+    periods: list[_ExistencePeriod],
+) -> Iterator[_ExistencePeriod]:
     """Join lives of a name that responses show both with and without an id."""
     if len({period.has_id for period in periods}) > 1:
         deletions = tuple(dict.fromkeys(end for period in periods for end in period.deletions))

@@ -44,7 +44,7 @@ class FetchSessions:
     def __init__(self) -> None:
         self._open: dict[Hashable, _Topics] = {}
 
-    def expand_incremental_request(self, broker: Hashable, request: Any) -> SessionRequest:
+    def update_session_and_expand_request(self, broker: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
         named = _topics_with_partitions(request.topics)
         known = self._open.get((broker, *_session_id_or_group_member(request)))

@@ -5,7 +5,7 @@ from itertools import repeat
 from kafka_shim.pipeline.rows.access_row import api_name
 from kafka_shim.pipeline.rows.columns import (
     ColumnBuilder,
-    PendingRequests,
+    PendingRequestsAndAccessCounts,
     Selection,
     connections_by_number,
 )
@@ -21,7 +21,7 @@ _NO_NAMES = ResourceNames()
 
 
 def add_request_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequests
+    columns: ColumnBuilder, block: Block, selection: Selection, _: PendingRequestsAndAccessCounts
 ) -> None:
     """Add a row for each request; for one that cannot be read, the row has the reason."""
     who = connections_by_number(block)
@@ -61,7 +61,10 @@ def add_request_rows(
 
 
 def add_response_rows(
-    columns: ColumnBuilder, block: Block, selection: Selection, pending: PendingRequests
+    columns: ColumnBuilder,
+    block: Block,
+    selection: Selection,
+    pending: PendingRequestsAndAccessCounts,
 ) -> None:
     """Add a row for each response, with its latency if the request is in the same split."""
     who = connections_by_number(block)

@@ -62,7 +62,7 @@ class KafkaTraceSource(DataSource):
         return spark_ddl(TABLES[self._table()])
 
     def reader(self, schema: StructType) -> DataSourceReader:
-        splits = _splits_from_options(self.options)
+        splits = _splits_option_or_all_of_paths(self.options)
         split_bytes = int(self.options.get("splitBytes", SPLIT_BYTES))
         selection = selection_from_options(self.options)
         if self._needs_trace_facts():
@@ -154,7 +154,7 @@ def _time_option_us(options: Mapping[str, str], name: str) -> int | None:
     return round(when.timestamp() * 1_000_000)
 
 
-def _splits_from_options(options: Mapping[str, str]) -> list[Split]:
+def _splits_option_or_all_of_paths(options: Mapping[str, str]) -> list[Split]:
     """Return the given splits, or all splits of the traces."""
     if "splits" in options:
         return [Split(*fields) for fields in json.loads(options["splits"])]

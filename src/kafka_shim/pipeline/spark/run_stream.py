@@ -63,11 +63,11 @@ def _run_until_stopped(query: "StreamingQuery", stopped: list[int]) -> None:
         while not stopped and not query.awaitTermination(_WAIT_S):
             pass
     finally:
-        _wait_for_current_micro_batch(query)
+        _wait_briefly_for_current_micro_batch(query)
         query.stop()
 
 
-def _wait_for_current_micro_batch(query: "StreamingQuery") -> None:
+def _wait_briefly_for_current_micro_batch(query: "StreamingQuery") -> None:
     """Wait a little for the current micro-batch, which would be repeated if it were interrupted."""
     deadline = time.monotonic() + _FINISH_S
     while query.isActive and query.status["isTriggerActive"] and time.monotonic() < deadline:

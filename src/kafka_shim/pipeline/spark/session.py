@@ -27,7 +27,7 @@ _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties").absolute()
 def spark_session(
     master: str | None = None,
     *,
-    is_short: bool = True,
+    without_optimising_compiler: bool = True,
     log: TemporarySparkLog | None = None,
     settings: Mapping[str, str] | None = None,
 ) -> "SparkSession":
@@ -48,7 +48,9 @@ def spark_session(
         os.environ.setdefault("PYSPARK_PYTHON", sys.executable)  # the default is any `python3`
         os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
         cores = os.cpu_count() or 2
-        local = _local_settings(cores, without_optimising_compiler=is_short) | dict(settings or {})
+        local = _local_settings(
+            cores, without_optimising_compiler=without_optimising_compiler
+        ) | dict(settings or {})
         local["spark.master"] = master or f"local[{cores}]"
         if log is not None:
             _start_java_logging_errors(local, log)
@@ -56,7 +58,7 @@ def spark_session(
     return _set_utc_and_register_source(builder.getOrCreate())
 
 
-def connect_session_with_packages(address: str) -> "SparkSession":
+def active_or_new_connect_session_with_packages(address: str) -> "SparkSession":
     """Return a session on a Spark Connect server (`sc://HOST:PORT`), and send it the packages."""
     problem = missing_requirement(is_remote=True)
     if problem is not None:
@@ -95,7 +97,7 @@ def _start_java_logging_errors(settings: dict[str, str], log: TemporarySparkLog)
         try:
             gateway = launch_gateway(conf, {"stderr": errors})  # type: ignore[no-untyped-call]
         except PySparkRuntimeError as error:
-            reason = log.first_error_line()
+            reason = log.first_error_line_or_first_line()
             advice = advice_for_failure_text(reason)
             reason = f"{reason} ({advice})" if advice else reason
             log.append_failure_and_keep_file(str(error))

@@ -30,7 +30,7 @@ class TemporarySparkLog:
             file.write(f"{text}\n")
         self._is_kept = True
 
-    def first_error_line(self) -> str:
+    def first_error_line_or_first_line(self) -> str:
         """Return why Java did not start: the first line with an error, or the first line."""
         lines = self.path.read_text(encoding="utf-8", errors="replace").splitlines()
         messages = [line.strip() for line in lines if line.strip() and not line.startswith(_NOISE)]

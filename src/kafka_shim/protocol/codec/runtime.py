@@ -243,7 +243,7 @@ def read_number_array_limited(
     return read_number_array(buf, pos, count, struct_code, nullable, field_name)
 
 
-def read_compact_number_array_limited(
+def read_compact_number_array_within_limit(
     buf: bytes, pos: int, first_byte: int, struct_code: str, nullable: bool, field_name: str
 ) -> tuple[list[Any] | None, int]:
     """Read an array as `read_compact_number_array` does. Raise DecodeError if too long."""

@@ -53,7 +53,7 @@ def encode_single_record_batch(
     return batch_with_checksum(offset, partition_leader_epoch, covered)
 
 
-def transaction_marker_without_offset(
+def transaction_marker_after_leader_epoch(
     producer_id_and_epoch: tuple[int, int], timestamp: int, *, commit: bool, coordinator_epoch: int
 ) -> bytes:
     """Return the batch that ends a transaction of a producer (id, epoch), without the part that

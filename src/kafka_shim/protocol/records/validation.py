@@ -122,7 +122,7 @@ def _validate_remaining_records(  # noqa: C901, PLR0912, PLR0915 - inlined: call
             delta = SHORT_VARINTS[delta]
             pos += 2
         else:
-            delta, pos = _read_timestamp_delta_wrapping_sum(content, pos + 1, base_timestamp)
+            delta, pos = _read_timestamp_delta_adjusted_to_wrap(content, pos + 1, base_timestamp)
         earliest = delta if delta < earliest else earliest  # noqa: FURB136 - as above
         latest = delta if delta > latest else latest  # noqa: FURB136 - as above
         byte = content[pos]
@@ -150,7 +150,7 @@ def _validate_remaining_records(  # noqa: C901, PLR0912, PLR0915 - inlined: call
             byte, pos = read_raw_varint(content, pos, *INT_VARINT)
         pos += 0 if byte & 1 else byte >> 1
         if content[pos]:
-            pos, headers_left = _check_and_skip_headers(content, pos, headers_left)
+            pos, headers_left = _skip_headers_within_limit(content, pos, headers_left)
         else:
             pos += 1
         if (size & 1 or pos != end) and checks.checks_record_sizes:
@@ -170,7 +170,7 @@ def _read_raw_record_size(content: bytes, pos: int, checks: RecordChecks) -> tup
         ) from error
 
 
-def _read_timestamp_delta_wrapping_sum(
+def _read_timestamp_delta_adjusted_to_wrap(
     content: bytes, pos: int, base_timestamp: int
 ) -> tuple[int, int]:
     """Read a timestamp delta, adjusted so that its sum with `base_timestamp` wraps at 64 bits."""
@@ -179,13 +179,13 @@ def _read_timestamp_delta_wrapping_sum(
     return time - base_timestamp, pos
 
 
-def _check_and_skip_headers(content: bytes, pos: int, headers_left: int) -> tuple[int, int]:
+def _skip_headers_within_limit(content: bytes, pos: int, headers_permitted: int) -> tuple[int, int]:
     """Check the headers of a record; return their end, and how many more the limit permits."""
     count, pos = read_raw_varint(content, pos, *INT_VARINT)
     if count & 1 or count >> 1 > len(content) - pos:
         raise DecodeError(f"a record claims a wrong number of headers at byte {pos}")
-    headers_left -= count >> 1
-    if headers_left < 0:
+    headers_permitted -= count >> 1
+    if headers_permitted < 0:
         raise DecodeError("a batch has too many records and headers")
     for _ in range(count >> 1):
         length, pos = read_raw_varint(content, pos, *INT_VARINT)
@@ -195,4 +195,4 @@ def _check_and_skip_headers(content: bytes, pos: int, headers_left: int) -> tupl
         length, pos = read_raw_varint(content, pos, *INT_VARINT)
         if not length & 1:
             pos += length >> 1
-    return pos, headers_left
+    return pos, headers_permitted

@@ -27,7 +27,7 @@ def startup_access_notes(broker: Broker, *, has_control_api: bool = False) -> It
         return
     if any(_all_clients_are_super_users(listener, config) for listener in config.listeners):
         if config.log_level in ("info", "debug"):
-            yield _note_on_super_user_listeners(config)
+            yield _note_on_listeners_with_only_super_users(config)
     elif not has_control_api and _no_client_can_be_allowed_anything(config, mechanisms):
         yield f"nobody may do anything: there are no ACLs, and {_missing_super_user_advice(config)}"
 
@@ -49,7 +49,7 @@ def _notes_on_users_unable_to_authenticate(
         )
 
 
-def _note_on_super_user_listeners(config: Config) -> str:
+def _note_on_listeners_with_only_super_users(config: Config) -> str:
     open_ones = [
         listener.name
         for listener in config.listeners

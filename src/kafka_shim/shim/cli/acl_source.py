@@ -27,7 +27,7 @@ class LoadedAuthorizer(msgspec.Struct, frozen=True):
     bootstrap_server: str | None
 
 
-def add_acl_source_arguments(parser: argparse.ArgumentParser) -> None:
+def add_acl_source_and_rule_arguments(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("source of the ACLs")
     group.add_argument(
         "--acls",
@@ -54,7 +54,7 @@ def add_acl_source_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def require_acl_source(args: argparse.Namespace) -> None:
+def require_acl_source_and_valid_options(args: argparse.Namespace) -> None:
     """Raise UsageError if no option names a source of ACLs, or if a value is invalid."""
     if args.acls is None and not args.bootstrap_server:
         raise UsageError(NO_ACLS_GIVEN)

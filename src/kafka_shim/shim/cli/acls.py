@@ -79,7 +79,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_action_options(parser.add_argument_group("action, exactly one"))
     add_resource_and_pattern_type_options(parser.add_argument_group("resources"))
     add_operation_principal_and_shorthand_options(parser.add_argument_group("permissions"))
-    _add_format_arguments(parser.add_argument_group("files and formats"))
+    _add_file_and_format_arguments(parser.add_argument_group("files and formats"))
     parser.add_argument(
         "--force", action="store_true", help="with --remove: do not ask for confirmation"
     )
@@ -110,7 +110,7 @@ def run(args: argparse.Namespace) -> int:
     return EXIT_FAILURE
 
 
-def _add_format_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_file_and_format_arguments(group: argparse._ArgumentGroup) -> None:
     forms = "".join(f"; {name}: {what}" for name, what in FORMATS.items())
     group.add_argument(
         "--acls",
@@ -162,7 +162,7 @@ def _run_on_broker(args: argparse.Namespace) -> int:
         parse_release_option(args.kafka_version) or RELEASES[-1]
     )
     if args.acls:
-        acls_by_resource = _acls_of_file_by_resource(args)
+        acls_by_resource = _check_options_and_group_file_acls(args)
     else:
         check_option_combination(args)
         acls_by_resource = {} if args.list else acls_by_resource_filter(args, args.style)
@@ -182,7 +182,7 @@ def _run_on_broker(args: argparse.Namespace) -> int:
     return 0
 
 
-def _acls_of_file_by_resource(args: argparse.Namespace) -> AclsByResourceFilter:
+def _check_options_and_group_file_acls(args: argparse.Namespace) -> AclsByResourceFilter:
     """Return the file's ACLs by resource; UsageError for options that also name ACLs."""
     if sum((args.add, args.remove, args.list)) != 1 or args.list:
         raise UsageError("--acls requires --add or --remove, or --format without an action")
@@ -307,7 +307,9 @@ def _remove_acls(
 ) -> None:
     removed: list[Acl] = []
     for resource, acls in acls_by_resource.items():
-        if args.force or _confirm_removal(resource, acls, sys.stderr if args.json else sys.stdout):
+        if args.force or _confirm_removal_raising_at_eof(
+            resource, acls, sys.stderr if args.json else sys.stdout
+        ):
             filters = [acl.to_exact_filter() for acl in acls] or [resource]
             removed += delete_acls(client, filters)
     if args.json:
@@ -316,7 +318,9 @@ def _remove_acls(
         _print_acls_after_change(client, acls_by_resource, args)
 
 
-def _confirm_removal(resource: AclFilter, acls: Sequence[Acl], stream: TextIO) -> bool:
+def _confirm_removal_raising_at_eof(
+    resource: AclFilter, acls: Sequence[Acl], stream: TextIO
+) -> bool:
     """Ask on the terminal whether to remove; return whether the user agreed."""
     action = "delete all ACLs for"
     if acls:

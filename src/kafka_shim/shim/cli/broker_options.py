@@ -12,17 +12,17 @@ from typing import TYPE_CHECKING, Any
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.cli.config_sources import (
-    configured_listeners,
-    merge_config_sources,
-    set_missing_options_from_file,
+    configured_or_default_listeners,
+    merge_config_sources_recording_locations,
+    set_missing_non_kafka_options_from_file,
 )
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.config import Config, parse_initial_topic
 from kafka_shim.shim.settings.defaults import default_super_users_if_unrestricted
 from kafka_shim.shim.settings.kafka_properties import (
-    ignored_variables,
+    image_variables_without_effect,
+    known_and_image_settings_in_environment,
     misspelt_variables_with_corrections,
-    settings_in_environment,
 )
 
 if TYPE_CHECKING:  # modules that read files are imported only if a file is given
@@ -209,12 +209,14 @@ def config_from_arguments(
 
         content = read_config_file(args.config, args.parser)
         if content.options is not None:
-            set_missing_options_from_file(args, content.options)
+            set_missing_non_kafka_options_from_file(args, content.options)
     for variable, right in misspelt_variables_with_corrections(environ):
         print_note(f"{variable} is not a setting of any Kafka release; did you mean {right}?")
-    if ignored := ignored_variables(environ):
+    if ignored := image_variables_without_effect(environ):
         print_note(f"ignored: {', '.join(ignored)}")
-    merged = merge_config_sources(args, content, settings_in_environment(environ))
+    merged = merge_config_sources_recording_locations(
+        args, content, known_and_image_settings_in_environment(environ)
+    )
     fields, properties = merged.config_fields, merged.broker_settings
     if args.tls_dir is not None:
         properties[TLS_DIRECTORY] = args.tls_dir
@@ -235,7 +237,7 @@ def config_from_arguments(
         _warn_about_ineffective_acls(acls, "KAFKA_SHIM_ACLS, KAFKA_SHIM_STATE", args)
         _add_state(fields, state_of_environment)
     fields.setdefault("super_users", default_super_users_if_unrestricted(fields))
-    fields["listeners"] = configured_listeners(args, merged)
+    fields["listeners"] = configured_or_default_listeners(args, merged)
     plain = {
         "release": args.kafka_version,
         "brokers": args.brokers,
@@ -256,7 +258,7 @@ def _add_state(config_fields: dict[str, Any], state: "StateFileContent") -> None
     if state.super_users is not None:
         super_users = (*config_fields.get("super_users", ()), *state.super_users)
         config_fields["super_users"] = tuple(dict.fromkeys(super_users))
-    config_fields["acls"] = tuple(dict.fromkeys((*config_fields["acls"], *state.acls)))
+    config_fields["acls"] = tuple(dict.fromkeys((*config_fields["acls"], *state.distinct_acls)))
     config_fields["groups"] = (*state.groups, *config_fields.get("groups", ()))
     config_fields["client_metrics"] = {
         **state.client_metrics,

@@ -5,14 +5,14 @@ from collections.abc import Iterable, Sequence
 from typing import Any, NoReturn
 
 from kafka_shim.authorizer.message_text import shortened_and_escaped
-from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
+from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, did_you_mean_text
 
 EXIT_USAGE = 2
 USAGE_OPTIONS_MAX = 8
 """A usage line with more options than this names only the required ones."""
 
 
-class HelpFormatter(argparse.RawDescriptionHelpFormatter):
+class CompactHelpFormatter(argparse.RawDescriptionHelpFormatter):
     """Prints the value of an option once, `-l, --log-level LEVEL`, as Python 3.13 does."""
 
     def _format_action_invocation(self, action: argparse.Action) -> str:
@@ -44,11 +44,11 @@ class HelpFormatter(argparse.RawDescriptionHelpFormatter):
         return text
 
 
-class CommandParser(OptionParser):
+class CommandParser(SuggestingArgumentParser):
     """Each sub-command has its own parser; errors are reported by the innermost one."""
 
     def __init__(self, **settings: Any) -> None:
-        super().__init__(**{"formatter_class": HelpFormatter, **settings})
+        super().__init__(**{"formatter_class": CompactHelpFormatter, **settings})
         self.set_defaults(
             program=self.prog,
             exit_with_usage_error=self.error,

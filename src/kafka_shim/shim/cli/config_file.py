@@ -13,7 +13,7 @@ from typing import Any, NoReturn
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.values_with_lines import MappingWithLines
-from kafka_shim.authorizer.option_parser import OptionParser, did_you_mean_text
+from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, did_you_mean_text
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
 from kafka_shim.shim.settings.java_properties import read_properties_file
@@ -59,7 +59,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileCo
             f"{locations.file}: expected option names with values, as in `brokers: 3`"
         )
     options = _parse_options(content or {}, parser, locations)
-    return ConfigFileContent(options, {}, locations.line_of_key)
+    return ConfigFileContent(options, {}, locations.first_line_of_key_or_zero)
 
 
 class _KeyLocations:
@@ -74,24 +74,26 @@ class _KeyLocations:
         self._content = content
 
     def __getitem__(self, key: object) -> str:
-        line = self.line_of_key(key)
+        line = self.first_line_of_key_or_zero(key)
         return f"{self.file}: line {line}" if line else self.file
 
-    def line_of_key(self, key: object) -> int:
+    def first_line_of_key_or_zero(self, key: object) -> int:
         """Return the line of the first such key, also in mappings below; 0 if there is none."""
         if self._content is not None:
-            return _line_of_nested_key(self._content, key)
+            return _first_line_of_nested_key_or_zero(self._content, key)
         name = re.escape(str(key))
         match = re.search(rf"""^[\s{{,]*["']?{name}["']?\s*=""", self._text, re.MULTILINE)
         return 0 if match is None else self._text.count("\n", 0, match.end()) + 1
 
 
-def _line_of_nested_key(content: Any, key: object) -> int:
+def _first_line_of_nested_key_or_zero(content: Any, key: object) -> int:
     if not isinstance(content, MappingWithLines):
         return 0
     if key in content.lines:
         return content.lines[key]
-    return next(filter(None, (_line_of_nested_key(part, key) for part in content.values())), 0)
+    return next(
+        filter(None, (_first_line_of_nested_key_or_zero(part, key) for part in content.values())), 0
+    )
 
 
 def _parse_options(
@@ -115,7 +117,7 @@ def _parse_options(
     return options
 
 
-class _RaisingOptionParser(OptionParser):
+class _RaisingOptionParser(SuggestingArgumentParser):
     """Raises ConfigError instead of ending the program."""
 
     def error(self, message: str) -> NoReturn:

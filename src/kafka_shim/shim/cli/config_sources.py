@@ -19,9 +19,9 @@ from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.defaults import default_listeners
 from kafka_shim.shim.settings.kafka_properties import (
     LISTENERS,
+    advertised_listeners_if_beyond_configured,
     advertised_names_without_listener,
     describes_whole_broker,
-    listeners_from_advertised_or_none,
     nearest_known_setting,
     parse_racks,
     protocols_by_listener,
@@ -54,7 +54,7 @@ class MergedConfig(msgspec.Struct, frozen=True):
     describes_whole_broker: bool
 
 
-def set_missing_options_from_file(
+def set_missing_non_kafka_options_from_file(
     args: argparse.Namespace, file_options: argparse.Namespace
 ) -> None:
     """Take options without a Kafka setting from the file unless the command line has them."""
@@ -63,7 +63,7 @@ def set_missing_options_from_file(
             setattr(args, name, value)
 
 
-def merge_config_sources(
+def merge_config_sources_recording_locations(
     args: argparse.Namespace,
     file_content: "ConfigFileContent | None",
     environment_settings: Mapping[str, str],
@@ -100,7 +100,9 @@ def merge_config_sources(
         properties |= translation.other_settings
         if options is not None:
             try:
-                fields |= _config_fields_of_options(options, protocols_by_listener(all_settings))
+                fields |= _config_fields_of_options_with_kafka_setting(
+                    options, protocols_by_listener(all_settings)
+                )
             except ConfigError as error:
                 if options is args:
                     raise
@@ -116,12 +118,14 @@ def merge_config_sources(
             " set it or add --authorizer standard"
         )
     if LISTENERS not in all_settings and not args.listener:
-        derived = listeners_from_advertised_or_none(fields.get("listeners"), environment_settings)
+        derived = advertised_listeners_if_beyond_configured(
+            fields.get("listeners"), environment_settings
+        )
         fields |= {} if derived is None else {"listeners": derived}
     return MergedConfig(fields, properties, all_settings, is_described)
 
 
-def configured_listeners(
+def configured_or_default_listeners(
     args: argparse.Namespace, merged: MergedConfig
 ) -> tuple[ListenerConfig, ...]:
     """Return the listeners with their principals and advertised addresses, or the default ones.
@@ -179,7 +183,7 @@ def _reject_misspelt_note_unknown_settings(
         print_note(f"settings unknown to every Kafka release: {', '.join(names)}")
 
 
-def _config_fields_of_options(
+def _config_fields_of_options_with_kafka_setting(
     options: argparse.Namespace, protocols: Mapping[str, str]
 ) -> dict[str, Any]:
     """Return the given options that have a Kafka setting, as fields of Config."""

@@ -22,7 +22,7 @@ from kafka_shim.shim.cli.broker_options import add_broker_arguments, config_from
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.record_options import exit_code_after_recording
 from kafka_shim.shim.cli.scorecard_formats import OUTPUTS
-from kafka_shim.shim.cli.trace_source import check_trace_exists
+from kafka_shim.shim.cli.trace_source import require_path_with_trace
 from kafka_shim.shim.cli.usage import split_command
 from kafka_shim.shim.config import Config
 from kafka_shim.shim.errors import ConfigError
@@ -107,7 +107,7 @@ def run(args: argparse.Namespace) -> int:
     if args.verb == "list":
         return _print_behaviour_catalogue(args.json)
     if args.verb == "check":
-        return write_scorecard(check_trace_exists(args.trace), args.format, args.name)
+        return write_scorecard(require_path_with_trace(args.trace), args.format, args.name)
     config = config_from_arguments(args)
     configure_logging("error", config.log_format)
     if args.record is not None:
@@ -121,7 +121,7 @@ def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: 
     broker = Broker(config)
     print_access_notes(broker)
     broker.start_recording(folder)
-    code = asyncio.run(_run_client_commands(broker, commands))
+    code = asyncio.run(_run_all_clients_for_first_failure_code(broker, commands))
     if code != 0:
         _print_message(f"the client ended with {code}")
     return exit_code_after_recording(broker.recorder) or write_scorecard(
@@ -129,7 +129,7 @@ def _record_clients_and_score(args: argparse.Namespace, config: Config, folder: 
     )
 
 
-async def _run_client_commands(broker: Broker, commands: list[list[str]]) -> int:
+async def _run_all_clients_for_first_failure_code(broker: Broker, commands: list[list[str]]) -> int:
     """Run the commands one after the other; return the first exit code other than 0, else 0."""
     await broker.start()
     codes = []
@@ -171,7 +171,7 @@ def write_scorecard(
         file.write_text(text, encoding="utf-8")
     if card.results_prevented_by_denial or card.decisions.are_all_denials:
         _print_message(_note_on_denials_and_remedy(card))
-    return 0 if card.holds else EXIT_MISMATCH
+    return 0 if card.has_no_failure_or_total_denial else EXIT_MISMATCH
 
 
 def _note_on_denials_and_remedy(card: "Scorecard") -> str:

@@ -117,7 +117,10 @@ def run(args: argparse.Namespace) -> int:
         )
     configure_logging("error", "console")
     return _run_cases_and_print_report(
-        split_command(args.driver, "--driver"), cases, _parse_releases(args.kafka_version), args
+        split_command(args.driver, "--driver"),
+        cases,
+        _parse_one_or_all_releases(args.kafka_version),
+        args,
     )
 
 
@@ -162,7 +165,7 @@ def _case_list_text(cases: "list[Case]", output_format: str) -> str:
     return json.dumps(rows, indent=2) + "\n"
 
 
-def _parse_releases(text: str) -> Sequence[str]:
+def _parse_one_or_all_releases(text: str) -> Sequence[str]:
     if text == ALL:
         return RELEASES
     try:
@@ -205,7 +208,7 @@ def _run_cases_and_print_report(
                 add_result,
                 jobs=1 if args.watch or cluster_addresses else args.jobs,
                 clusters=_cluster_provider_factory(
-                    release, cluster_addresses, is_watched=args.watch
+                    release, cluster_addresses, prints_frames=args.watch
                 ),
             )
             name = asyncio.run(played)
@@ -241,12 +244,12 @@ def _addresses_by_listener(listeners: Sequence[str]) -> dict[str, str] | None:
 
 
 def _cluster_provider_factory(
-    release: str, cluster_addresses: Mapping[str, str] | None, *, is_watched: bool
+    release: str, cluster_addresses: Mapping[str, str] | None, *, prints_frames: bool
 ) -> "Callable[[], ClusterProvider]":
     from kafka_shim.shim.conformance.fixtures import ShimClusterProvider
     from kafka_shim.shim.conformance.real_cluster import RealClusterProvider
 
-    on_frame = _print_to_stderr if is_watched else None
+    on_frame = _print_to_stderr if prints_frames else None
     if cluster_addresses is not None:
         return partial(RealClusterProvider, cluster_addresses, release, on_frame)
     return partial(ShimClusterProvider, release, on_frame)

@@ -10,9 +10,9 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
     LoadedAuthorizer,
-    add_acl_source_arguments,
+    add_acl_source_and_rule_arguments,
     load_authorizer,
-    require_acl_source,
+    require_acl_source_and_valid_options,
 )
 from kafka_shim.shim.cli.explain_text import (
     explanation_lines,
@@ -69,7 +69,7 @@ after any failure.
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
-    add_acl_source_arguments(parser)
+    add_acl_source_and_rule_arguments(parser)
     add_resource_arguments(parser)
     group = parser.add_argument_group("access to explain")
     group.add_argument(
@@ -103,11 +103,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    return run_reporting_errors(args, _explain_access)
+    return run_reporting_errors(args, _explain_access_or_request)
 
 
-def _explain_access(args: argparse.Namespace) -> int:
-    require_acl_source(args)
+def _explain_access_or_request(args: argparse.Namespace) -> int:
+    require_acl_source_and_valid_options(args)
     check_principal_option("--principal", args.principal)
     names = resource_names_by_type(args)
     if args.api is not None:

@@ -28,11 +28,11 @@ def _run_jobs_with_acl_files(args: argparse.Namespace) -> int:
     """Run a job; ACLs of a broker are written to a file for it first."""
     with tempfile.TemporaryDirectory() as folder:
         for number, job in enumerate(_pipeline_cli_module().args_of_chained_jobs(args)):
-            _save_broker_acls_as_input(job, Path(folder, f"acls-{number}.{_FORM}"))
+            _replace_broker_option_with_saved_acls(job, Path(folder, f"acls-{number}.{_FORM}"))
         return int(_pipeline_cli_module().run(args))
 
 
-def _save_broker_acls_as_input(args: argparse.Namespace, acl_file: Path) -> None:
+def _replace_broker_option_with_saved_acls(args: argparse.Namespace, acl_file: Path) -> None:
     """Write the ACLs of the broker in `args` to a file, which replaces the broker in `args`."""
     server = getattr(args, "bootstrap_server", None)
     if server is None and getattr(args, "command_config", None):

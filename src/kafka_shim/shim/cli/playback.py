@@ -64,20 +64,21 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def serve_playback(
-    args: argparse.Namespace, announce: Callable[["PlaybackServer", "Config"], Awaitable[None]]
+    args: argparse.Namespace,
+    announce_and_await_stop: Callable[["PlaybackServer", "Config"], Awaitable[None]],
 ) -> int:
     """Play a trace until `announce`, which is called once clients can connect, returns."""
 
     async def serve() -> int:
         async with _running_playback(args, config) as (server, state):
-            await announce(server, config)
-        return _finish(args, state)
+            await announce_and_await_stop(server, config)
+        return _print_and_write_playback_report(args, state)
 
-    config = _config_for_playback(args)
+    config = _configure_playback_and_logging(args)
     return asyncio.run(serve())
 
 
-def run_command_with_playback(
+def run_command_and_check_playback(
     args: argparse.Namespace, run_command: Callable[[Mapping[str, str]], Awaitable[int]]
 ) -> int:
     """Play a trace while a command runs; return its exit code, or 3 after a mismatch."""
@@ -89,13 +90,13 @@ def run_command_with_playback(
                 addresses = server.bootstrap_servers(listener.name)
                 variables[f"{BOOTSTRAP}_{listener.name}"] = addresses
             code = await run_command(variables)
-        return _finish(args, state) or code
+        return _print_and_write_playback_report(args, state) or code
 
-    config = _config_for_playback(args)
+    config = _configure_playback_and_logging(args)
     return asyncio.run(run())
 
 
-def _config_for_playback(args: argparse.Namespace) -> "Config":
+def _configure_playback_and_logging(args: argparse.Namespace) -> "Config":
     """Return the configuration, of which only listeners, users and logging are used."""
     for name in _NOT_WITH_PLAYBACK:
         if getattr(args, name, None) not in (None, [], False):
@@ -156,7 +157,7 @@ async def _running_playback(
         await server.stop()
 
 
-def _finish(args: argparse.Namespace, state: "PlaybackState") -> int:
+def _print_and_write_playback_report(args: argparse.Namespace, state: "PlaybackState") -> int:
     """Print and write the report; return 3 if a request was not recorded, else 0."""
     report: PlaybackReport = state.finished_report()
     for line in report.summary_lines():
@@ -164,4 +165,4 @@ def _finish(args: argparse.Namespace, state: "PlaybackState") -> int:
     if args.playback_report is not None:
         text = json.dumps(report.json_fields(), indent=2)
         args.playback_report.write_text(f"{text}\n", encoding="utf-8")
-    return EXIT_MISMATCH if report.has_mismatches else 0
+    return EXIT_MISMATCH if report.has_mismatches_or_missing_required_changes else 0

@@ -36,11 +36,11 @@ def commands_page_markdown() -> str:
         parser = CommandParser(prog=f"kafka-shim {name}", description=summary)
         import_command_module(name).add_arguments(parser)
         parts.append(f"\n## {name}\n\n```\n{parser.format_help()}```\n")
-        parts += [f"\n```\n{text}```\n" for text in _subcommand_helps(parser)]
+        parts += [f"\n```\n{text}```\n" for text in _help_texts_of_direct_subcommands(parser)]
     return "".join(parts)
 
 
-def _subcommand_helps(parser: argparse.ArgumentParser) -> Iterator[str]:
+def _help_texts_of_direct_subcommands(parser: argparse.ArgumentParser) -> Iterator[str]:
     """Yield the help of sub-commands, such as `trace info`."""
     for action in parser._actions:
         if isinstance(action, argparse._SubParsersAction):

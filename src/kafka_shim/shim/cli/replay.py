@@ -9,11 +9,11 @@ from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.config_sources import parse_user_and_password
 from kafka_shim.shim.cli.error_output import print_command_error
 from kafka_shim.shim.cli.progress_bar import ProgressBar
-from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
+from kafka_shim.shim.cli.trace_source import print_damaged_parts, require_path_with_trace
 from kafka_shim.shim.cli.usage import parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
-from kafka_shim.shim.traffic.replay.events import Recording, RecordingFacts, TraceEvents
+from kafka_shim.shim.traffic.replay.events import FactsNeededBeforeReplay, Recording, TraceEvents
 from kafka_shim.shim.traffic.replay.replayer import Replayer
 from kafka_shim.shim.traffic.replay.target import (
     OnUnreplayableRequest,
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     add("--no-login", action="store_true", help="skip log-ins, for a target without SASL")
     _add_pace_and_failure_arguments(parser.add_argument_group("pace and failures"))
-    _add_output_arguments(parser.add_argument_group("output"))
+    _add_recording_and_json_arguments(parser.add_argument_group("output"))
 
 
 def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
@@ -89,7 +89,7 @@ def _add_pace_and_failure_arguments(group: argparse._ArgumentGroup) -> None:
     )
 
 
-def _add_output_arguments(group: argparse._ArgumentGroup) -> None:
+def _add_recording_and_json_arguments(group: argparse._ArgumentGroup) -> None:
     group.add_argument(
         "--record",
         type=Path,
@@ -119,10 +119,10 @@ def _replay_and_compare(args: argparse.Namespace) -> int:
         ignored=frozenset(_parse_ignored_api_or_field(text) for text in args.ignore),
         record=args.record,
     )
-    check_trace_exists(args.trace)
+    require_path_with_trace(args.trace)
     with ProgressBar("reading", trace_size_in_bytes(args.trace)) as progress:
         first = TraceEvents(args.trace, progress)
-        recording_facts = RecordingFacts(first)
+        recording_facts = FactsNeededBeforeReplay(first)
     print_damaged_parts(first.damage)
     if not recording_facts.count:
         print_command_error(args, f"the trace `{args.trace}` is empty")

@@ -60,7 +60,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(args: argparse.Namespace) -> int:
     """Print the selected rows; return 0."""
     choice = RequirementFilter(args.api, args.operation, args.resource, args.kafka_version)
-    rows, free = _requirements_matching(choice), _open_apis_matching(choice)
+    rows, free = (
+        _requirements_matching(choice),
+        _open_apis_unless_operation_or_resource_chosen(choice),
+    )
     if args.json:
         print(json.dumps(_requirements_object(choice, rows, free), indent=2))
     elif args.markdown:
@@ -98,7 +101,7 @@ def _needs_in_release(row: Requirement, release: str | None) -> tuple[NeedAltern
     return row.any_of if release is None else bind_to_release(row, release).needs
 
 
-def _open_apis_matching(choice: RequirementFilter) -> dict[ApiKey, str]:
+def _open_apis_unless_operation_or_resource_chosen(choice: RequirementFilter) -> dict[ApiKey, str]:
     """Return the APIs without authorization checks; none if an operation or resource is chosen."""
     if choice.operation or choice.resource:
         return {}
@@ -140,7 +143,7 @@ def _requirement_object(row: Requirement, release: str | None) -> dict[str, Any]
         "id": row.id,
         "api": row.api.wire_name,
         "api_key": row.api,
-        "releases": list(text.releases_with_check(row)),
+        "releases": list(text.releases_with_reachable_check_or_any_check(row)),
         "versions": _version_bounds(row.versions),
         "any_of": [_need_object(need) for need in (bound.needs if bound else row.any_of)],
         "names": row.names,

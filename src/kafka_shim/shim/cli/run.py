@@ -19,7 +19,7 @@ from kafka_shim.shim.cli.control_options import (
 )
 from kafka_shim.shim.cli.error_output import print_note
 from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
-from kafka_shim.shim.cli.playback import add_playback_arguments, run_command_with_playback
+from kafka_shim.shim.cli.playback import add_playback_arguments, run_command_and_check_playback
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> int:
             f" (the command gets the broker's address in ${BOOTSTRAP})"
         )
     if args.playback is not None:
-        return run_command_with_playback(args, partial(_run_command, words))
+        return run_command_and_check_playback(args, partial(_run_command, words))
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)

@@ -76,7 +76,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     if args.playback is not None:
-        return serve_playback(args, partial(_announce_playback_until_stopped, args))
+        return serve_playback(args, partial(_announce_playback_with_ready_file_until_stopped, args))
     config = config_from_arguments(args, state_of_environment=_state_and_control_of_variables(args))
     configure_logging(config.log_level, config.log_format)
     broker = create_broker_with_clock(config, args)
@@ -110,7 +110,7 @@ def _state_and_control_of_variables(args: argparse.Namespace) -> "StateFileConte
     return state_of_shim_variables(os.environ)
 
 
-async def _announce_playback_until_stopped(
+async def _announce_playback_with_ready_file_until_stopped(
     args: argparse.Namespace, server: "PlaybackServer", config: "Config"
 ) -> None:
     stopped = asyncio.Event()

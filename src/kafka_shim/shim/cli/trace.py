@@ -13,7 +13,7 @@ from kafka_shim.protocol.trace.segments import trace_size_in_bytes
 from kafka_shim.shim.cli.progress_bar import ProgressBar
 from kafka_shim.shim.cli.trace_export import add_export_arguments, run_export
 from kafka_shim.shim.cli.trace_import import add_import_arguments, run_import
-from kafka_shim.shim.cli.trace_source import check_trace_exists, print_damaged_parts
+from kafka_shim.shim.cli.trace_source import print_damaged_parts, require_path_with_trace
 from kafka_shim.shim.cli.usage import check_principal_option, parse_api_name, run_reporting_errors
 from kafka_shim.shim.config import PORT_MAX
 from kafka_shim.shim.errors import ConfigError
@@ -74,7 +74,7 @@ def run(args: argparse.Namespace) -> int:
 def _run_trace_subcommand(args: argparse.Namespace) -> int:
     if args.verb == "import":
         return run_import(args)
-    check_trace_exists(args.trace)
+    require_path_with_trace(args.trace)
     if args.verb == "export":
         return run_export(args)
     inspector_rows: InspectorRows | None = None

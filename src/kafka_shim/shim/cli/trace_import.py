@@ -59,7 +59,7 @@ def add_import_arguments(verb: argparse.ArgumentParser) -> None:
     )
     verb.add_argument(
         "--max-unread",
-        type=_parse_percentage,
+        type=_parse_percent_from_0_to_100,
         default=UNREAD_MAX,
         metavar="PERCENT",
         help="exit with code 3 if more of a log's entries could not be read (default: %(default)s)",
@@ -80,7 +80,7 @@ def _parse_time_zone(text: str) -> tzinfo:
         ) from None
 
 
-def _parse_percentage(text: str) -> float:
+def _parse_percent_from_0_to_100(text: str) -> float:
     try:
         percent = float(text)
     except ValueError:
@@ -174,16 +174,19 @@ def _print_log_report(args: argparse.Namespace, report: "ImportReport", name: st
 
 
 def _import_logs_with_progress(args: argparse.Namespace) -> "ImportReport":
-    from kafka_shim.shim.traffic.importers.log_files import files_by_first_time, logs_in_file
+    from kafka_shim.shim.traffic.importers.log_files import (
+        files_in_paths_by_first_time,
+        logs_in_file,
+    )
 
-    files, skipped = files_by_first_time(args.sources, args.time_zone), list[str]()
+    files, skipped = files_in_paths_by_first_time(args.sources, args.time_zone), list[str]()
     sizes = [file.stat().st_size for file in files if file.is_file()]
     before = [sum(sizes[:index]) for index in range(len(files))]
     with ProgressBar("reading lines", sum(sizes)) as progress:
         sources = (
             (source, _lines_with_progress(source, start, progress))
             for file, start in zip(files, before, strict=True)
-            for source in logs_in_file(file, skipped, is_named=file in args.sources)
+            for source in logs_in_file(file, skipped, is_named_by_user=file in args.sources)
         )
         report = _import_log_sources(args, sources)
     report.skipped = skipped

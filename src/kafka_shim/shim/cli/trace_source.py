@@ -9,7 +9,7 @@ from kafka_shim.protocol.trace.segments import SUFFIX, Damage, contains_block, s
 from kafka_shim.shim.errors import ConfigError
 
 
-def check_trace_exists(path: Path) -> Path:
+def require_path_with_trace(path: Path) -> Path:
     """Return the path; ConfigError if it has no trace. An empty segment is a trace."""
     if not path.exists():
         raise ConfigError(f"`{path}` does not exist")

@@ -82,7 +82,7 @@ def _add_selection(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    files = list(_selected_files(args.files, args.id))
+    files = list(_files_with_groups_of_matching_vectors(args.files, args.id))
     if not files:
         raise ConfigError(f"no vectors in {' '.join(args.files)} match {' '.join(args.id)}")
     if args.verb == "run":
@@ -94,12 +94,14 @@ def run(args: argparse.Namespace) -> int:
                 print(_vector_line(vector))
         return 0
     for vectors, group, vector in _each_vector(files):
-        if not args.id or _matches(vector.id, args.id):
+        if not args.id or _matches_any_pattern(vector.id, args.id):
             print(_vector_text(vectors, group, vector))
     return 0
 
 
-def _selected_files(paths: Sequence[str], patterns: Sequence[str]) -> "Iterator[VectorFile]":
+def _files_with_groups_of_matching_vectors(
+    paths: Sequence[str], patterns: Sequence[str]
+) -> "Iterator[VectorFile]":
     """Yield the files with the groups of which a vector matches."""
     import msgspec
 
@@ -116,13 +118,14 @@ def _selected_files(paths: Sequence[str], patterns: Sequence[str]) -> "Iterator[
             groups = tuple(
                 group
                 for group in vectors.groups
-                if not patterns or any(_matches(each.id, patterns) for each in group.vectors)
+                if not patterns
+                or any(_matches_any_pattern(each.id, patterns) for each in group.vectors)
             )
             if groups:
                 yield msgspec.structs.replace(vectors, groups=groups)
 
 
-def _matches(vector_id: str, patterns: Sequence[str]) -> bool:
+def _matches_any_pattern(vector_id: str, patterns: Sequence[str]) -> bool:
     return any(fnmatchcase(vector_id, pattern) for pattern in patterns)
 
 

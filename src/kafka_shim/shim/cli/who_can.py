@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 from kafka_shim.authorizer.acl_formats.kafka_list import format_acl_on_one_line
 from kafka_shim.authorizer.acl_names import AclTextError
-from kafka_shim.authorizer.message_text import result_line
+from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Action, DecisionReason
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.acl_source import (
-    add_acl_source_arguments,
+    add_acl_source_and_rule_arguments,
     load_authorizer,
-    require_acl_source,
+    require_acl_source_and_valid_options,
 )
 from kafka_shim.shim.cli.resource_arguments import action_text, parse_resource
 from kafka_shim.shim.cli.usage import UsageError, parse_supported_operation, run_reporting_errors
@@ -46,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "resource", metavar="RESOURCE", help="resource: topic:NAME, group:NAME, cluster, ..."
     )
-    add_acl_source_arguments(parser)
+    add_acl_source_and_rule_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of text")
 
 
@@ -55,7 +55,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _print_who_can(args: argparse.Namespace) -> int:
-    require_acl_source(args)
+    require_acl_source_and_valid_options(args)
     try:
         resource_type, name = parse_resource(args.resource)
     except AclTextError as error:
@@ -66,7 +66,11 @@ def _print_who_can(args: argparse.Namespace) -> int:
     if args.json:
         print(json.dumps(who_can_json(action, result), indent=2, ensure_ascii=False))
     else:
-        print("\n".join(map(result_line, _who_can_lines(action, result))))
+        print(
+            "\n".join(
+                map(escaped_result_line_with_overlong_words_cut, _who_can_lines(action, result))
+            )
+        )
         if source.bootstrap_server is not None and not source.authorizer.super_users:
             print("(super users may too; brokers do not expose who they are)")
     return 0 if result.allowed_principals else EXIT_MISMATCH

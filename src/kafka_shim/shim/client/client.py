@@ -166,7 +166,7 @@ class Client:
 
     def _authenticate_with_sasl(self, login: Login) -> None:
         """Log in with SaslAuthenticate requests, or on 0.11 with raw tokens."""
-        from kafka_shim.shim.client.login import LoginError, sasl_messages  # noqa: PLC0415 - only where needed
+        from kafka_shim.shim.client.login import InvalidLoginResponseError, sasl_messages  # noqa: PLC0415 - only where needed
 
         has_requests = ApiKey.SASL_AUTHENTICATE in self.versions
         handshake = self.send_request(
@@ -188,7 +188,7 @@ class Client:
                 message = exchange.send(send_sasl_message(message, login.username))
         except StopIteration:
             return
-        except LoginError as error:
+        except InvalidLoginResponseError as error:
             raise ClientError(f"{self.address}: {error}") from error
 
     def _send_sasl_authenticate(self, message: bytes, username: str) -> bytes:

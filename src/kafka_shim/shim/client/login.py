@@ -20,7 +20,7 @@ Messages = Generator[bytes, bytes, None]
 """Messages of the client; the server's response to each is sent in."""
 
 
-class LoginError(Exception):
+class InvalidLoginResponseError(Exception):
     """The server's part of the exchange is wrong: it does not know the password either."""
 
 
@@ -44,9 +44,11 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
     server_nonce, rounds = fields.get("r", ""), parse_whole_number(fields.get("i", ""))
     is_usable = rounds is not None and rounds <= ROUNDS_MAX and "s" in fields
     if not server_nonce.startswith(nonce) or rounds is None or not is_usable:
-        raise LoginError(f"its SCRAM response is invalid: {server_first}")
+        raise InvalidLoginResponseError(f"its SCRAM response is invalid: {server_first}")
     if rounds < ROUNDS_MIN:
-        raise LoginError(f"it asks for {rounds} SCRAM iterations: expected at least {ROUNDS_MIN}")
+        raise InvalidLoginResponseError(
+            f"it asks for {rounds} SCRAM iterations: expected at least {ROUNDS_MIN}"
+        )
     salt = base64.b64decode(fields["s"])
     salted_password = hashlib.pbkdf2_hmac(digest, login.password.encode(), salt, rounds)
     client_key = hmac.digest(salted_password, b"Client Key", digest)
@@ -57,7 +59,7 @@ def _scram_messages(login: Login, nonce: str) -> Messages:
     last = yield f"{without_proof},p={base64.b64encode(proof).decode()}".encode()
     expected = hmac.digest(hmac.digest(salted_password, b"Server Key", digest), exchange, digest)
     if not hmac.compare_digest(last, b"v=" + base64.b64encode(expected)):
-        raise LoginError("it does not know the password itself")
+        raise InvalidLoginResponseError("it does not know the password itself")
 
 
 def _scram_attributes(text: str) -> dict[str, str]:

@@ -13,7 +13,7 @@ from kafka_shim.protocol.messages.sasl_authenticate_request import SaslAuthentic
 from kafka_shim.protocol.messages.sasl_handshake_request import SaslHandshakeRequest
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.shim.client.config import Login
-from kafka_shim.shim.client.login import LoginError, sasl_messages
+from kafka_shim.shim.client.login import InvalidLoginResponseError, sasl_messages
 
 CLIENT_ID = "kafka-shim"
 
@@ -21,12 +21,14 @@ Frames = Generator[bytes, bytes, int]
 """Requests without their sizes; the frame of each answer is sent in. Ends with an error code."""
 
 
-def login_frames(login: Login) -> Frames:
+def login_frames_then_error_code(login: Login) -> Frames:
     """Yield the frames of an authentication; the error code is 0 for success.
 
-    Raise LoginError if a response is invalid.
+    Raise InvalidLoginResponseError if a response is invalid.
     """
-    handshake = yield from _request(ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism))
+    handshake = yield from _yield_request_and_return_response(
+        ApiKey.SASL_HANDSHAKE, 1, SaslHandshakeRequest(login.mechanism)
+    )
     if handshake.error_code:
         return int(handshake.error_code)
     exchange = sasl_messages(login)
@@ -34,7 +36,9 @@ def login_frames(login: Login) -> Frames:
         message = next(exchange)
         while True:
             request = SaslAuthenticateRequest(message)
-            response = yield from _request(ApiKey.SASL_AUTHENTICATE, 0, request)
+            response = yield from _yield_request_and_return_response(
+                ApiKey.SASL_AUTHENTICATE, 0, request
+            )
             if response.error_code:
                 return int(response.error_code)
             message = exchange.send(response.auth_bytes)
@@ -42,10 +46,12 @@ def login_frames(login: Login) -> Frames:
         return 0
 
 
-def _request(api: ApiKey, version: int, request: msgspec.Struct) -> Generator[bytes, bytes, Any]:
+def _yield_request_and_return_response(
+    api: ApiKey, version: int, request: msgspec.Struct
+) -> Generator[bytes, bytes, Any]:
     head = write_request_header(RequestHeader(api, version, 0, CLIENT_ID))
     frame = yield head + codecs.write_request(request, version)
     try:
         return read_response_and_its_version(api, version, frame)[0]
     except ProtocolError as error:
-        raise LoginError(str(error)) from error
+        raise InvalidLoginResponseError(str(error)) from error

@@ -19,8 +19,8 @@ from kafka_shim.shim.conformance.evidence import (
     APIS_OF_COMMANDS,
     CommandRun,
     ObservedExchange,
-    find_untrue_result,
-    missing_request_of_command,
+    first_untrue_result_expected_and_observed,
+    why_successful_command_lacks_request,
 )
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER
 from kafka_shim.shim.conformance.frames import HistoryWithResponses, ReportedExchange
@@ -145,7 +145,7 @@ class CaseContext:
     async def create_empty_groups(self, *names: str, topic: str) -> None:
         """Create groups without members, with an offset committed for partition 0 of the topic."""
         for name in names:
-            await self._cluster.commit_offset(name, topic)
+            await self._cluster.commit_offset_zero_of_partition_zero(name, topic)
 
     async def grant_to_user(self, *rules: Mapping[str, Any]) -> None:
         """Add ACLs for the user; a rule is written as in the state file, without its principal."""
@@ -214,7 +214,7 @@ class CaseContext:
         login: Mapping[str, Any] | None = PLAIN_LOGIN,
         tls: Mapping[str, Any] | None = None,
         listener: str | None = None,
-        without: Iterable[str] = (),
+        omitted_default_settings: Iterable[str] = (),
     ) -> DriverResponse:
         """Create a client, and return the driver's answer, which may be an error.
 
@@ -225,7 +225,9 @@ class CaseContext:
         default_listener = "SSL" if tls is not None else "PLAINTEXT"
         if login is not None:
             default_listener = f"SASL_{default_listener}"
-        defaults = {name: value for name, value in SETTINGS.items() if name not in without}
+        defaults = {
+            name: value for name, value in SETTINGS.items() if name not in omitted_default_settings
+        }
         fields = {
             "client": client,
             "servers": self._cluster.bootstrap_servers(listener or default_listener),
@@ -271,20 +273,20 @@ class CaseContext:
         self.last_response = response
         run = CommandRun(command, fields, response, first_request)
         self._command_runs.append(run)
-        self._raise_if_without_request(run)
+        self._raise_if_successful_without_request(run)
         return response
 
-    def _raise_if_without_request(self, run: CommandRun) -> None:
+    def _raise_if_successful_without_request(self, run: CommandRun) -> None:
         """Raise NotExercisedError if a command succeeded and the client sent none of its requests.
 
         Requests that cannot be inspected are not judged.
         """
         if self.can_inspect_requests:
-            missing = missing_request_of_command(run, self._observed_exchanges())
+            missing = why_successful_command_lacks_request(run, self._observed_exchanges())
             if missing is not None:
                 raise NotExercisedError(missing)
 
-    def raise_unless_exercised(self) -> None:
+    def raise_unless_exercised_and_truthful(self) -> None:
         """Judge a case whose own checks hold.
 
         Raise NotExercisedError if the client did not connect or no request met an injected fault,
@@ -298,7 +300,7 @@ class CaseContext:
             raise NotExercisedError("the client did not connect")
         if self._injected_faults and not any(fault.fired for fault in self._injected_faults):
             raise NotExercisedError("the client sent no request that the injected fault is for")
-        untrue = find_untrue_result(self._command_runs, exchanges)
+        untrue = first_untrue_result_expected_and_observed(self._command_runs, exchanges)
         if untrue is not None:
             raise UnmetExpectationError(*untrue)
 
@@ -318,13 +320,13 @@ class CaseContext:
             if each.client_id != CLIENT_ID
         ]
 
-    async def run_successfully(
+    async def run_successfully_unwrapping_single_item(
         self, command: str, *, client: str = CLIENT, **fields: Any
     ) -> dict[str, Any]:
         """Send a command that must succeed; return its `ok`, or that of its only item."""
         response = await self.run_command(command, client=client, **fields)
         if len((response.ok or {}).get("items", {})) == 1:
-            response = response.first_item_response()
+            response = response.first_item_or_whole_response()
         if response.ok is None:
             raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
         return response.ok
@@ -334,7 +336,7 @@ class CaseContext:
         frames = self._frames
         return [] if frames is None else [seen for seen in frames if api in (None, seen.api)]
 
-    def require_version(self, api: ApiKey, lowest: int) -> None:
+    def require_request_with_minimum_version(self, api: ApiKey, lowest: int) -> None:
         """Raise NotExercisedError unless the client sent the API in this version or a newer one."""
         if self.can_inspect_requests and not any(
             each.version >= lowest for each in self.client_requests(api)
@@ -374,7 +376,7 @@ class CaseContext:
                     f"the client sent {api.wire_name} {count} times",
                 )
 
-    def exchanges_for_report(self) -> tuple[ReportedExchange, ...]:
+    def erroneous_and_last_exchanges_for_report(self) -> tuple[ReportedExchange, ...]:
         """Return the frames for the report: those with errors or faults, and the last."""
         frames = self._frames
         if frames is None:
@@ -388,9 +390,13 @@ class CaseContext:
             frames.reported_exchange(each) for each in requests if each.number in reported_numbers
         )
 
-    def distinct_responses(self) -> frozenset[str]:
+    def distinct_responses_except_api_versions(self) -> frozenset[str]:
         """Return all different responses; empty if requests cannot be inspected."""
-        return frozenset() if self._frames is None else self._frames.distinct_responses()
+        return (
+            frozenset()
+            if self._frames is None
+            else self._frames.distinct_responses_except_api_versions()
+        )
 
 
 def _max_count_within_a_second(times_us: Sequence[int]) -> int:

@@ -4,7 +4,7 @@ from typing import Protocol
 
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.leadership import move_leader_to_any_node
+from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
 from kafka_shim.shim.state.topics import Partition
 
 
@@ -47,7 +47,7 @@ class ShimClusterControl:
         await self._broker.start_node(node_id, on_new_ports=on_new_port)
 
     async def set_password(self, user: str, password: str) -> None:
-        self._broker.cluster.users.add_configured_user(user, password)
+        self._broker.cluster.users.add_or_replace_configured_user(user, password)
 
     def _first_partition(self, topic: str) -> Partition:
         partition = self._broker.cluster.topics.partition_once_led(topic, 0)
@@ -57,4 +57,4 @@ class ShimClusterControl:
     def _move_leader_to_other_broker(self, partition: Partition) -> None:
         cluster = self._broker.cluster
         other = next(node_id for node_id in cluster.nodes if node_id != partition.leader_id)
-        move_leader_to_any_node(cluster.topics, partition, other)
+        move_leader_replacing_replica_if_needed(cluster.topics, partition, other)

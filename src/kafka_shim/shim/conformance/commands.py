@@ -14,9 +14,9 @@ from kafka_shim.shim.conformance.shapes import (
     Command,
     Shape,
     array_of,
+    items_field_of_results_by_name,
     nullable,
     one_of_strings,
-    results_by_name,
     shared_shape_reference,
 )
 
@@ -65,20 +65,22 @@ _TOPICS = {
     "create_topics": Command(
         "Create topics with these numbers of partitions. `configs` apply to each of them.",
         {"topics": INTEGER_BY_NAME, "configs_": STRING_BY_NAME},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
-    "delete_topics": Command("Delete topics.", {"names": STRINGS}, results_by_name()),
+    "delete_topics": Command(
+        "Delete topics.", {"names": STRINGS}, items_field_of_results_by_name()
+    ),
     "create_partitions": Command(
         "Increase the number of partitions of topics; the numbers are totals.",
         {"topics": INTEGER_BY_NAME},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
     "list_topics": Command("List the names of topics.", ok={"topics": STRINGS}),
     "describe_topics": Command(
         "Describe topics; `operations` are the authorized ones by Kafka's names, null if they were"
         " not requested or the broker did not return them.",
         {"names": STRINGS, "operations": BOOLEAN},
-        results_by_name(operations=_OPERATIONS, partitions_=INTEGER),
+        items_field_of_results_by_name(operations=_OPERATIONS, partitions_=INTEGER),
     ),
     "describe_cluster": Command(
         "Describe the cluster; `brokers` are the ids of its brokers.",
@@ -88,17 +90,17 @@ _TOPICS = {
     "describe_configs": Command(
         "Return the settings of a `topic`, `broker` or `group`: values by name.",
         {"type": STRING, "names": STRINGS},
-        results_by_name(settings={"type": "object"}),
+        items_field_of_results_by_name(settings={"type": "object"}),
     ),
     "alter_configs": Command(
         "Change one setting of topics, brokers or groups, and keep the others.",
         {"type": STRING, "names": STRINGS, "setting": STRING, "value": STRING},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
     "list_offsets": Command(
         "Return the latest offsets of partitions, written as `topic-partition`.",
         {"partitions": STRINGS},
-        results_by_name(offset=INTEGER),
+        items_field_of_results_by_name(offset=INTEGER),
     ),
     "delete_records": Command(
         "Delete the records before an offset.",
@@ -110,7 +112,7 @@ _ACLS = {
     "create_acls": Command(
         "Create ACLs; the items are named 0, 1 and so on.",
         {"acls": array_of(shared_shape_reference("acl"))},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
     "describe_acls": Command(
         "List the ACLs that a filter matches; null matches any value, types may be ANY and MATCH."
@@ -121,7 +123,7 @@ _ACLS = {
     "delete_acls": Command(
         "Delete ACLs by filters in one call; the items are named 0, 1 and so on.",
         {"filters": array_of(shared_shape_reference("acl_filter"))},
-        results_by_name(acls=array_of(shared_shape_reference("acl"))),
+        items_field_of_results_by_name(acls=array_of(shared_shape_reference("acl"))),
     ),
     "create_token": Command(
         "Create a delegation token; `owner` may be another principal (KIP-373).",
@@ -142,13 +144,13 @@ _ACLS = {
     "describe_scram_users": Command(
         "Return the SCRAM mechanisms of users.",
         {"users": STRINGS},
-        results_by_name(mechanisms=STRINGS),
+        items_field_of_results_by_name(mechanisms=STRINGS),
     ),
     "alter_scram_users": Command(
         "Set the SCRAM password of each user, or delete it (null).",
         {"passwords": {"type": "object", "additionalProperties": nullable(STRING)}}
         | {"mechanism": STRING},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
 }
 
@@ -158,13 +160,15 @@ _GROUPS = {
     "describe_groups": Command(
         "Describe consumer groups of either protocol; `operations` are as for `describe_topics`.",
         {"names": STRINGS, "operations": BOOLEAN},
-        results_by_name(operations=_OPERATIONS, members_=INTEGER),
+        items_field_of_results_by_name(operations=_OPERATIONS, members_=INTEGER),
     ),
-    "delete_groups": Command("Delete consumer groups.", {"names": STRINGS}, results_by_name()),
+    "delete_groups": Command(
+        "Delete consumer groups.", {"names": STRINGS}, items_field_of_results_by_name()
+    ),
     "group_offsets": Command(
         "Return the offsets that a group committed for partitions; null if none.",
         {"group": STRING, "partitions": STRINGS},
-        results_by_name(offset=nullable(INTEGER)),
+        items_field_of_results_by_name(offset=nullable(INTEGER)),
     ),
     "alter_group_offsets": Command(
         "Commit an offset for a group that has no members.", {"group": STRING, **_PLACE}
@@ -172,7 +176,7 @@ _GROUPS = {
     "delete_group_offsets": Command(
         "Delete the offsets that a group committed for partitions.",
         {"group": STRING, "partitions": STRINGS},
-        results_by_name(),
+        items_field_of_results_by_name(),
     ),
 }
 
@@ -211,7 +215,7 @@ _RECORDS = {
     "committed": Command(
         "Return the offsets that the consumer's group committed for partitions; null if none.",
         {"partitions": STRINGS},
-        results_by_name(offset=nullable(INTEGER)),
+        items_field_of_results_by_name(offset=nullable(INTEGER)),
     ),
 }
 

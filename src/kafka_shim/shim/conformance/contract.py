@@ -20,7 +20,7 @@ from kafka_shim.shim.conformance.shapes import (
     SHARED,
     Command,
     Shape,
-    object_of,
+    object_with_underscored_fields_optional,
     shared_shape_reference,
 )
 
@@ -118,5 +118,7 @@ def contract_json_schema() -> dict[str, Any]:
 
 def _request_line_schema(name: str, command: Command) -> Shape:
     client: dict[str, Shape] = {"client": {"type": "string"}} if command.has_client else {}
-    shape = object_of(id={"type": "integer"}, command={"const": name}, **client, **command.fields)
+    shape = object_with_underscored_fields_optional(
+        id={"type": "integer"}, command={"const": name}, **client, **command.fields
+    )
     return {**shape, "additionalProperties": False}

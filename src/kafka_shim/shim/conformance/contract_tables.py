@@ -24,7 +24,8 @@ def contract_page_lines() -> Iterator[str]:
         yield from ("", f"### `{name}`", "", "| field | type | meaning |", "|---|---|---|")
         for field, each in shape["properties"].items():
             meaning = SHARED_FIELDS[f"{name}.{field}"]
-            yield f"| {_marked_field(field, shape)} | {shape_in_words(each)} | {meaning} |"
+            name_cell = _field_marked_if_optional(field, shape)
+            yield f"| {name_cell} | {shape_in_words(each)} | {meaning} |"
     yield from ("", "## Capabilities", "", "| capability | the client |", "|---|---|")
     yield from (f"| `{name}` | {what} |" for name, what in CAPABILITIES.items())
     yield from ("", "## Settings", "", "| setting | meaning |", "|---|---|")
@@ -57,7 +58,8 @@ def _field_rows(name: str, command: Command) -> Iterator[str]:
         yield f"| in | `{bare}`{optional} | {field_type} | {meaning} |"
     for field, shape in response["properties"].items():
         meaning = field_meaning(name, field, is_response=True)
-        yield f"| `ok` | {_marked_field(field, response)} | {_ok_field_type(shape)} | {meaning} |"
+        name_cell = _field_marked_if_optional(field, response)
+        yield f"| `ok` | {name_cell} | {_ok_field_type(shape)} | {meaning} |"
         if field == "items":
             yield from _item_field_rows(name, shape)
 
@@ -66,10 +68,11 @@ def _item_field_rows(name: str, shape: Shape) -> Iterator[str]:
     item = shape["additionalProperties"]["anyOf"][0]
     for field, each in item["properties"].items():
         meaning = field_meaning(name, field, is_response=True)
-        yield f"| {EACH} | {_marked_field(field, item)} | {shape_in_words(each)} | {meaning} |"
+        name_cell = _field_marked_if_optional(field, item)
+        yield f"| {EACH} | {name_cell} | {shape_in_words(each)} | {meaning} |"
 
 
-def _marked_field(field: str, shape: Shape) -> str:
+def _field_marked_if_optional(field: str, shape: Shape) -> str:
     return f"`{field}`" if field in shape["required"] else f"`{field}`?"
 
 

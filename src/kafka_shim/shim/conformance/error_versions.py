@@ -39,7 +39,7 @@ class InjectedErrorFaults(msgspec.Struct):
 
     fired_codes: dict[int, list[Any]]
 
-    def codes(self) -> set[int]:
+    def fired_error_codes(self) -> set[int]:
         """Return the errors that the client got."""
         return {
             code
@@ -49,13 +49,13 @@ class InjectedErrorFaults(msgspec.Struct):
 
 
 def inject_versioned_error(
-    context: CaseContext, api: str, error: int, **how: Any
+    context: CaseContext, api: str, error: int, **fault_options: Any
 ) -> InjectedErrorFaults:
     """Make an API return the error that brokers return in the version that the client sends."""
     known = SINCE.get((api, ErrorCode(error)))
-    match = how.pop("match", {})
+    match = fault_options.pop("match", {})
     if known is None:
-        fault = context.inject_fault(api, error=error, match=match, **how)
+        fault = context.inject_fault(api, error=error, match=match, **fault_options)
         return InjectedErrorFaults({error: [fault]})
     first, older = known
     low, high = request_versions(api_key(api))
@@ -64,6 +64,6 @@ def inject_versioned_error(
         code = error if version >= first else older
         if code is not None:
             told = {**match, "version": version}
-            fault = context.inject_fault(api, error=int(code), match=told, **how)
+            fault = context.inject_fault(api, error=int(code), match=told, **fault_options)
             faults.setdefault(int(code), []).append(fault)
     return InjectedErrorFaults(faults)

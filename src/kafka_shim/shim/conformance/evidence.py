@@ -94,20 +94,20 @@ class ObservedExchange(NamedTuple):
     has_fault: bool
 
 
-def missing_request_of_command(
+def why_successful_command_lacks_request(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> str | None:
     """Return what the client did not send although the command succeeded; None if it is there."""
     apis = APIS_OF_COMMANDS.get(run.command)
     if apis is None or not _has_success(run.response):
         return None
-    if any(each.api in apis for each in _exchanges_of_run(run, exchanges)):
+    if any(each.api in apis for each in _exchanges_from_run_start_or_earlier(run, exchanges)):
         return None
     names = " or ".join(api.wire_name for api in apis)
     return f"`{run.command}` succeeded, but the client sent no {names}"
 
 
-def find_untrue_result(
+def first_untrue_result_expected_and_observed(
     runs: Iterable[CommandRun], exchanges: Sequence[ObservedExchange]
 ) -> tuple[str, str] | None:
     """Return what a command should have reported, and what it did, if responses do not show it.
@@ -123,7 +123,7 @@ def find_untrue_result(
     return None
 
 
-def _exchanges_of_run(
+def _exchanges_from_run_start_or_earlier(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> Iterator[ObservedExchange]:
     for each in exchanges:
@@ -131,21 +131,25 @@ def _exchanges_of_run(
             yield each
 
 
-def _items(response: DriverResponse) -> list[DriverResponse]:
+def _item_responses_or_whole_response(response: DriverResponse) -> list[DriverResponse]:
     items = (response.ok or {}).get("items")
     if not isinstance(items, dict):
         return [response]
-    return [response.item_response(name) for name in items]
+    return [response.item_or_whole_error_response(name) for name in items]
 
 
 def _has_success(response: DriverResponse) -> bool:
-    return any(each.ok is not None for each in _items(response))
+    return any(each.ok is not None for each in _item_responses_or_whole_response(response))
 
 
 def _denial_without_response(
     run: CommandRun, exchanges: Iterable[ObservedExchange]
 ) -> tuple[str, str] | None:
-    reported = {each.error.code for each in _items(run.response) if each.error is not None}
+    reported = {
+        each.error.code
+        for each in _item_responses_or_whole_response(run.response)
+        if each.error is not None
+    }
     received = {code for each in exchanges for code in each.errors}
     for code in sorted(code for code in reported if code in DENIALS and code not in received):
         name = error_name_with_code(code)
@@ -160,7 +164,9 @@ def _result_without_response(
     if compare is None or run.response.ok is None:
         return None
     apis = APIS_OF_COMMANDS[run.command]
-    relevant = [each for each in _exchanges_of_run(run, exchanges) if each.api in apis]
+    relevant = [
+        each for each in _exchanges_from_run_start_or_earlier(run, exchanges) if each.api in apis
+    ]
     if any(each.has_fault or each.response is None for each in relevant):
         return None
     return compare(run, [each.response for each in relevant])
@@ -169,7 +175,9 @@ def _result_without_response(
 ResultCheck = Callable[[CommandRun, Sequence[Any]], tuple[str, str] | None]
 
 
-def _all_listed(field: str, returned: Callable[[Any], Iterable[str]]) -> ResultCheck:
+def _check_that_noninternal_names_are_equal(
+    field: str, returned: Callable[[Any], Iterable[str]]
+) -> ResultCheck:
     """Return a check that a list has the names in the responses, except internal topics."""
 
     def check(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
@@ -185,13 +193,13 @@ def _all_listed(field: str, returned: Callable[[Any], Iterable[str]]) -> ResultC
     return check
 
 
-def _metadata_names(response: Any) -> Iterator[str]:
+def _metadata_topic_names_without_error(response: Any) -> Iterator[str]:
     for topic in response.topics:
         if topic.name and not topic.error_code:
             yield topic.name
 
 
-def _each_item(
+def _check_that_item_field_was_returned(
     field: str, values_by_name: Callable[[Any], Iterable[tuple[str, Any]]]
 ) -> ResultCheck:
     """Return a check that a field of each item that succeeded has a value in the responses."""
@@ -203,7 +211,7 @@ def _each_item(
             for name, value in values_by_name(response):
                 returned.setdefault(name, []).append(value)
         for name in run.response.ok["items"]:
-            item = run.response.item_response(name).ok
+            item = run.response.item_or_whole_error_response(name).ok
             if item is not None and field in item and item[field] not in returned.get(name, []):
                 return (
                     f"for `{name}` the {field} {' or '.join(map(str, returned.get(name, [])))}",
@@ -214,14 +222,14 @@ def _each_item(
     return check
 
 
-def _end_offsets(response: Any) -> Iterator[tuple[str, Any]]:
+def _topic_partitions_with_end_offsets(response: Any) -> Iterator[tuple[str, Any]]:
     for topic in response.topics:
         for partition in topic.partitions:
             for offset in (partition.offset, *partition.old_style_offsets):
                 yield f"{topic.name}-{partition.partition_index}", offset
 
 
-def _committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
+def _topic_partitions_with_committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
     groups = response.groups or (response,)
     for topic in (topic for group in groups for topic in group.topics):
         for partition in topic.partitions:
@@ -229,7 +237,9 @@ def _committed_offsets(response: Any) -> Iterator[tuple[str, Any]]:
             yield f"{topic.name}-{partition.partition_index}", offset if offset >= 0 else None
 
 
-def _settings_listed(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _first_setting_missing_in_result(
+    run: CommandRun, responses: Sequence[Any]
+) -> tuple[str, str] | None:
     assert run.response.ok is not None
     for result in (result for response in responses for result in response.results):
         item = run.response.ok["items"].get(result.resource_name, {})
@@ -239,7 +249,9 @@ def _settings_listed(run: CommandRun, responses: Sequence[Any]) -> tuple[str, st
     return None
 
 
-def _offsets_assigned(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _reported_offsets_not_in_responses(
+    run: CommandRun, responses: Sequence[Any]
+) -> tuple[str, str] | None:
     assert run.response.ok is not None
     offsets, count = run.response.ok["offsets"], len(run.fields["values"])
     first_offsets = [
@@ -261,7 +273,9 @@ def _offsets_assigned(run: CommandRun, responses: Sequence[Any]) -> tuple[str, s
     return None
 
 
-def _values_received(run: CommandRun, responses: Sequence[Any]) -> tuple[str, str] | None:
+def _first_reported_value_not_received(
+    run: CommandRun, responses: Sequence[Any]
+) -> tuple[str, str] | None:
     assert run.response.ok is not None
     reported = run.response.ok["values"]
     if not reported:
@@ -291,16 +305,24 @@ def _record_values(response: Any) -> Iterator[bytes | None]:
 _MAGIC_AT = 16
 
 _RESULT_CHECKS: Mapping[str, ResultCheck] = {
-    "list_topics": _all_listed("topics", _metadata_names),
-    "list_groups": _all_listed(
+    "list_topics": _check_that_noninternal_names_are_equal(
+        "topics", _metadata_topic_names_without_error
+    ),
+    "list_groups": _check_that_noninternal_names_are_equal(
         "groups", lambda response: (group.group_id for group in response.groups)
     ),
-    "list_offsets": _each_item("offset", _end_offsets),
-    "group_offsets": _each_item("offset", _committed_offsets),
-    "committed": _each_item("offset", _committed_offsets),
-    "describe_configs": _settings_listed,
-    "produce": _offsets_assigned,
-    "consume": _values_received,
-    "consume_assigned": _values_received,
-    "consume_share": _values_received,
+    "list_offsets": _check_that_item_field_was_returned(
+        "offset", _topic_partitions_with_end_offsets
+    ),
+    "group_offsets": _check_that_item_field_was_returned(
+        "offset", _topic_partitions_with_committed_offsets
+    ),
+    "committed": _check_that_item_field_was_returned(
+        "offset", _topic_partitions_with_committed_offsets
+    ),
+    "describe_configs": _first_setting_missing_in_result,
+    "produce": _reported_offsets_not_in_responses,
+    "consume": _first_reported_value_not_received,
+    "consume_assigned": _first_reported_value_not_received,
+    "consume_share": _first_reported_value_not_received,
 }

@@ -42,7 +42,7 @@ class ClusterProvider(Protocol):
     @property
     def ca_path(self) -> str | None: ...
     async def provide_empty_cluster(self, setup: ClusterSetup, title: str) -> ClusterUnderTest: ...
-    async def stop(self) -> None: ...
+    async def stop_and_clean_up(self) -> None: ...
 
 
 class ShimClusterProvider:
@@ -75,7 +75,9 @@ class ShimClusterProvider:
         broker = Broker(self._broker_config(setup))
         broker.dispatcher.set_history(HistoryWithResponses(self._on_frame))
         # no cached responses: cases change the state directly, and inspect every response
-        self._cleanup.enter_context(broker.cluster.state_version.change_in_progress())
+        self._cleanup.enter_context(
+            broker.cluster.state_version.change_in_progress_counted_at_end()
+        )
         await broker.start()
         self._brokers[setup] = broker
         return broker
@@ -97,7 +99,7 @@ class ShimClusterProvider:
     def _broker_properties(self, setup: ClusterSetup) -> dict[str, str]:
         folder = Path(self._folder.name)
         keys = (
-            token_signing.write_jwks_and_broker_properties(folder)
+            token_signing.write_jwks_and_return_broker_properties(folder)
             if setup.has_signed_tokens
             else {}
         )
@@ -108,7 +110,7 @@ class ShimClusterProvider:
         """The path of the CA certificate that clients trust."""
         return str(Path(self._folder.name) / "ca.pem")
 
-    async def stop(self) -> None:
+    async def stop_and_clean_up(self) -> None:
         for broker in self._brokers.values():
             await broker.stop()
             await broker.abort_connections(0)

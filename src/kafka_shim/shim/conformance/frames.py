@@ -48,21 +48,19 @@ class HistoryWithResponses(History):
     ) -> HistoryEntry:
         entry = super().add_request(session, header, frame, time_us)
         if self._on_frame is not None:
-            self._on_frame(
-                f"  {_principal_and_api(entry)} {_shortened_json(entry.request_row()['request'])}"
-            )
+            shown = _shortened_json_without_empty_fields(entry.request_row()["request"])
+            self._on_frame(f"  {_principal_and_api(entry)} {shown}")
         return entry
 
-    def set_errors_from_response(
+    def set_and_count_errors_from_response(
         self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
     ) -> None:
-        super().set_errors_from_response(entry, response, now_us)
+        super().set_and_count_errors_from_response(entry, response, now_us)
         self._responses[entry.number] = response
         if self._on_frame is not None:
             indent = " " * len(_principal_and_api(entry))
-            self._on_frame(
-                f"  {indent} -> {_shortened_json(message_json(response, entry.version))}"
-            )
+            content = message_json(response, entry.version)
+            self._on_frame(f"  {indent} -> {_shortened_json_without_empty_fields(content)}")
 
     def drop_requests_keeping_totals(self) -> None:
         super().drop_requests_keeping_totals()
@@ -73,7 +71,7 @@ class HistoryWithResponses(History):
         return ReportedExchange(
             entry.api.wire_name,
             entry.version,
-            _shortened_json(entry.request_row()["request"]),
+            _shortened_json_without_empty_fields(entry.request_row()["request"]),
             self._received_response(entry),
             tuple(error_name_or_code(code) for code in entry.errors or ()),
             bool(entry.faults),
@@ -91,13 +89,17 @@ class HistoryWithResponses(History):
                 response, _ = read_response_and_its_version(entry.api, entry.version, frame)
             except ProtocolError as error:
                 return f"{entry.response_bytes} bytes that cannot be decoded: {error}"
-        return None if response is None else _shortened_json(message_json(response, entry.version))
+        return (
+            None
+            if response is None
+            else _shortened_json_without_empty_fields(message_json(response, entry.version))
+        )
 
     def response_of(self, entry: HistoryEntry) -> Any:
         """Return the response to a request; None if it had none."""
         return self._responses.get(entry.number)
 
-    def distinct_responses(self) -> frozenset[str]:
+    def distinct_responses_except_api_versions(self) -> frozenset[str]:
         """Return all different responses as API, version and errors, such as `Fetch v17 ok`.
 
         The suite's own requests do not count, nor ApiVersions, whose refusals a shim does not keep.
@@ -119,27 +121,27 @@ def _principal_and_api(entry: HistoryEntry) -> str:
     return f"{entry.principal} {entry.api.wire_name} v{entry.version}"
 
 
-def _shortened_json(content: Any) -> str:
-    text = msgspec.json.encode(_without_empty_fields(content)).decode()
+def _shortened_json_without_empty_fields(content: Any) -> str:
+    text = msgspec.json.encode(_without_empty_fields_and_excess_rows(content)).decode()
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-def _without_empty_fields(content: Any) -> Any:
+def _without_empty_fields_and_excess_rows(content: Any) -> Any:
     """Remove fields that are null or empty, and shorten lists."""
     if isinstance(content, Mapping):
         return {
             name: short
-            for name, short in _shortened_fields(content)
+            for name, short in _names_with_shortened_values(content)
             if short not in (None, "", [], {})
         }
     if isinstance(content, list):
-        return [_without_empty_fields(row) for row in content[:LISTED_ROWS_MAX]]
+        return [_without_empty_fields_and_excess_rows(row) for row in content[:LISTED_ROWS_MAX]]
     return content
 
 
-def _shortened_fields(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+def _names_with_shortened_values(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for name, value in content.items():
-        yield name, _without_empty_fields(value)
+        yield name, _without_empty_fields_and_excess_rows(value)
 
 
 LISTED_ROWS_MAX = 20

@@ -37,11 +37,13 @@ def as_text(report: Report) -> str:
         lines += ["", f"{newest.id} ({newest.level.value}, {newest.origin}, Kafka {where})"]
         lines += [f"  {newest.title}", *(f"  {line}" for line in _failure_lines(newest))]
     for outcome, heading in _HEADINGS_OF_MISSING.items():
-        lines += _missing_lines(report.results_with_outcome(outcome), heading)
+        lines += _lines_of_missing_features_with_cases(
+            report.results_with_outcome(outcome), heading
+        )
     return "\n".join(lines) + "\n"
 
 
-def _missing_lines(rows: Sequence[ResultRow], heading: str) -> list[str]:
+def _lines_of_missing_features_with_cases(rows: Sequence[ResultRow], heading: str) -> list[str]:
     """Return a heading and a line for each missing thing with its cases; empty without rows."""
     missing: dict[str, set[str]] = {}
     for row in rows:
@@ -52,12 +54,12 @@ def _missing_lines(rows: Sequence[ResultRow], heading: str) -> list[str]:
     return lines
 
 
-def _release_ranges(releases: Sequence[str], known: Sequence[str]) -> str:
+def _release_ranges(releases: Sequence[str], all_releases: Sequence[str]) -> str:
     """Return releases as text; consecutive ones are written as `2.8 to 4.4`."""
     spans: list[list[str]] = []
     for release in releases:
-        at = known.index(release)
-        if spans and at and spans[-1][-1] == known[at - 1]:
+        at = all_releases.index(release)
+        if spans and at and spans[-1][-1] == all_releases[at - 1]:
             spans[-1].append(release)
         else:
             spans.append([release])

@@ -76,7 +76,7 @@ class RealClusterProvider:
         self._proxies.begin_case(title)
         return self._cluster
 
-    async def stop(self) -> None:
+    async def stop_and_clean_up(self) -> None:
         """Delete what the last case created."""
         await self._proxies.stop()
         await asyncio.to_thread(self._cluster.delete_all_resources)
@@ -124,7 +124,7 @@ class RealCluster:
             _delete_all_acls(client)
             names = [name for name in topic_names(client) if not name.startswith("__")]
             if names:
-                _delete_topics(client, names)
+                _delete_topics_and_wait_until_creatable(client, names)
             listed = client.send_request(ApiKey.LIST_GROUPS, ListGroupsRequest()).groups
             if listed and ApiKey.DELETE_GROUPS in client.versions:
                 request = DeleteGroupsRequest([group.group_id for group in listed])
@@ -167,12 +167,12 @@ class RealCluster:
 
     def _delete_topic_blocking(self, name: str) -> None:
         with self.connect_as_super_user() as client:
-            _delete_topics(client, [name])
+            _delete_topics_and_wait_until_creatable(client, [name])
 
-    async def commit_offset(self, group: str, topic: str) -> None:
-        await asyncio.to_thread(self._commit_offset_blocking, group, topic)
+    async def commit_offset_zero_of_partition_zero(self, group: str, topic: str) -> None:
+        await asyncio.to_thread(self._commit_offset_zero_blocking, group, topic)
 
-    def _commit_offset_blocking(self, group: str, topic: str) -> None:
+    def _commit_offset_zero_blocking(self, group: str, topic: str) -> None:
         partition = OffsetCommitRequestPartition(partition_index=0, committed_offset=0)
         topics = [OffsetCommitRequestTopic(name=topic, partitions=[partition])]
         request = OffsetCommitRequest(group_id=group, topics=topics)
@@ -180,13 +180,13 @@ class RealCluster:
 
             def coordinator_error() -> int:
                 request_for_group = FindCoordinatorRequest(key=group)
-                code: int = _send_with_names(
+                code: int = _send_in_newest_version_with_names(
                     client, ApiKey.FIND_COORDINATOR, request_for_group
                 ).error_code
                 return code
 
             def commit_error() -> int:
-                response = _send_with_names(client, ApiKey.OFFSET_COMMIT, request)
+                response = _send_in_newest_version_with_names(client, ApiKey.OFFSET_COMMIT, request)
                 code: int = response.topics[0].partitions[0].error_code
                 return code
 
@@ -242,7 +242,7 @@ class RealCluster:
         return connect(self.unproxied_servers(PLAINTEXT))
 
 
-def _send_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
+def _send_in_newest_version_with_names(client: Client, api: ApiKey, request: msgspec.Struct) -> Any:
     return client.send_request(
         api, request, min(client.negotiated_version(api), _NEWEST_VERSIONS_WITH_NAMES[api])
     )
@@ -256,7 +256,7 @@ def _delete_all_acls(client: Client) -> None:
             raise
 
 
-def _delete_topics(client: Client, names: list[str]) -> None:
+def _delete_topics_and_wait_until_creatable(client: Client, names: list[str]) -> None:
     version = min(
         client.negotiated_version(ApiKey.DELETE_TOPICS),
         _NEWEST_VERSIONS_WITH_NAMES[ApiKey.DELETE_TOPICS],

@@ -68,10 +68,10 @@ class _FrameRecorder:
         session: Session,
         sequence: int,
         header: RequestHeader,
-        decided: Sequence[AccessRecord],
+        access_records: Sequence[AccessRecord],
         frame: bytes | None,
     ) -> None:
-        del decided  # a proxy does not know them
+        del access_records  # a proxy does not know them
         entry = self._open_requests.pop((session, sequence), None)
         if entry is None or frame is None:
             return
@@ -79,7 +79,7 @@ class _FrameRecorder:
             response, _ = read_response_and_its_version(header.api_key, header.api_version, frame)
         except ProtocolError:
             return
-        self._frames.set_errors_from_response(entry, response, self._clock.now_us())
+        self._frames.set_and_count_errors_from_response(entry, response, self._clock.now_us())
 
     def convert_events_and_flush_full_block(self) -> None:
         """Return; nothing is put off."""

@@ -83,7 +83,7 @@ class _CaseRunner:
                 on_result(result)
         finally:
             await driver.stop()
-            await clusters.stop()
+            await clusters.stop_and_clean_up()
 
     async def _run_case(
         self, case: Case, clusters: ClusterProvider, driver: Driver
@@ -95,7 +95,7 @@ class _CaseRunner:
                 case, self._release, CaseOutcome.UNSUPPORTED, observed=missing_feature
             ), True
         try:
-            cluster = await _provide_cluster(case, clusters)
+            cluster = await _provide_cluster_retrying_once(case, clusters)
         except ClientError as error:
             observed = f"the cluster does not answer the suite: {error}"
             return CaseResult(
@@ -107,7 +107,7 @@ class _CaseRunner:
         try:
             await case.body(context)
             await context.close_clients()
-            context.raise_unless_exercised()
+            context.raise_unless_exercised_and_truthful()
         except NotExercisedError as error:
             outcome, observed = CaseOutcome.NOT_EXERCISED, str(error)
         except ClientError as error:
@@ -121,7 +121,7 @@ class _CaseRunner:
             outcome, expected, observed = CaseOutcome.FAILED, "an answer of the driver", str(error)
             is_usable = False
         if outcome is not CaseOutcome.PASSED and is_usable:
-            is_usable = await _clients_can_be_closed(context)
+            is_usable = await _close_clients_or_return_false(context)
         result = CaseResult(
             case,
             self._release,
@@ -129,15 +129,17 @@ class _CaseRunner:
             expected,
             _shortened(observed),
             "" if context.last_response is None else _shortened(str(context.last_response)),
-            () if outcome is CaseOutcome.UNSUPPORTED else context.exchanges_for_report(),
-            context.distinct_responses(),
+            ()
+            if outcome is CaseOutcome.UNSUPPORTED
+            else context.erroneous_and_last_exchanges_for_report(),
+            context.distinct_responses_except_api_versions(),
             time.monotonic() - start,
             not is_usable,
         )
         return result, is_usable
 
 
-async def _provide_cluster(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
+async def _provide_cluster_retrying_once(case: Case, clusters: ClusterProvider) -> ClusterUnderTest:
     """Return an empty cluster; one that does not answer in time is asked a second time."""
     try:
         return await clusters.provide_empty_cluster(case.setup, case.id)
@@ -150,7 +152,7 @@ def _shortened(text: str) -> str:
     return text if len(text) <= JSON_LENGTH_MAX else f"{text[:JSON_LENGTH_MAX]}…"
 
 
-async def _clients_can_be_closed(context: CaseContext) -> bool:
+async def _close_clients_or_return_false(context: CaseContext) -> bool:
     try:
         await context.close_clients()
     except (ContractError, DriverTimeoutError):

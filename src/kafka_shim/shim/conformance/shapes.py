@@ -34,7 +34,7 @@ def one_of_strings(*texts: str) -> Shape:
     return {"type": "string", "enum": list(texts)}
 
 
-def object_of(**fields: Shape) -> Shape:
+def object_with_underscored_fields_optional(**fields: Shape) -> Shape:
     """Return the shape of an object; a field whose name ends with `_` is optional."""
     return {
         "type": "object",
@@ -43,30 +43,37 @@ def object_of(**fields: Shape) -> Shape:
     }
 
 
-def results_by_name(**fields: Shape) -> Mapping[str, Shape]:
+def items_field_of_results_by_name(**fields: Shape) -> Mapping[str, Shape]:
     """Return the shape of results by name: each is an object with these fields, or an error."""
-    each = {"anyOf": [object_of(**fields), shared_shape_reference("error")]}
+    each = {
+        "anyOf": [
+            object_with_underscored_fields_optional(**fields),
+            shared_shape_reference("error"),
+        ]
+    }
     return {"items": {"type": "object", "additionalProperties": each}}
 
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 _ACL = {"operation": STRING, "permission": STRING}
 SHARED: Mapping[str, Shape] = {
-    "error": object_of(
+    "error": object_with_underscored_fields_optional(
         **{"class": STRING, "code": nullable(INTEGER), "text": STRING},
         retriable_=nullable(BOOLEAN),
         fatal_=nullable(BOOLEAN),
         abortable_=nullable(BOOLEAN),
     ),
-    "login": object_of(
+    "login": object_with_underscored_fields_optional(
         mechanism=STRING,
         user_=nullable(STRING),
         password_=nullable(STRING),
         token_=nullable(STRING),
         is_delegation_token_=BOOLEAN,
     ),
-    "tls": object_of(ca=nullable(STRING), certificate_=nullable(STRING), key_=nullable(STRING)),
-    "acl": object_of(
+    "tls": object_with_underscored_fields_optional(
+        ca=nullable(STRING), certificate_=nullable(STRING), key_=nullable(STRING)
+    ),
+    "acl": object_with_underscored_fields_optional(
         resource_type=STRING,
         name=STRING,
         pattern_type=STRING,
@@ -74,7 +81,7 @@ SHARED: Mapping[str, Shape] = {
         host=STRING,
         **_ACL,
     ),
-    "acl_filter": object_of(
+    "acl_filter": object_with_underscored_fields_optional(
         resource_type=STRING,
         name=nullable(STRING),
         pattern_type=STRING,
@@ -82,7 +89,7 @@ SHARED: Mapping[str, Shape] = {
         host=nullable(STRING),
         **_ACL,
     ),
-    "token": object_of(token_id=STRING, hmac_=STRING, owner_=STRING),
+    "token": object_with_underscored_fields_optional(token_id=STRING, hmac_=STRING, owner_=STRING),
 }
 """Shapes that several commands use; the contract has them as `$defs`."""
 
@@ -142,7 +149,7 @@ class Command(msgspec.Struct, frozen=True):
     has_client: bool = True
 
     def ok_schema(self) -> Shape:
-        return object_of(**self.ok)
+        return object_with_underscored_fields_optional(**self.ok)
 
     def first_violation(self, ok: Any) -> str | None:
         """Return what is wrong with this `ok`; None if it is valid."""

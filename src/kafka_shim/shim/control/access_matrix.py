@@ -39,7 +39,7 @@ def access_matrix(
     acls = matching_acls(authorizer, AclFilter(), slices.time_sliced)
     principals = slices.offload(
         _sorted_names_containing,
-        _known_principals_without_acls(cluster, authorizer, history),
+        _principals_of_users_super_users_and_history(cluster, authorizer, history),
         (acl.principal for acl in acls if acl.principal != ANY_USER),
         query.get("principal_contains", ""),
     )
@@ -95,7 +95,7 @@ def _page_slice(query: Mapping[str, str], axis: str, page_max: int) -> slice:
     return slice(first, first + min(count, page_max))
 
 
-def _known_principals_without_acls(
+def _principals_of_users_super_users_and_history(
     cluster: Cluster, authorizer: Authorizer, history: History
 ) -> set[str]:
     """Return the principals of users, super users and the last requests."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 
-from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_acls
+from kafka_shim.authorizer.acl_formats import FORMATS, format_acls_losslessly, parse_distinct_acls
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects
 from kafka_shim.authorizer.acl_names import AclTextError
@@ -30,9 +30,12 @@ from kafka_shim.shim.control.history_queries import HistoryQueries
 from kafka_shim.shim.control.least_acls_query import least_acls_response
 from kafka_shim.shim.control.node_control import NodeControl
 from kafka_shim.shim.control.state_bodies import AclText
-from kafka_shim.shim.control.time_slicing import run_in_time_slices, run_steps_in_time_slices
+from kafka_shim.shim.control.time_slicing import (
+    run_on_event_loop_in_time_slices,
+    run_steps_in_time_slices,
+)
 from kafka_shim.shim.control.topic_record_control import TopicRecordControl
-from kafka_shim.shim.control.transaction_rows import transactions_and_producers
+from kafka_shim.shim.control.transaction_rows import transactions_and_limited_producers
 from kafka_shim.shim.control.who_can_query import who_can_response
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.faults.fault_effects import remove_exact_acls
@@ -73,13 +76,13 @@ class BrokerControl:
         self.groups = GroupControl(broker.cluster)
 
     @contextmanager
-    def context_for_changes(self) -> Iterator[None]:
+    def context_persisting_changes_if_any(self) -> Iterator[None]:
         """Mark that the code in the `with` block may change the broker."""
-        with self._cluster.state_version.change_in_progress():
+        with self._cluster.state_version.change_in_progress_counted_at_end():
             yield
         storage = self._broker.storage
         if storage is not None:
-            storage.note_possible_change_of_all()
+            storage.note_possible_change_of_unreported_sections()
             storage.commit_and_send_responses()
 
     # the state
@@ -110,7 +113,7 @@ class BrokerControl:
         }
 
     async def full_state(self) -> Row:
-        return await run_in_time_slices(self._full_state)
+        return await run_on_event_loop_in_time_slices(self._full_state)
 
     def _full_state(self, slices: TimeSlices[Row]) -> Row:
         cluster = self._cluster
@@ -135,7 +138,7 @@ class BrokerControl:
             ],
         }
 
-    async def reset_broker(self) -> dict[str, Any]:
+    async def start_all_nodes_and_reset_broker(self) -> dict[str, Any]:
         await self._broker.start_all_nodes()
         self._broker.reset_to_initial_state()
         return {"done": True}
@@ -145,7 +148,7 @@ class BrokerControl:
         self._snapshots[self._snapshot_id] = self._broker.take_snapshot()
         return {"id": self._snapshot_id}
 
-    async def restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
+    async def start_all_nodes_and_restore_snapshot(self, snapshot_id: str) -> dict[str, Any]:
         snapshot = self._snapshots[self._snapshot_id_or_404(snapshot_id)]
         await self._broker.start_all_nodes()
         self._broker.restore_snapshot(snapshot)
@@ -164,7 +167,7 @@ class BrokerControl:
     # topics, users, ACLs
 
     async def list_topics(self) -> Row:
-        return await run_in_time_slices(self._topic_rows)
+        return await run_on_event_loop_in_time_slices(self._topic_rows)
 
     def _topic_rows(self, slices: TimeSlices[Row]) -> Row:
         topics = slices.time_sliced(list(self._cluster.topics))
@@ -216,10 +219,10 @@ class BrokerControl:
             "users": sorted({*user_store.passwords, *user_store.names_with_stored_credentials()})
         }
 
-    def add_user(self, user: NewUser) -> dict[str, Any]:
+    def add_user_or_replace_password(self, user: NewUser) -> dict[str, Any]:
         if not user.name or not user.password:
             raise ControlError(400, "a user needs a name and a password")
-        self._cluster.users.add_configured_user(user.name, user.password)
+        self._cluster.users.add_or_replace_configured_user(user.name, user.password)
         return {"done": True}
 
     def remove_user(self, name: str) -> dict[str, Any]:
@@ -230,7 +233,7 @@ class BrokerControl:
 
     async def list_acls(self, principal: str | None = None) -> Row:
         acl_filter = AclFilter(principal=principal)
-        return await run_in_time_slices(
+        return await run_on_event_loop_in_time_slices(
             lambda slices: {"acls": self._acl_objects(acl_filter, slices)}
         )
 
@@ -240,8 +243,10 @@ class BrokerControl:
         return objects
 
     async def add_acls(self, rules: AclRules) -> Row:
-        return await run_in_time_slices(
-            lambda slices: self._create_acls(slices.offload(_parse_acl_rules, rules), slices)
+        return await run_on_event_loop_in_time_slices(
+            lambda slices: self._create_acls_raising_first_rejection(
+                slices.offload(_parse_acl_rules, rules), slices
+            )
         )
 
     async def import_acls(self, acl_text: AclText) -> Row:
@@ -249,9 +254,9 @@ class BrokerControl:
         if acl_text.format is not None:
             _raise_if_unknown_format(acl_text.format)
         try:
-            return await run_in_time_slices(
-                lambda slices: self._create_acls(
-                    slices.offload(parse_acls, acl_text.text, acl_text.format), slices
+            return await run_on_event_loop_in_time_slices(
+                lambda slices: self._create_acls_raising_first_rejection(
+                    slices.offload(parse_distinct_acls, acl_text.text, acl_text.format), slices
                 )
             )
         except AclTextError as error:
@@ -269,13 +274,13 @@ class BrokerControl:
             return {"format": acl_format, "text": text}
 
         try:
-            return await run_in_time_slices(export)
+            return await run_on_event_loop_in_time_slices(export)
         except AclTextError as error:
             raise ControlError(
                 400, f"the ACLs cannot be written as {acl_format}: {error}"
             ) from error
 
-    def _create_acls(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
+    def _create_acls_raising_first_rejection(self, acls: list[Acl], slices: TimeSlices[Row]) -> Row:
         """Create the ACLs; raise ControlError about the first one that Kafka rejects. Warn about
         those that have no effect.
         """
@@ -295,7 +300,9 @@ class BrokerControl:
 
     async def remove_acls(self, rules: AclRules) -> Row:
         authorizer_or_409(self._cluster)
-        return await run_in_time_slices(lambda slices: self._remove_acls(rules, slices))
+        return await run_on_event_loop_in_time_slices(
+            lambda slices: self._remove_acls(rules, slices)
+        )
 
     def _remove_acls(self, rules: AclRules, slices: TimeSlices[Row]) -> Row:
         acls = slices.offload(_parse_acl_rules, rules)
@@ -305,24 +312,24 @@ class BrokerControl:
         return {"acls": slices.offload(acls_to_objects, removed)}
 
     async def access_matrix(self, query: Mapping[str, str]) -> Row:
-        return await run_in_time_slices(
+        return await run_on_event_loop_in_time_slices(
             lambda slices: access_matrix(self._cluster, self.history, query, slices)
         )
 
     async def who_can(self, query: Mapping[str, str]) -> Row:
-        return await run_in_time_slices(
+        return await run_on_event_loop_in_time_slices(
             lambda slices: who_can_response(self._cluster, query, slices.time_sliced)
         )
 
     async def least_acls(self, query: Mapping[str, str]) -> Row:
-        return await run_in_time_slices(
+        return await run_on_event_loop_in_time_slices(
             lambda slices: least_acls_response(
                 self._cluster, self.history, query, slices.time_sliced
             )
         )
 
-    def list_transactions(self) -> dict[str, Any]:
-        return transactions_and_producers(self._cluster)
+    def list_transactions_and_producers(self) -> dict[str, Any]:
+        return transactions_and_limited_producers(self._cluster)
 
     # time
 

@@ -43,7 +43,7 @@ class RunningBroker(msgspec.Struct):
     async def stop(self) -> None:
         await self.broker.stop()
         if self.clock is not None:
-            self.clock.close()
+            self.clock.close_cancelling_present_and_future_timers()
         await self.broker.abort_connections(ABORT_S)
 
 
@@ -56,7 +56,7 @@ class BrokerRegistry:
         self._starting: set[str] = set()
         self._numbers = itertools.count(1)
 
-    def context_for_changes(self) -> AbstractContextManager[None]:
+    def context_persisting_changes_if_any(self) -> AbstractContextManager[None]:
         """Return a context that does nothing: creating a broker changes no other broker."""
         return nullcontext()
 
@@ -85,7 +85,7 @@ class BrokerRegistry:
             broker = Broker(config, clock or ManualClock(SystemClock().now_ms()))
         except ConfigError as error:
             raise ControlError(400, str(error)) from error
-        broker_id = self._available_id(new.id)
+        broker_id = self._available_id_or_409(new.id)
         self._starting.add(broker_id)
         try:
             await broker.start()
@@ -124,7 +124,7 @@ class BrokerRegistry:
             raise ControlError(404, f"unknown broker `{broker_id}`; GET /brokers lists all")
         return running
 
-    def _available_id(self, requested_id: str | None) -> str:
+    def _available_id_or_409(self, requested_id: str | None) -> str:
         if self._created_or_starting_count >= CREATED_MAX:
             raise ControlError(
                 409,

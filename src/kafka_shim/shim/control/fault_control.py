@@ -35,12 +35,12 @@ class FaultControl:
     def fault_row(self, fault_id: str) -> dict[str, Any]:
         return self._fault_or_404(fault_id).json_row()
 
-    def remove_all_faults(self) -> dict[str, Any]:
-        self._faults.remove_all_sending_held()
+    def remove_all_faults_sending_held_responses(self) -> dict[str, Any]:
+        self._faults.remove_all_and_send_held_responses()
         return {"done": True}
 
-    def remove_fault(self, fault_id: str) -> dict[str, Any]:
-        self._faults.remove_sending_held(self._fault_or_404(fault_id).fault_id)
+    def remove_fault_sending_held_responses(self, fault_id: str) -> dict[str, Any]:
+        self._faults.remove_and_send_held_responses(self._fault_or_404(fault_id).fault_id)
         return {"done": True}
 
     def switch_fault(self, fault_id: str, *, is_disabled: bool) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from kafka_shim.shim.control.broker_control import BrokerControl
 from kafka_shim.shim.control.broker_registry import FIRST, BrokerRegistry
 from kafka_shim.shim.control.broker_routes import BASE_PATH, BROKER_ROUTES
 from kafka_shim.shim.control.control_error import ControlError
-from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_routes
+from kafka_shim.shim.control.inspector_routes import FRONT_ROUTE, inspector_page_and_file_routes
 from kafka_shim.shim.control.openapi import openapi_document
 from kafka_shim.shim.control.routes import ROUTES, Call, Route, Target, call_route
 
@@ -58,7 +58,10 @@ def create_http_app(registry: BrokerRegistry, token: str | None) -> Starlette:
             )
             for route in ROUTES
         ]
-        routes += [HttpRoute(f"{base}/openapi.json", openapi), *inspector_routes(base)]
+        routes += [
+            HttpRoute(f"{base}/openapi.json", openapi),
+            *inspector_page_and_file_routes(base),
+        ]
     return Starlette(
         routes=[*routes, FRONT_ROUTE],
         exception_handlers={HTTPException: _unknown_path_response},

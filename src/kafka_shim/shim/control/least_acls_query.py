@@ -18,7 +18,7 @@ from kafka_shim.authorizer.remedy import (
     required_access_for_need,
     steps_to_allow,
 )
-from kafka_shim.authorizer.requirements import requirements_by_id
+from kafka_shim.authorizer.requirements import all_requirements_bound_to_release_by_id
 from kafka_shim.authorizer.store import AclStore
 from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
 from kafka_shim.shim.explaining.request_remedy import checked_requirements
@@ -49,13 +49,13 @@ def least_acls_response(
         raise ControlError(400, "expected principal or client_id")
     uses: dict[RequiredAccess, _Use] = {}
     request_count = left_out = 0
-    bound_rows = requirements_by_id(cluster.policy.release)
+    bound_rows = all_requirements_bound_to_release_by_id(cluster.policy.release)
     for entry in time_sliced(history):
         if principal not in (None, entry.principal) or client_id not in (None, entry.client_id):
             continue
         request_count += 1
         left_out += entry.left_out_decisions
-        for access in _required_accesses(entry, bound_rows):
+        for access in _accesses_needed_to_avoid_errors(entry, bound_rows):
             use = uses.setdefault(access, _Use())
             use.apis.add(entry.api.wire_name)
             use.requests.add(entry.number)
@@ -65,11 +65,11 @@ def least_acls_response(
         "decisions_left_out": left_out,
         "acls": [_acl_row(authorizer, acl, uses) for acl in acls],
         "remove": acls_to_objects(_hindering_acls(authorizer, uses)),
-        **_formatted(query.get("format", "commands"), acls),
+        **_acl_format_and_text_or_400(query.get("format", "commands"), acls),
     }
 
 
-def _required_accesses(
+def _accesses_needed_to_avoid_errors(
     entry: HistoryEntry, bound_rows: Mapping[str, Any]
 ) -> Iterator[RequiredAccess]:
     """Yield what a request needs, from any host."""
@@ -103,7 +103,7 @@ def _hindering_acls(authorizer: Authorizer, accesses: Iterable[RequiredAccess]) 
     return [step.acl for step in steps if not step.is_addition]
 
 
-def _formatted(acl_format: str, acls: list[Acl]) -> dict[str, str]:
+def _acl_format_and_text_or_400(acl_format: str, acls: list[Acl]) -> dict[str, str]:
     if acl_format not in FORMATS:
         expected = ", ".join(FORMATS)
         raise ControlError(400, f"unknown format `{acl_format}`; expected one of {expected}")

@@ -58,7 +58,7 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
         super_users = (*fields.get("super_users", ()), *state.super_users)
         fields["super_users"] = tuple(dict.fromkeys(super_users))
     fields.setdefault(
-        "super_users", default_super_users_if_unrestricted(fields | {"acls": state.acls})
+        "super_users", default_super_users_if_unrestricted(fields | {"acls": state.distinct_acls})
     )
     listeners = with_advertised_addresses(
         fields.get("listeners") or default_listeners(), body.properties
@@ -71,7 +71,7 @@ def _build_config(body: NewBroker, inherited_properties: Mapping[str, str]) -> C
         brokers=body.brokers,
         seed=body.seed,
         topics=state.topics,
-        acls=state.acls,
+        acls=state.distinct_acls,
         groups=state.groups,
         client_metrics=state.client_metrics,
         faults=state.faults,

@@ -9,7 +9,7 @@ from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.control.control_error import ControlError, query_number_or_400
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.state.coordinators import KeyType
-from kafka_shim.shim.state.leadership import move_leader_to_any_node
+from kafka_shim.shim.state.leadership import move_leader_replacing_replica_if_needed
 from kafka_shim.shim.state.topics import Partition
 from kafka_shim.shim.whole_number import parse_whole_number
 
@@ -113,7 +113,7 @@ class NodeControl:
         self._node_id_or_404(str(node_id))
         if not self._cluster.nodes[node_id].is_alive:
             raise ControlError(409, f"broker {node_id} is stopped, so it cannot lead")
-        move_leader_to_any_node(self._cluster.topics, partition, node_id)
+        move_leader_replacing_replica_if_needed(self._cluster.topics, partition, node_id)
         return {"leader_id": partition.leader_id, "leader_epoch": partition.leader_epoch}
 
     def _node_id_or_404(self, text: str) -> int:

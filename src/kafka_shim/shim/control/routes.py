@@ -26,7 +26,7 @@ class Call(msgspec.Struct):
 class ControlTarget(Protocol):
     """What a route is called on: a broker, or all brokers."""
 
-    def context_for_changes(self) -> AbstractContextManager[None]: ...
+    def context_persisting_changes_if_any(self) -> AbstractContextManager[None]: ...
 
 
 Target = TypeVar("Target", bound=ControlTarget)
@@ -97,11 +97,12 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("GET", "/state", "state", "The whole state",
           lambda control, _: control.full_state(), bodies.ClusterState),
     Route("POST", "/reset", "reset", "Reset the broker to its state at startup",
-          lambda control, _: control.reset_broker(), bodies.Done),
+          lambda control, _: control.start_all_nodes_and_reset_broker(), bodies.Done),
     Route("POST", "/snapshots", "snapshot", "Take a snapshot of the state",
           lambda control, _: control.take_snapshot(), bodies.SnapshotRow),
     Route("POST", "/snapshots/{id}/restore", "restore", "Restore a snapshot",
-          lambda control, call: control.restore_snapshot(call.path["id"]), bodies.Done),
+          lambda control, call: control.start_all_nodes_and_restore_snapshot(call.path["id"]),
+          bodies.Done),
     Route("DELETE", "/snapshots/{id}", "forget_snapshot", "Delete a snapshot",
           lambda control, call: control.delete_snapshot(call.path["id"]), bodies.Done),
     Route("GET", "/topics", "list_topics", "All topics",
@@ -129,14 +130,17 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
     Route("DELETE", "/groups/{id}", "delete_group", "Delete a group without members",
           lambda control, call: control.groups.delete_group(call.path["id"]), bodies.Done),
     Route("POST", "/groups/{id}/offsets", "reset_offsets", "Set offsets of a group without members",
-          lambda control, call: control.groups.reset_offsets(call.path["id"], call.body),
+          lambda control, call: control.groups.reset_offsets_creating_group_unless_dry_run(
+              call.path["id"], call.body),
           state_bodies.GroupOffsets, state_bodies.NewOffsets),
     Route("GET", "/transactions", "transactions", "Transactional ids, and producers by partition",
-          lambda control, _: control.list_transactions(), state_bodies.TransactionRows),
+          lambda control, _: control.list_transactions_and_producers(),
+          state_bodies.TransactionRows),
     Route("GET", "/users", "list_users", "Who can log in",
           lambda control, _: control.list_users(), bodies.UserNames),
     Route("POST", "/users", "add_user", "Add a user, or change its password",
-          lambda control, call: control.add_user(call.body), bodies.Done, bodies.NewUser),
+          lambda control, call: control.add_user_or_replace_password(call.body),
+          bodies.Done, bodies.NewUser),
     Route("DELETE", "/users/{name}", "remove_user", "Remove a user",
           lambda control, call: control.remove_user(call.path["name"]), bodies.Done),
     Route("GET", "/acls", "list_acls", "All ACLs",
@@ -181,11 +185,13 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.faults.add_fault(call.body), bodies.FaultRow,
           bodies.NewFault),
     Route("DELETE", "/faults", "clear_faults", "Remove all faults",
-          lambda control, _: control.faults.remove_all_faults(), bodies.Done),
+          lambda control, _: control.faults.remove_all_faults_sending_held_responses(),
+          bodies.Done),
     Route("GET", "/faults/{id}", "fault", "One fault, with its counts",
           lambda control, call: control.faults.fault_row(call.path["id"]), bodies.FaultRow),
     Route("DELETE", "/faults/{id}", "remove_fault", "Remove a fault",
-          lambda control, call: control.faults.remove_fault(call.path["id"]), bodies.Done),
+          lambda control, call: control.faults.remove_fault_sending_held_responses(call.path["id"]),
+          bodies.Done),
     Route("POST", "/faults/{id}/disable", "disable_fault",
           "Switch a fault off; it matches no requests until it is switched on",
           lambda control, call: control.faults.switch_fault(call.path["id"], is_disabled=True),
@@ -238,7 +244,7 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     if route.method == "GET":
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
-    with target.context_for_changes():
+    with target.context_persisting_changes_if_any():
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
 

@@ -20,7 +20,7 @@ async def run_steps_in_time_slices(steps: Iterator[None]) -> None:
             ends_s = time.perf_counter() + SLICE_S
 
 
-async def run_in_time_slices(work: Callable[[TimeSlices[Result]], Result]) -> Result:
+async def run_on_event_loop_in_time_slices(work: Callable[[TimeSlices[Result]], Result]) -> Result:
     """Return the result of the work, which gets its time slices to iterate and offload with.
 
     The work runs like a large request: never at the same time as the event loop, except for
@@ -35,10 +35,10 @@ async def run_in_time_slices(work: Callable[[TimeSlices[Result]], Result]) -> Re
     slices: TimeSlices[Result] = TimeSlices(
         asyncio.get_running_loop(), lambda: work(slices), on_done
     )
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     try:
         outcome = await finished
     except asyncio.CancelledError:
-        slices.abandon_work()
+        slices.abandon_work_and_resume_full_gc()
         raise
     return outcome()

@@ -22,7 +22,7 @@ from kafka_shim.shim.handlers.producing.appending import append_unless_duplicate
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    max_timestamp_of_checked_batch,
+    check_batch_returning_max_timestamp_ms,
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log import PartitionLog
@@ -60,7 +60,7 @@ class TopicRecordControl:
                 if len(rows) == limit or (searched_text and count == _SEARCHED_MAX):
                     next_offset = record.offset
                     break
-                if not searched_text or _contains(record, searched_text):
+                if not searched_text or _key_value_or_header_contains(record, searched_text):
                     rows.append(_record_row(batch, record, value_bytes_max))
         except (DecodeError, MissingPackageError) as error:
             text = f"records of topic `{topic}` cannot be read: {error}"
@@ -86,7 +86,11 @@ class TopicRecordControl:
     def produce_record(self, topic: str, new: NewRecord) -> dict[str, Any]:
         """Append a record, by the rules that the topic has for producers."""
         key = _bytes_or_400("key", new.key, new.key_hex)
-        index = self._partition_index(topic, key) if new.partition is None else new.partition
+        index = (
+            self._partition_index_of_key_or_400(topic, key)
+            if new.partition is None
+            else new.partition
+        )
         partition = self._partition_or_404(topic, index)
         now_ms = self._cluster.clock.now_ms()
         record = Record(
@@ -101,7 +105,7 @@ class TopicRecordControl:
         limits = RecordLimits(partition.log.settings, self._cluster.facts.records, now_ms)
         try:
             stored = append_unless_duplicate(
-                partition, batch, limits, max_timestamp_of_checked_batch(batch, limits)
+                partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
             )
         except RecordsRejected as error:
             text = f": {error.message}" if error.message else ""
@@ -110,7 +114,7 @@ class TopicRecordControl:
             ) from error
         return {"partition": index, "offset": stored.base_offset}
 
-    def _partition_index(self, topic: str, key: bytes | None) -> int:
+    def _partition_index_of_key_or_400(self, topic: str, key: bytes | None) -> int:
         """Return the partition of a key; ControlError without a key or topic."""
         known = self._cluster.topics.get(topic)
         if known is None:
@@ -138,7 +142,7 @@ def _records_since(partition: Partition, first_offset: int) -> Iterator[tuple[Ba
                     yield batch, record
 
 
-def _contains(record: Record, text: bytes) -> bool:
+def _key_value_or_header_contains(record: Record, text: bytes) -> bool:
     """Return whether the key, the value or a header contains these bytes."""
     parts = [record.key, record.value]
     parts += [part for key, value in record.headers for part in (key.encode(), value)]

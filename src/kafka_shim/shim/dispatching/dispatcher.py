@@ -23,13 +23,13 @@ from kafka_shim.shim.dispatching.interceptors import (
     HistoryInterceptor,
     InterceptorChain,
     QuotaInterceptor,
-    StorageInterceptor,
+    StorageNotifyingInterceptor,
     TraceInterceptor,
 )
 from kafka_shim.shim.dispatching.message_coding import (
-    decode_header,
-    decode_request,
-    encode_fetch_start_and_append_rest,
+    decode_header_or_close_connection,
+    decode_request_or_close_connection,
+    encode_fetch_frame_appending_rest_if_long,
     encode_response_frame,
 )
 from kafka_shim.shim.dispatching.response_cache import READ_ONLY_KEYS, CachedResponse, ResponseCache
@@ -39,11 +39,11 @@ from kafka_shim.shim.handlers.api_versions import unsupported_version_response
 from kafka_shim.shim.logs import Log
 from kafka_shim.shim.observing import audit_log
 from kafka_shim.shim.request.access import Access
-from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase
+from kafka_shim.shim.request.authentication_phase import close_unless_allowed_in_phase_and_unexpired
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase, Session
 from kafka_shim.shim.state.cluster import Cluster
-from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
+from kafka_shim.shim.state.settings.static_settings import parse_client_telemetry_enabled
 from kafka_shim.shim.wait import NoResponse, PendingResponse
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class Dispatcher:
         self.cluster = cluster
         self.apis = ApiTable(
             cluster.release,
-            accepts_client_metrics=offers_client_telemetry(cluster.config.properties),
+            accepts_client_metrics=parse_client_telemetry_enabled(cluster.config.properties),
         )
         self.interceptors = InterceptorChain(
             lambda exchange: self._call_handler(exchange.api, exchange.request, exchange.context),
@@ -98,7 +98,7 @@ class Dispatcher:
     def set_storage(self, storage: "Storage") -> None:
         """Store changes of the state before their responses are sent."""
         self.storage = storage
-        self.interceptors.set_interceptor("storage", StorageInterceptor(storage))
+        self.interceptors.set_interceptor("storage", StorageNotifyingInterceptor(storage))
 
     def _add_or_remove_fault_interceptor(self) -> None:
         self.interceptors.set_interceptor(
@@ -118,35 +118,35 @@ class Dispatcher:
             return self._dispatch_with_interceptors(frame, session)
         cache = self.response_cache
         if cache is not None and frame[:2] in READ_ONLY_KEYS:
-            cached = cache.find(frame, session)
+            cached = cache.find_and_set_pending_key(frame, session)
             if cached is not None:
                 cache.repeat_side_effects(cached, session)
                 return cached.frame_for_request(frame)
-        header, body_at = decode_header(
+        header, body_at = decode_header_or_close_connection(
             frame, None, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._find_api_allowed_in_phase(frame, header, session)
         if api is None:
             return self._unsupported_version_response(header, session)
-        request = decode_request(api, frame, body_at, None)
+        request = decode_request_or_close_connection(api, frame, body_at, None)
         if api.takes_long is not None and api.takes_long(request, cluster):
             self._raise_if_time_slices_are_usable()
         context = self._new_context(header, session)
         context.request = request
         context.accepts_chunks = api.key is _FETCH and session.following_chunks is not None
         is_cacheable = self._is_cacheable_else_count_change(api)
-        count_before = self._topic_change_and_error_count() if is_cacheable else 0
+        count_before = self._topic_change_and_internal_error_count() if is_cacheable else 0
         response = self._call_handler(api, request, context)
         cluster.counters.requests += 1
         if context.access.records:
-            audit_log.log_decisions(context, api.key)
+            audit_log.log_first_decisions_by_log_level(context, api.key)
         if isinstance(response, PendingResponse):
             return PendingExchange(response, self, _unobserved_exchange(api, context))
         if type(response) is NoResponse:  # asked of an enum, isinstance takes longer
             return response
-        framed = self._encode_response(api, context, response)
+        framed = self._encode_response_or_close_connection(api, context, response)
         if cache is not None and is_cacheable:
-            self._cache_unless_topics_changed_or_failed(
+            self._cache_or_count_topic_change_or_failure(
                 cache, count_before, request, context, response, framed
             )
         return framed
@@ -160,13 +160,13 @@ class Dispatcher:
         cache: ResponseCache | None = None
         if session.slices is not None:
             with (
-                self.cluster.state_version.change_in_progress()
+                self.cluster.state_version.change_in_progress_counted_at_end()
             ):  # others are answered between the time slices
                 return self._dispatch_exchange(frame, session, None)
         if self.cluster.throttles is None and not self.interceptors.need_handlers:
             cache = self.response_cache
         if cache is not None and frame[:2] in READ_ONLY_KEYS:
-            cached = cache.find(frame, session)
+            cached = cache.find_and_set_pending_key(frame, session)
             if cached is not None and self.interceptors.observe_cached_responses:
                 return self._repeat_cached_response(cached, cache, frame, session)
             if cached is not None:
@@ -200,7 +200,7 @@ class Dispatcher:
     def _dispatch_exchange(
         self, frame: bytes, session: Session, cache: ResponseCache | None
     ) -> "bytes | PendingExchange | NoResponse":
-        header, body_at = decode_header(
+        header, body_at = decode_header_or_close_connection(
             frame, session.slices, limits_tagged_fields=self.apis.request_items_are_limited
         )
         api = self._find_api_allowed_in_phase(frame, header, session)
@@ -222,7 +222,9 @@ class Dispatcher:
         self, exchange: Exchange, cache: ResponseCache | None
     ) -> "bytes | PendingExchange | NoResponse":
         api, session, cluster = exchange.api, exchange.session, self.cluster
-        request = decode_request(api, exchange.frame, exchange.body_at, session.slices)
+        request = decode_request_or_close_connection(
+            api, exchange.frame, exchange.body_at, session.slices
+        )
         is_short = session.slices is None
         if is_short and api.takes_long is not None and api.takes_long(request, cluster):
             self._raise_if_time_slices_are_usable()
@@ -232,19 +234,19 @@ class Dispatcher:
         if self.interceptors.need_all_decisions:
             context.access.records_max = sys.maxsize
         is_cacheable = self._is_cacheable_else_count_change(api)
-        count_before = self._topic_change_and_error_count() if is_cacheable else 0
+        count_before = self._topic_change_and_internal_error_count() if is_cacheable else 0
         response = self._handle_with_interceptors(exchange)
         cluster.counters.requests += 1
         if context.access.records:
             exchange.decisions = context.access.records
-            audit_log.log_decisions(context, api.key)
+            audit_log.log_first_decisions_by_log_level(context, api.key)
         if isinstance(response, PendingResponse):
             return PendingExchange(response, self, exchange)
         if type(response) is NoResponse:
             return response
         framed = self.encode_with_interceptors(exchange, response)
         if cache is not None and is_cacheable:
-            self._cache_unless_topics_changed_or_failed(
+            self._cache_or_count_topic_change_or_failure(
                 cache, count_before, request, context, exchange.response, framed
             )
         return framed
@@ -265,7 +267,7 @@ class Dispatcher:
         for hook in self.interceptors.on_response:
             hook(exchange)
         context = exchange.context
-        framed = self._encode_response(exchange.api, context, exchange.response)
+        framed = self._encode_response_or_close_connection(exchange.api, context, exchange.response)
         if context.damage_frame is not None:
             framed = context.damage_frame(framed)
         exchange.response_frame = framed
@@ -280,7 +282,7 @@ class Dispatcher:
         CloseConnection if it is not allowed in this phase of the connection, or no request.
         """
         if session.phase is not _READY or session.expires_at_ms is not None:
-            close_unless_allowed_in_phase(header, session, self.cluster, len(frame))
+            close_unless_allowed_in_phase_and_unexpired(header, session, self.cluster, len(frame))
         api = self.apis.served_apis_by_frame_start.get(frame[:4])
         if api is None:
             api = self.apis.find_api(header.api_key, header.api_version)
@@ -310,11 +312,11 @@ class Dispatcher:
         self.cluster.state_version.count_possible_change()
         return False
 
-    def _topic_change_and_error_count(self) -> int:
+    def _topic_change_and_internal_error_count(self) -> int:
         """Return a count that grows with each new or deleted topic and each internal error."""
         return self.cluster.topics.epoch + self.cluster.counters.internal_errors
 
-    def _cache_unless_topics_changed_or_failed(
+    def _cache_or_count_topic_change_or_failure(
         self,
         cache: ResponseCache,
         count_before: int,
@@ -324,7 +326,7 @@ class Dispatcher:
         framed: bytes,
     ) -> None:
         """Cache a response, unless topics were created or deleted, or the handler failed."""
-        if count_before != self._topic_change_and_error_count():
+        if count_before != self._topic_change_and_internal_error_count():
             self.cluster.state_version.count_possible_change()
         elif cache.pending_key:
             cache.add_if_repeated_and_unchanged(request, context, response, framed)
@@ -356,7 +358,9 @@ class Dispatcher:
             return api.error_response(request, ErrorCode.UNKNOWN_SERVER_ERROR, None)
         return response
 
-    def _encode_response(self, api: ServedApi, context: RequestContext, response: Any) -> bytes:
+    def _encode_response_or_close_connection(
+        self, api: ServedApi, context: RequestContext, response: Any
+    ) -> bytes:
         """Return the frame of a response. Raise CloseConnection if it cannot be encoded."""
         try:
             if context.accepts_chunks:
@@ -364,7 +368,9 @@ class Dispatcher:
                     self.interceptors.are_present or self.cluster.throttles is not None
                 )
                 chunks = None if needs_whole_frame else context.session.following_chunks
-                return encode_fetch_start_and_append_rest(api, context.header, response, chunks)
+                return encode_fetch_frame_appending_rest_if_long(
+                    api, context.header, response, chunks
+                )
             return encode_response_frame(api, context.header, response, context.session.slices)
         except ProtocolError as error:
             self.cluster.counters.internal_errors += 1
@@ -397,7 +403,7 @@ class Dispatcher:
         """Note the end of a connection; the reason is empty if the client closed it."""
         for hook in self.interceptors.on_disconnect:
             hook(session, reason)
-        self.cluster.on_disconnect(session.node_id, session)
+        self.cluster.end_share_session_on_disconnect(session.node_id, session)
 
 
 class PendingExchange:

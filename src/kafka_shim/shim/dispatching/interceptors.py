@@ -246,21 +246,25 @@ class HistoryInterceptor(Interceptor):
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids
-            self._history.set_decisions(entry, exchange.context)
+            self._history.set_and_count_decisions_with_remedy(entry, exchange.context)
 
     def on_response(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is None:  # the request came before the history
             return
         if exchange.errors is None:
-            self._history.set_errors_from_response(entry, exchange.response, self._clock.now_us())
+            self._history.set_and_count_errors_from_response(
+                entry, exchange.response, self._clock.now_us()
+            )
         else:
-            self._history.set_response_errors(entry, exchange.errors, self._clock.now_us())
+            self._history.set_and_count_response_errors(
+                entry, exchange.errors, self._clock.now_us()
+            )
 
     def on_response_frame(self, exchange: Exchange) -> None:
         entry = exchange.notes.get(self)
         if entry is not None and exchange.response_frame is not None:
-            self._history.keep_response_frame_if_short(entry, exchange.response_frame)
+            self._history.set_response_size_and_short_frame(entry, exchange.response_frame)
 
 
 class TraceInterceptor(Interceptor):
@@ -289,7 +293,7 @@ class TraceInterceptor(Interceptor):
         self._recorder.record_close(session, reason)
 
 
-class StorageInterceptor(Interceptor):
+class StorageNotifyingInterceptor(Interceptor):
     """Lets the storage know what may have to be written before responses are sent."""
 
     observes_cached_responses = False

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from kafka_shim.shim.request.time_slices import TimeSlices
 
 
-def decode_header(
+def decode_header_or_close_connection(
     frame: bytes, slices: "TimeSlices[Any] | None", *, limits_tagged_fields: bool
 ) -> tuple[RequestHeader, int]:
     """Return the header of a request and where its body begins. Raise CloseConnection if it is
@@ -31,7 +31,7 @@ def decode_header(
     return header, body_at
 
 
-def decode_request(
+def decode_request_or_close_connection(
     api: ServedApi, frame: bytes, body_at: int, slices: "TimeSlices[Any] | None"
 ) -> Any:
     """Return the request. Raise CloseConnection if it is unreadable."""
@@ -43,9 +43,9 @@ def decode_request(
         raise CloseConnection(
             f"unreadable {api.key.wire_name} request, version {api.version}: {error}"
         ) from error
-    from kafka_shim.shim.request.long_arrays import slice_long_arrays  # noqa: PLC0415 - for large requests alone
+    from kafka_shim.shim.request.long_arrays import slice_long_arrays_unless_session_fetch  # noqa: PLC0415 - for large requests alone
 
-    slices.offload(slice_long_arrays, request, api.key, slices)
+    slices.offload(slice_long_arrays_unless_session_fetch, request, api.key, slices)
     return request
 
 
@@ -63,7 +63,7 @@ def encode_response_frame(
     )
 
 
-def encode_fetch_start_and_append_rest(
+def encode_fetch_frame_appending_rest_if_long(
     api: ServedApi,
     header: RequestHeader,
     response: Any,

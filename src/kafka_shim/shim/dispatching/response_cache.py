@@ -79,7 +79,7 @@ class ResponseCache:
         self._identities: dict[tuple[object, ...], bytes] = {}
         self._identified = 0
 
-    def find(self, frame: bytes, session: Session) -> CachedResponse | None:
+    def find_and_set_pending_key(self, frame: bytes, session: Session) -> CachedResponse | None:
         """Return the cached response to a request, if nothing may have changed since."""
         changes, self.pending_key = self._changes, b""
         if session.phase is not _READY or session.expires_at_ms is not None:
@@ -142,10 +142,12 @@ class ResponseCache:
         """Count, log and note what the handler of the request did besides its response."""
         self.hits += 1
         if cached.client_software is not None:
-            session.set_client_software(*cached.client_software)
+            session.set_client_software_and_reset_trace(*cached.client_software)
         self._counters.requests += 1
         if cached.is_denied or (cached.access_records and audit_log.logs_allowed_accesses()):
-            audit_log.log_decisions(cached.context, ApiKey(cached.context.header.api_key))
+            audit_log.log_first_decisions_by_log_level(
+                cached.context, ApiKey(cached.context.header.api_key)
+            )
 
     def _clear_for_new_state(self) -> None:
         """Empty the cache, since something may have changed."""

@@ -83,7 +83,7 @@ def explain_api_checks(
         if bound.requirement.when and types & names.keys() and not types & types_with_condition:
             counts = True
             types_with_condition |= types
-        nameable = _nameable_resource_types(bound)
+        nameable = _resource_types_that_must_be_named(bound)
         missing = () if any(kind in names for kind in nameable) else nameable
         if missing and ResourceType.CLUSTER in names and ResourceType.CLUSTER in types:
             missing = ()
@@ -103,7 +103,7 @@ def steps_to_allow_request(
     return steps_to_allow(caller.authorizer, accesses, caller.host_for_new_acls)
 
 
-def _nameable_resource_types(bound: BoundRequirement) -> tuple[ResourceType, ...]:
+def _resource_types_that_must_be_named(bound: BoundRequirement) -> tuple[ResourceType, ...]:
     """Return the types of which the request must name a resource for the requirement."""
     return tuple(
         dict.fromkeys(
@@ -118,7 +118,8 @@ def _outcomes_by_name(
     caller: Caller, bound: BoundRequirement, names: Names
 ) -> tuple[NameOutcome, ...]:
     named = next(
-        (kind for kind in _nameable_resource_types(bound) if kind in names), ResourceType.CLUSTER
+        (kind for kind in _resource_types_that_must_be_named(bound) if kind in names),
+        ResourceType.CLUSTER,
     )
     each = names[named] if named is not ResourceType.CLUSTER else (CLUSTER_NAME,)
     return tuple(

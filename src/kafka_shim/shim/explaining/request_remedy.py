@@ -22,7 +22,7 @@ from kafka_shim.authorizer.requirement import BoundRequirement
 from kafka_shim.authorizer.requirements import (
     METADATA_AUTO_CREATE,
     METADATA_TOPIC,
-    requirements_by_id,
+    all_requirements_bound_to_release_by_id,
 )
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.shim.request.access import AccessRecord, RequestRemedy
@@ -53,14 +53,14 @@ def _compute_remedy(context: RequestContext) -> RequestRemedy | None:
     if not denied or authorizer is None:
         return None
     covered = tuple(islice(denied, DENIALS_MAX))
-    bound_rows = requirements_by_id(policy.release)
+    bound_rows = all_requirements_bound_to_release_by_id(policy.release)
     errors = [
         need for need in covered if bound_rows[need.requirement_id].denial_is_error_in_some_version
     ]
     complete = len(covered) == len(denied)
     if errors and complete and context.access.slices is None:
         plan = _access_plan_of_request(context)
-        errors += _needs_not_met_by_acl(context, plan, bound_rows)
+        errors += _error_causing_needs_unmet_by_acl(context, plan, bound_rows)
         complete = not any(
             bound_rows[row].denial_is_error_in_some_version
             for row in plan.requirements_with_unknown_names
@@ -107,7 +107,7 @@ def _access_plan_of_request(context: RequestContext) -> AccessPlan:
     return access_plan(header.api_key, context.version, context.request, release, names)
 
 
-def _needs_not_met_by_acl(
+def _error_causing_needs_unmet_by_acl(
     context: RequestContext, plan: AccessPlan, bound_rows: Mapping[str, BoundRequirement]
 ) -> Iterator[AlternativeActions]:
     """Yield the requirements whose denial is an error, except those that an ACL already meets."""

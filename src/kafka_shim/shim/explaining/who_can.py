@@ -48,7 +48,7 @@ class AllowedPrincipal(msgspec.Struct, frozen=True):
         )
 
 
-class DeniedPrincipal(msgspec.Struct, frozen=True):
+class PrincipalDeniedDespiteAllow(msgspec.Struct, frozen=True):
     """A principal that some ACL allows, and another one denies everywhere."""
 
     principal: str
@@ -59,7 +59,7 @@ class WhoCanResult(msgspec.Struct, frozen=True):
     """The allowed principals, and those that are denied although an ACL allows it."""
 
     allowed_principals: tuple[AllowedPrincipal, ...]
-    denied_principals: tuple[DeniedPrincipal, ...]
+    denied_principals: tuple[PrincipalDeniedDespiteAllow, ...]
 
 
 def who_can(
@@ -79,7 +79,7 @@ def who_can(
     principals = dict.fromkeys(sorted(authorizer.super_users))
     principals |= dict.fromkeys(sorted(acl.principal for acl in acls))
     allowed_principals: list[AllowedPrincipal] = []
-    denied_principals: list[DeniedPrincipal] = []
+    denied_principals: list[PrincipalDeniedDespiteAllow] = []
     for principal in time_sliced(principals):
         if principal == ANY_USER:
             continue
@@ -88,7 +88,7 @@ def who_can(
         if allowed is None:
             if _allowed_without_denies(authorizer, action, principal, acls):
                 denied_principals.append(
-                    DeniedPrincipal(principal, _denying_acls(decisions.values()))
+                    PrincipalDeniedDespiteAllow(principal, _denying_acls(decisions.values()))
                 )
         elif not allowed.adds_nothing_to_everyone(everyone):
             allowed_principals.append(allowed)
@@ -96,7 +96,9 @@ def who_can(
         allowed_principals.append(everyone)
     elif _allowed_without_denies(authorizer, action, ANY_USER, acls):
         denied = _decisions_by_host(authorizer, action, ANY_USER, acls)
-        denied_principals.append(DeniedPrincipal(ANY_USER, _denying_acls(denied.values())))
+        denied_principals.append(
+            PrincipalDeniedDespiteAllow(ANY_USER, _denying_acls(denied.values()))
+        )
     return WhoCanResult(tuple(allowed_principals), tuple(denied_principals))
 
 
@@ -173,5 +175,5 @@ def _allowed_principal_json(allowed: AllowedPrincipal) -> dict[str, Any]:
     }
 
 
-def _denied_principal_json(denied: DeniedPrincipal) -> dict[str, Any]:
+def _denied_principal_json(denied: PrincipalDeniedDespiteAllow) -> dict[str, Any]:
     return {"principal": denied.principal, "acls": acls_to_objects(denied.denying_acls)}

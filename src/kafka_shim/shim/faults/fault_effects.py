@@ -30,7 +30,7 @@ def response_with_faults(
 ) -> Any:
     """Respond to a request under faults. Raise CloseConnection if one closes the connection."""
     for fault in faults:
-        _apply_effects_before_handling(fault, context)
+        _close_or_apply_effects_before_handling(fault, context)
     response = _handle_unless_fault_returns_error(faults, api, request, context, handle_request)
     if any(fault.spec.action.disconnect == "after" for fault in faults):
         raise CloseConnection("a fault closes the connection after its request was handled")
@@ -38,7 +38,7 @@ def response_with_faults(
     return _respond_or_hold_back(faults, response, context.cluster, context.version)
 
 
-def _apply_effects_before_handling(fault: Fault, context: RequestContext) -> None:
+def _close_or_apply_effects_before_handling(fault: Fault, context: RequestContext) -> None:
     if fault.spec.action.disconnect == "before":
         raise CloseConnection("a fault closes the connection instead of handling a request")
     authorizer = context.cluster.policy.authorizer
@@ -127,16 +127,22 @@ class _CombinedResponseEffects:
         if self._drops_response:
             return
         if self._pausing:
-            self._pausing[0].hold_response(lambda: self._complete_after_delay(response, pending))
+            self._pausing[0].hold_response(
+                lambda: self._complete_with_fault_fields_after_delay(response, pending)
+            )
         else:
-            self._complete_after_delay(response, pending)
+            self._complete_with_fault_fields_after_delay(response, pending)
 
-    def _complete_after_delay(self, response: Any, pending: PendingResponse[Any]) -> None:
+    def _complete_with_fault_fields_after_delay(
+        self, response: Any, pending: PendingResponse[Any]
+    ) -> None:
         response = self.with_fault_fields(response)
         if self._delay_ms:
-            self._clock.call_later(self._delay_ms, lambda: pending.complete(response))
+            self._clock.call_later(
+                self._delay_ms, lambda: pending.complete_unless_already_done(response)
+            )
         else:
-            pending.complete(response)
+            pending.complete_unless_already_done(response)
 
     def with_fault_fields(self, response: Any) -> Any:
         """Return the response with the fields that faults set."""

@@ -38,7 +38,7 @@ class Faults:
     def get(self, fault_id: int) -> "Fault | None":
         return self.by_id.get(fault_id)
 
-    def remove_sending_held(self, fault_id: int) -> None:
+    def remove_and_send_held_responses(self, fault_id: int) -> None:
         """Remove a fault, and send the responses that it holds back.
 
         Raise KeyError if it does not exist.
@@ -48,9 +48,9 @@ class Faults:
         self._on_change()
         fault.send_held_responses()
 
-    def remove_all_sending_held(self) -> None:
+    def remove_all_and_send_held_responses(self) -> None:
         for fault_id in list(self.by_id):
-            self.remove_sending_held(fault_id)
+            self.remove_and_send_held_responses(fault_id)
 
     def fire_matching(
         self, api: ApiKey, context: "RequestContext", frame: bytes, body_at: int

@@ -23,7 +23,7 @@ def build_frame_damage(effects: Sequence[Effect], api: ServedApi) -> DamageFrame
     steps: list[DamageFrame] = []
     for effect in effects:
         if effect.tagged_bytes is not None:
-            steps.append(_tagged_field_insertion(api, effect.tagged_bytes))
+            steps.append(_tagged_field_insertion_if_flexible(api, effect.tagged_bytes))
         if effect.corrupt:
             steps.append(_flip_body_bits)
         if effect.correlation_id is not None:
@@ -60,7 +60,7 @@ def _truncation_and_close(length: int) -> DamageFrame:
     return truncate
 
 
-def _tagged_field_insertion(api: ServedApi, length: int) -> DamageFrame:
+def _tagged_field_insertion_if_flexible(api: ServedApi, length: int) -> DamageFrame:
     """Return a function that inserts an unknown tagged field into the header of flexible responses.
 
     It is also inserted into a body that never has tagged fields of its own: the last byte of that

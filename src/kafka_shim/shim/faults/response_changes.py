@@ -117,9 +117,11 @@ def _resolve_field_value(
             resolved_path.append(name)
             continue
         fields = (
-            {} if spec is None else {_name_without_case(field.name): field for field in spec.fields}
+            {}
+            if spec is None
+            else {_name_without_case_and_underscores(field.name): field for field in spec.fields}
         )
-        field = fields.get(_name_without_case(name))
+        field = fields.get(_name_without_case_and_underscores(name))
         if field is None:
             field_names = ", ".join(each.attribute for each in fields.values())
             hint = f"expected one of {field_names}" if field_names else "no fields are below it"
@@ -134,7 +136,7 @@ def _resolve_field_value(
         raise FaultError(f"action.set `{dotted_path}`: {error}") from error
 
 
-def _name_without_case(name: str) -> str:
+def _name_without_case_and_underscores(name: str) -> str:
     return name.replace("_", "").lower()
 
 

@@ -86,7 +86,7 @@ def _add_partitions_of_client(
     denial = context.access.denial_error(ADD_PARTITIONS_TO_TXN_TRANSACTIONAL_ID, transactional_id)
     if denial is not NO_ERROR:
         return _same_error_merged_by_release(topics, denial, context)
-    errors = _partition_errors(topics, context)
+    errors = _access_or_existence_error_per_partition(topics, context)
     if any(errors.values()):
         not_attempted = ErrorCode.OPERATION_NOT_ATTEMPTED
         return _group_errors_by_topic(
@@ -114,7 +114,7 @@ def _add_to_transaction(
     return _error_for_version_and_release(error, context)
 
 
-def _partition_errors(
+def _access_or_existence_error_per_partition(
     topics: Iterable[AddPartitionsToTxnTopic], context: RequestContext
 ) -> PartitionErrors:
     errors: PartitionErrors = {}

@@ -66,7 +66,7 @@ def handle(request: AlterConfigsRequest, context: RequestContext) -> AlterConfig
         )
         counts = Counter()
         try:
-            _check_whole_request_as_zookeeper(request, context)
+            _require_alterable_types_and_values_as_zookeeper(request, context)
         except ConfigResourceError as failure:
             return AlterConfigsResponse(
                 responses=[
@@ -115,10 +115,10 @@ def _replace_settings_as_kraft_3_0_controller(
     """Apply settings like a controller of 3.0 or 3.1, which leaves out settings without a value."""
     kind, name = resource.resource_type, resource.resource_name
     new = {config.name: config.value for config in resource.configs if config.value is not None}
-    early_kraft_configs.settings_of_existing_or_future_topic(kind, name, context)
+    early_kraft_configs.broker_or_even_future_topic_settings(kind, name, context)
     early_kraft_configs.check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
-        early_kraft_configs.store_settings_of_existing_or_future_topic(kind, name, new, context)
+        early_kraft_configs.store_broker_or_even_future_topic_settings(kind, name, new, context)
 
 
 error_response = mirroring_error_builder(
@@ -137,7 +137,7 @@ def _resource_response(
     )
 
 
-def _check_whole_request_as_zookeeper(
+def _require_alterable_types_and_values_as_zookeeper(
     request: AlterConfigsRequest, context: RequestContext
 ) -> None:
     """Raise the errors for which a ZooKeeper broker fails the whole request."""
@@ -176,12 +176,12 @@ def _authorize_and_replace_settings(
         and kind == ConfigResourceType.BROKER
     ):
         require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
-        config_change.stored_settings(kind, name, context)
+        config_change.stored_settings_requiring_alterable_broker(kind, name, context)
         config_change.check_broker_settings(name, new, context)
     require_config_access(context, REQUIREMENTS[kind], name)
     if nulls:
         raise ConfigResourceError(ErrorCode.UNKNOWN_SERVER_ERROR, None)
-    config_change.stored_settings(kind, name, context)
+    config_change.stored_settings_requiring_alterable_broker(kind, name, context)
     config_change.check_new_settings(kind, name, new, context)
     if not validate_only:
         config_change.store_settings(kind, name, new, context)

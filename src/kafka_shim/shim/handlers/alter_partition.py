@@ -8,14 +8,14 @@ from kafka_shim.authorizer.requirements import ALTER_PARTITION
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.alter_partition_request import AlterPartitionRequest
 from kafka_shim.protocol.messages.alter_partition_response import AlterPartitionResponse
-from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: AlterPartitionRequest, context: RequestContext) -> AlterPartitionResponse:
     context.access.require(ALTER_PARTITION)
-    require_controller(context)
+    require_controller_or_forwarding(context)
     return AlterPartitionResponse(error_code=ErrorCode.STALE_BROKER_EPOCH)
 
 

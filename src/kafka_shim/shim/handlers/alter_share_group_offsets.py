@@ -61,13 +61,13 @@ def handle(
         known = rows.setdefault(topic.topic_name, row)
         if known is not row:
             known.partitions += row.partitions
-    initialized = context.offload(_initialized_unless_any_rejected, rows.values())
+    initialized = context.offload(_initialized_partitions_unless_coordinator_error, rows.values())
     if initialized is not None:
         group.add_initialized_partitions_taking_sets(initialized)
     return AlterShareGroupOffsetsResponse(responses=list(rows.values()))
 
 
-def _initialized_unless_any_rejected(
+def _initialized_partitions_unless_coordinator_error(
     rows: Iterable[AlterShareGroupOffsetsResponseTopic],
 ) -> dict[bytes, set[int]] | None:
     """Return the partitions by topic id; None if the share coordinator rejected one, since then the

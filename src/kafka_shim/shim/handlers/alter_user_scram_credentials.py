@@ -41,9 +41,9 @@ def handle(
     for alteration in context.time_sliced(all_alterations):
         by_user.setdefault(alteration.name, []).append(alteration)
     failure_of = (
-        _failure_unless_altered_once
+        _first_alteration_failure_or_duplicate
         if context.facts.users.alter_scram_rejects_repeated_users
-        else _failure_as_zookeeper
+        else _any_failure_or_repeated_mechanism_as_zookeeper
     )
     outcomes: dict[str, Outcome] = {}
     for name, alterations in context.time_sliced(by_user.items()):
@@ -74,7 +74,7 @@ def _response_of_outcomes(
     )
 
 
-def _failure_unless_altered_once(
+def _first_alteration_failure_or_duplicate(
     alterations: list[Alteration], context: RequestContext
 ) -> Outcome | None:
     """Return the error for a user that is altered twice; a failure of the first comes before it."""
@@ -85,7 +85,9 @@ def _failure_unless_altered_once(
     return failure or (_duplicate_user_outcome(first) if len(alterations) > 1 else None)
 
 
-def _failure_as_zookeeper(alterations: list[Alteration], context: RequestContext) -> Outcome | None:
+def _any_failure_or_repeated_mechanism_as_zookeeper(
+    alterations: list[Alteration], context: RequestContext
+) -> Outcome | None:
     """Return the error on ZooKeeper: each mechanism of a user once, and all alterations or none."""
     failure = next(
         filter(None, map(_invalid_alteration_outcome, context.time_sliced(alterations))), None

@@ -22,7 +22,7 @@ from kafka_shim.protocol.messages.api_versions_response import (
 from kafka_shim.shim.apis import advertised_apis
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import AuthenticationPhase
-from kafka_shim.shim.state.settings.static_settings import offers_client_telemetry
+from kafka_shim.shim.state.settings.static_settings import parse_client_telemetry_enabled
 
 NAMES_NODE_SINCE = 5
 ANY_NODE = -1
@@ -49,7 +49,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
         and context.facts.users.second_api_versions_closes_connection
     ):
         context.session.phase = AuthenticationPhase.MECHANISM
-    context.session.set_client_software(
+    context.session.set_client_software_and_reset_trace(
         request.client_software_name, request.client_software_version
     )
     return _response_shared_by_clients(context)
@@ -58,7 +58,7 @@ def handle(request: ApiVersionsRequest, context: RequestContext) -> ApiVersionsR
 def _response_shared_by_clients(context: RequestContext) -> ApiVersionsResponse:
     """Return the response, which all clients share while the features do not change."""
     cluster = context.cluster
-    has_metrics = offers_client_telemetry(cluster.config.properties)
+    has_metrics = parse_client_telemetry_enabled(cluster.config.properties)
     key = cluster.release, context.version, has_metrics
     cached = _SHARED_RESPONSES.get(key)
     if cached is None or cached[0] is not cluster.features:

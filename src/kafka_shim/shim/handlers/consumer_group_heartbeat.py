@@ -24,7 +24,7 @@ from kafka_shim.shim.handlers.common import long_requests
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.re2_patterns import InvalidPatternError
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
+from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
@@ -81,7 +81,7 @@ def _takes_long_in_group(
         has_many
         and (
             is_behind
-            or (changes and group.target.assignable_topic_count >= MANY_TOPICS)
+            or (changes and group.target.assignable_topic_count_at_last_refresh >= MANY_TOPICS)
             or _moves_many_partitions(group, request)
         )
     )
@@ -162,7 +162,7 @@ def _check_heartbeat_fields(
 def _check_subscribed_regex(regex: str | None) -> None:
     try:
         if regex:
-            compile_client_pattern(regex)
+            compile_client_pattern_warning_without_re2(regex)
     except InvalidPatternError as error:
         text = f"`{regex}` is not a valid regular expression: {error}"
         raise RequestRejected(ErrorCode.INVALID_REGULAR_EXPRESSION, text) from error

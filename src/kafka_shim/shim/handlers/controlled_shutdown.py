@@ -12,7 +12,7 @@ from kafka_shim.authorizer.requirements import CONTROLLED_SHUTDOWN
 from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.controlled_shutdown_request import ControlledShutdownRequest
 from kafka_shim.protocol.messages.controlled_shutdown_response import ControlledShutdownResponse
-from kafka_shim.shim.handlers.common.controller import NO_EPOCH, is_controller
+from kafka_shim.shim.handlers.common.controller import NO_EPOCH, is_controller_or_forwards_to_it
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
@@ -21,16 +21,18 @@ def handle(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> ControlledShutdownResponse:
     context.access.require(CONTROLLED_SHUTDOWN)
-    return ControlledShutdownResponse(error_code=_controlled_shutdown_error(request, context))
+    return ControlledShutdownResponse(
+        error_code=_error_of_every_controlled_shutdown(request, context)
+    )
 
 
 error_response = mirroring_error_builder(ControlledShutdownResponse)
 
 
-def _controlled_shutdown_error(
+def _error_of_every_controlled_shutdown(
     request: ControlledShutdownRequest, context: RequestContext
 ) -> ErrorCode:
-    if not is_controller(context):
+    if not is_controller_or_forwards_to_it(context):
         return ErrorCode.STALE_CONTROLLER_EPOCH
     if request.broker_id in context.cluster.nodes:
         return ErrorCode.STALE_BROKER_EPOCH

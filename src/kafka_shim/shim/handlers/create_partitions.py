@@ -18,7 +18,7 @@ from kafka_shim.protocol.messages.create_partitions_response import (
     CreatePartitionsTopicResult,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
@@ -28,7 +28,7 @@ from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_o
 from kafka_shim.shim.handlers.common.topic_plan import (
     PartitionBudget,
     TopicError,
-    check_partition_count,
+    check_partition_count_at_most_limit,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
@@ -50,7 +50,7 @@ def takes_long(request: CreatePartitionsRequest, _cluster: Cluster) -> bool:
 def handle(
     request: CreatePartitionsRequest, context: RequestContext
 ) -> CreatePartitionsResponse | PendingResponse[CreatePartitionsResponse]:
-    require_controller(context)
+    require_controller_or_forwarding(context)
     response = _add_partitions_to_topics(request, context)
     codes = {result.error_code for result in response.results}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
@@ -74,7 +74,9 @@ def _add_partitions_to_topics(
         for name, count in context.time_sliced(counts.items())
         if count > 1
     ]
-    error = context.cluster.policy.bind_requirement_to_release(CREATE_PARTITIONS_TOPIC).error
+    error = context.cluster.policy.bind_requirement_to_release_and_notify(
+        CREATE_PARTITIONS_TOPIC
+    ).error
     has_message = context.facts.topics.create_partitions_denial_has_message
     message = "topic authorization failed" if has_message else None
     results.extend(_failed_topic(topic.name, error, message) for topic in denied)
@@ -83,7 +85,9 @@ def _add_partitions_to_topics(
         if unlikely_fail and not is_valid_zookeeper_subpath(request_topic.name):
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         try:
-            _check_and_add_partitions(request_topic, context, budget, validate_only=validate_only)
+            _check_take_quotas_and_add_partitions(
+                request_topic, context, budget, validate_only=validate_only
+            )
         except TopicError as failure:
             results.append(_failed_topic(request_topic.name, failure.error, failure.message))
         else:
@@ -100,7 +104,7 @@ def _failed_topic(name: str, error: ErrorCode, message: str | None) -> CreatePar
     return CreatePartitionsTopicResult(name=name, error_code=error, error_message=message)
 
 
-def _check_and_add_partitions(
+def _check_take_quotas_and_add_partitions(
     request_topic: CreatePartitionsTopic,
     context: RequestContext,
     budget: PartitionBudget,
@@ -122,7 +126,7 @@ def _check_and_add_partitions(
     records_max = context.facts.topics.created_records_per_request_max
     if records_max is not None and added > records_max:
         raise TopicError(ErrorCode.UNKNOWN_SERVER_ERROR, None)  # as by KRaft: no code for it
-    check_partition_count(request_topic.count)
+    check_partition_count_at_most_limit(request_topic.count)
     budget.reserve(added)
     assignments = _replicas_of_new_partitions(request_topic, topic, added, context)
     if not validate_only or context.facts.users.validate_only_counts_for_mutation_quota:

@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.create_topics_response import (
     CreateTopicsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
 from kafka_shim.shim.handlers.common.leader_waits import (
     every_partition_was_led,
     hold_timed_out_response,
@@ -52,7 +52,7 @@ def takes_long(request: CreateTopicsRequest, _cluster: Cluster) -> bool:
 def handle(
     request: CreateTopicsRequest, context: RequestContext
 ) -> CreateTopicsResponse | PendingResponse[CreateTopicsResponse]:
-    require_controller(context)
+    require_controller_or_forwarding(context)
     response = _create_topics(request, context)
     codes = {topic.error_code for topic in response.topics}
     return hold_timed_out_response(response, codes, request.timeout_ms, context)
@@ -60,7 +60,7 @@ def handle(
 
 def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> CreateTopicsResponse:
     if (
-        context.cluster.policy.bind_requirement_to_release(CREATE_TOPICS).error
+        context.cluster.policy.bind_requirement_to_release_and_notify(CREATE_TOPICS).error
         is ErrorCode.CLUSTER_AUTHORIZATION_FAILED
     ):
         context.access.require(CREATE_TOPICS)  # before CREATE on topics existed (KIP-277)
@@ -77,7 +77,7 @@ def _create_topics(request: CreateTopicsRequest, context: RequestContext) -> Cre
         request.validate_only and context.facts.topics.create_topics_honours_validate_only
     )
     for topic in context.time_sliced(creatable):
-        results[topic.name] = _create_or_validate_topic(
+        results[topic.name] = _create_or_validate_topic_taking_quota(
             topic,
             context,
             budget,
@@ -150,7 +150,7 @@ def _rejected_topic_result(
         message = f"topic `{name}` is reserved for the controllers"
     else:
         assert name not in creatable_names
-        error = context.cluster.policy.bind_requirement_to_release(CREATE_TOPICS).error
+        error = context.cluster.policy.bind_requirement_to_release_and_notify(CREATE_TOPICS).error
         message = context.facts.topics.create_topics_denial_message
     return CreatableTopicResult(name=name, error_code=error, error_message=message)
 
@@ -166,7 +166,7 @@ def _check_created_record_count(topics: list[CreatableTopic], context: RequestCo
         raise RequestRejected(ErrorCode.POLICY_VIOLATION, message)
 
 
-def _create_or_validate_topic(
+def _create_or_validate_topic_taking_quota(
     topic: CreatableTopic,
     context: RequestContext,
     budget: PartitionBudget,
@@ -241,7 +241,7 @@ def _topic_result_with_configs(
             )
             for entry in context.cluster.configs.topic_entries(
                 plan.configs,
-                keeps_original_spelling=context.facts.topics.create_topics_returns_configs_as_sent,
+                keeps_spelling_and_internal_configs=context.facts.topics.create_topics_returns_configs_as_sent,
             )
         ]
     return CreatableTopicResult(

@@ -89,7 +89,7 @@ def _delete_records_of_partition(
         else request_partition.offset
     )
     if offset > log.start_offset:
-        log.delete_records_but_count_bytes(offset)
+        log.delete_records_remembering_max_timestamp(offset)
         if context.facts.records.delete_records_forgets_producers:
             log.producers.drop_batches_and_producers_below(offset)
     return DeleteRecordsPartitionResult(
@@ -105,7 +105,7 @@ def _delete_records_error(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if name in context.cluster.topics.internal_names:
         return ErrorCode.INVALID_TOPIC_EXCEPTION
-    if not partition.is_led_by(context.node_id):
+    if not partition.is_led_with_open_log_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if not partition.log.settings.deletes:
         return ErrorCode.POLICY_VIOLATION

@@ -38,7 +38,7 @@ def handle(
     denial = context.access.denial_error(DELETE_SHARE_GROUP_OFFSETS_GROUP, request.group_id)
     if denial is not ErrorCode.NONE:
         raise RequestRejected(denial, "DELETE on the group is denied")
-    names = _topic_names_existing_once(request, context)
+    names = _topic_names_deduplicated_if_existing(request, context)
     errors = [
         denied_or_unknown_topic_error(context, DELETE_SHARE_GROUP_OFFSETS_TOPIC, name)
         for name in names
@@ -60,7 +60,7 @@ def handle(
 error_response = mirroring_error_builder(DeleteShareGroupOffsetsResponse)
 
 
-def _topic_names_existing_once(
+def _topic_names_deduplicated_if_existing(
     request: DeleteShareGroupOffsetsRequest, context: RequestContext
 ) -> list[str]:
     """Return the topics: existing ones once, missing ones as often as they are named."""
@@ -78,7 +78,7 @@ def _empty_share_group(group_id: str, context: RequestContext) -> ShareGroup:
     error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         raise RequestRejected(error)
-    group = context.cluster.groups.find_share(group_id)
+    group = context.cluster.groups.find_group_if_share(group_id)
     if group is None:
         raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, f"unknown share group `{group_id}`")
     if not group.is_empty:

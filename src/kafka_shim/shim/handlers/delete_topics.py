@@ -19,7 +19,7 @@ from kafka_shim.protocol.messages.delete_topics_response import (
     DeleteTopicsResponse,
 )
 from kafka_shim.shim.errors import RequestRejected
-from kafka_shim.shim.handlers.common.controller import require_controller
+from kafka_shim.shim.handlers.common.controller import require_controller_or_forwarding
 from kafka_shim.shim.handlers.common.mutation_quota import take_mutation_quota_or_raise
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.handlers.common.topic_plan import TopicError
@@ -44,7 +44,7 @@ class _DeletionPlan(NamedTuple):
 
 
 def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopicsResponse:
-    require_controller(context)
+    require_controller_or_forwarding(context)
     _check_deletion_enabled(context)
     topics = context.time_sliced_list(_requested_topic_states(request))
     context.access.declare_no_further_checks()  # malformed entries need no check
@@ -54,13 +54,13 @@ def handle(request: DeleteTopicsRequest, context: RequestContext) -> DeleteTopic
         results = context.offload(_shuffle_results, results, context.cluster.random.getrandbits(32))
     else:
         results, deletable = _plan_deletion_as_zookeeper(topics, context)
-    for topic in _topics_within_quota_failing_others(deletable, results, context):
+    for topic in _topics_within_quota_marking_others_failed(deletable, results, context):
         if context.cluster.topics.by_id(topic.topic_id) is topic:
             context.cluster.topics.delete_topic(topic.name)
     return DeleteTopicsResponse(responses=results)
 
 
-def _topics_within_quota_failing_others(
+def _topics_within_quota_marking_others_failed(
     deletable: list[Topic], results: list[DeletableTopicResult], context: RequestContext
 ) -> Iterator[Topic]:
     """Yield the topics that the client's quota allows to delete; set the error of the others."""

@@ -74,7 +74,7 @@ def _describe_group(
     error = context.group_coordinator_error(group_id)
     if error is not ErrorCode.NONE:
         return _failed_group(group_id, error, context)
-    group = context.cluster.groups.find_classic(group_id)
+    group = context.cluster.groups.find_group_if_classic(group_id)
     if group is None and context.version >= MISSING_IS_AN_ERROR_SINCE:
         return DescribedGroup(
             error_code=ErrorCode.GROUP_ID_NOT_FOUND,
@@ -92,7 +92,7 @@ def _describe_group(
         group_id=group_id,
         group_state=group.state_name,
         protocol_type=group.protocol_type,
-        protocol_data=group.protocol_in_use,
+        protocol_data=group.protocol_name_if_stable,
         members=[
             DescribedGroupMember(
                 member_id=member.member_id,

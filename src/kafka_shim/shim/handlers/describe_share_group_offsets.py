@@ -149,7 +149,7 @@ def _denied_topic_row(
 def _describe_all_visible_topics(
     group_id: str, context: RequestContext
 ) -> list[DescribeShareGroupOffsetsResponseTopic]:
-    group = context.cluster.groups.find_share(group_id)
+    group = context.cluster.groups.find_group_if_share(group_id)
     initialized = {} if group is None else group.initialized_partitions
     known = [
         topic

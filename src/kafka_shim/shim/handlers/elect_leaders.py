@@ -17,7 +17,7 @@ from kafka_shim.protocol.messages.elect_leaders_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.controller import is_controller
+from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicated
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
@@ -116,7 +116,7 @@ def _elect_for_all_partitions(
 def _elect_leader(
     topic_name: str, index: int, request: ElectLeadersRequest, context: RequestContext
 ) -> ErrorCode:
-    if not is_controller(context):
+    if not is_controller_or_forwards_to_it(context):
         return ErrorCode.NOT_CONTROLLER
     partition = context.cluster.topics.partition_even_never_led(topic_name, index)
     if partition is None:
@@ -152,7 +152,7 @@ def _elect_first_candidate(
 ) -> ErrorCode:
     if not candidates:
         return no_candidate_error
-    context.cluster.topics.elect_leader(partition, candidates[0])
+    context.cluster.topics.elect_leader_and_wake_fetches(partition, candidates[0])
     return ErrorCode.NONE
 
 

@@ -29,12 +29,12 @@ from kafka_shim.shim.handlers.common.fetching import (
     DEBUGGING_REPLICA_ID,
     ZSTD_SINCE,
     PartitionReader,
-    convert_records_to_fetch_version,
-    failed_partition_data,
+    down_convert_fetched_records_or_fail_row,
+    failed_partition_data_with_leader_if_known,
     partition_read_error,
     read_partition,
     readable_bytes_up_to_limit,
-    response_bytes_limit,
+    response_bytes_limit_by_config_and_quota,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
@@ -69,11 +69,13 @@ def handle(
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")
-        return _error_response_of_release(request, ErrorCode.UNKNOWN_SERVER_ERROR, context)
+        return _error_response_with_nulls_by_release(
+            request, ErrorCode.UNKNOWN_SERVER_ERROR, context
+        )
     return _Fetch(request, context, fetch_round).respond_or_wait()
 
 
-def _error_response_of_release(
+def _error_response_with_nulls_by_release(
     request: FetchRequest, error: ErrorCode, context: RequestContext
 ) -> FetchResponse:
     """Return the response of a request that failed as a whole, as this release builds it."""
@@ -128,7 +130,7 @@ class _Fetch:
             node_id=context.node_id,
             replica_id=replica_id,
             isolation_level=request.isolation_level,
-            bytes_max=response_bytes_limit(
+            bytes_max=response_bytes_limit_by_config_and_quota(
                 request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
             ),
             facts=context.facts.records,
@@ -148,9 +150,9 @@ class _Fetch:
         self._find_partitions_and_errors()
         error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
         if error is not ErrorCode.NONE and any(True for _ in self._existing_partitions()):
-            return self._response_with_error_everywhere(error)
+            return self._response_with_error_on_request_and_partitions(error)
         if self._is_ready_to_respond():
-            return self._response()
+            return self._read_partitions_and_end_session_fetch()
         self._wait = PendingResponse(self._wait_resources.release)
         for partition in self._existing_partitions():
             self._wait_resources.watch_changes(partition.log, self._respond_if_ready)
@@ -160,12 +162,14 @@ class _Fetch:
         )
         return self._wait
 
-    def _response_with_error_everywhere(self, error: ErrorCode) -> FetchResponse:
+    def _response_with_error_on_request_and_partitions(self, error: ErrorCode) -> FetchResponse:
         """Return the response with this error for the whole request and each partition."""
         rows = (
             (
                 requested,
-                failed_partition_data(requested.fetch_partition.partition, error, self.reader),
+                failed_partition_data_with_leader_if_known(
+                    requested.fetch_partition.partition, error, self.reader
+                ),
             )
             for requested in self._round.partitions
         )
@@ -193,7 +197,9 @@ class _Fetch:
                 elif self._topic_was_recreated(requested):
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not ErrorCode.NONE:
-                self._errors[at] = self._error_masked_by_release(error, requested)
+                self._errors[at] = self._error_or_unsupported_compression_if_missing(
+                    error, requested
+                )
             self._partitions.append(partition)
 
     def _topic_was_recreated(self, requested: RequestedPartition) -> bool:
@@ -202,7 +208,7 @@ class _Fetch:
             return False
         return self._context.cluster.topics.by_id(requested.topic_id) is None
 
-    def _error_masked_by_release(
+    def _error_or_unsupported_compression_if_missing(
         self, error: ErrorCode, requested: RequestedPartition
     ) -> ErrorCode:
         """Return the error of this release: some return a missing partition as a zstd error."""
@@ -263,9 +269,9 @@ class _Fetch:
     def _respond_now(self) -> None:
         self._wait_resources.release()
         if self._wait is not None and not self._wait.is_completed_or_cancelled:
-            self._wait.complete(self._response())
+            self._wait.complete_unless_already_done(self._read_partitions_and_end_session_fetch())
 
-    def _response(self) -> FetchResponse:
+    def _read_partitions_and_end_session_fetch(self) -> FetchResponse:
         rows = self._read_until_full_failures_last()
         if self._session_fails_on_null_topic_id():
             return self._null_topic_id_response()
@@ -308,20 +314,20 @@ class _Fetch:
         rows = zip(self._round.partitions, self._partitions, strict=True)
         for at, (requested, partition) in enumerate(self._context.time_sliced(rows)):
             if partition is None:
-                data = failed_partition_data(
+                data = failed_partition_data_with_leader_if_known(
                     requested.fetch_partition.partition, self._errors[at], reader
                 )
-                is_in_place = self._missing_topic_keeps_position(requested.topic)
+                is_in_place = self._missing_partition_keeps_position(requested.topic)
                 (read_rows if is_in_place else failures).append((requested, data))
                 continue
             within = msgspec.structs.replace(reader, bytes_max=bytes_left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                data = failed_partition_data(
+                data = failed_partition_data_with_leader_if_known(
                     requested.fetch_partition.partition, error, reader, partition
                 )
             elif at in self._errors:
-                data = failed_partition_data(
+                data = failed_partition_data_with_leader_if_known(
                     requested.fetch_partition.partition, self._errors[at], reader, partition
                 )
             else:
@@ -333,14 +339,17 @@ class _Fetch:
                 bytes_left = max(0, bytes_left - len(data.records))
             offset = requested.fetch_partition.fetch_offset
             read_rows.append(
-                (requested, convert_records_to_fetch_version(data, partition, offset, reader))
+                (
+                    requested,
+                    down_convert_fetched_records_or_fail_row(data, partition, offset, reader),
+                )
             )
         if reader.bytes_max - bytes_left < LONG_BYTES:
             self._context.accepts_chunks = False
         failures.sort(key=lambda row: row[1].error_code != ErrorCode.UNKNOWN_TOPIC_ID)
         return read_rows + failures
 
-    def _missing_topic_keeps_position(self, topic: str | None) -> bool:
+    def _missing_partition_keeps_position(self, topic: str | None) -> bool:
         """Return whether a missing partition's row keeps its place, as in releases that check
         topics.
         """

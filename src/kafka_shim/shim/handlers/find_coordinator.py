@@ -81,7 +81,9 @@ def error_response(
 def _find_coordinator(key_type: int, key: str, context: RequestContext) -> Coordinator:
     error = _coordinator_access_error(key_type, key, context)
     if error is NO_ERROR:
-        node_id = context.cluster.coordinators.coordinator_node_id(_KEY_TYPES[key_type], key)
+        node_id = context.cluster.coordinators.coordinator_node_id_creating_topic(
+            _KEY_TYPES[key_type], key
+        )
         for broker_id, host, port, _ in context.live_broker_endpoints():
             if broker_id == node_id:
                 return Coordinator(key, node_id, host, port)
@@ -114,7 +116,7 @@ def _share_coordinator_error(key: str, context: RequestContext) -> ErrorCode:
         return denial
     if facts.find_coordinator_share_key_error:
         return ErrorCode(facts.find_coordinator_share_key_error)
-    is_key = is_share_key(key, with_colons=facts.share_group_id_accepts_colons)
+    is_key = is_share_key(key, allows_colons_in_group_id=facts.share_group_id_accepts_colons)
     return NO_ERROR if is_key else ErrorCode.INVALID_REQUEST
 
 

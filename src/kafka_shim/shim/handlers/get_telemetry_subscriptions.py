@@ -14,7 +14,7 @@ from kafka_shim.protocol.messages.get_telemetry_subscriptions_response import (
 )
 from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
+from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client_of_session
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID
 
@@ -29,7 +29,9 @@ def handle(
     instance_id = request.client_instance_id
     if instance_id == NO_ID:
         instance_id = telemetry.new_instance_id()
-    subscription = telemetry.get_subscription(instance_id, telemetry_client(instance_id, context))
+    subscription = telemetry.get_subscription(
+        instance_id, telemetry_client_of_session(instance_id, context)
+    )
     return GetTelemetrySubscriptionsResponse(
         client_instance_id=instance_id,
         subscription_id=subscription.subscription_id,

@@ -83,7 +83,7 @@ def handle(
         for resource, response in context.time_sliced(rows):
             with _errors_into_response(response):
                 check_resource_named_once(counts[resource.resource_type, resource.resource_name])
-                if _needs_controller_after_broker_checks(
+                if _needs_controller_after_checks_or_logger_change(
                     resource, context, validate_only=request.validate_only
                 ):
                     forwarded.append((resource, response))
@@ -163,7 +163,7 @@ def _alter_resource_on_zookeeper(
     _apply_operations_and_store(resource, context, validate_only=validate_only)
 
 
-def _needs_controller_after_broker_checks(
+def _needs_controller_after_checks_or_logger_change(
     resource: AlterConfigsResource, context: RequestContext, *, validate_only: bool
 ) -> bool:
     """Check a resource like a KRaft broker, which alters loggers itself.
@@ -181,7 +181,9 @@ def _needs_controller_after_broker_checks(
         require_broker_access_if_checked_first(context, REQUIREMENTS[kind], name)
         check_operation_codes(resource, ErrorCode.INVALID_REQUEST)
         new = _settings_after_operations(
-            resource, config_change.stored_settings(kind, name, context), context
+            resource,
+            config_change.stored_settings_requiring_alterable_broker(kind, name, context),
+            context,
         )
         config_change.check_broker_settings(name, new, context)
     return True
@@ -218,7 +220,9 @@ def _apply_operations_and_store(
 ) -> None:
     kind, name = resource.resource_type, resource.resource_name
     new = _settings_after_operations(
-        resource, config_change.stored_settings(kind, name, context), context
+        resource,
+        config_change.stored_settings_requiring_alterable_broker(kind, name, context),
+        context,
     )
     config_change.check_new_settings(kind, name, new, context)
     if kind == ConfigResourceType.BROKER:

@@ -16,7 +16,7 @@ from kafka_shim.protocol.messages.leader_and_isr_response import (
 )
 from kafka_shim.shim.handlers.common.controller import (
     TopicPartition,
-    denial_or_stale_epoch_error,
+    denial_or_always_stale_epoch_error,
     partitions_deduplicated_by_release,
 )
 from kafka_shim.shim.request.context import RequestContext
@@ -26,7 +26,7 @@ BY_ID_SINCE = 5
 
 
 def handle(request: LeaderAndIsrRequest, context: RequestContext) -> LeaderAndIsrResponse:
-    error = denial_or_stale_epoch_error(LEADER_AND_ISR, request.broker_epoch, context)
+    error = denial_or_always_stale_epoch_error(LEADER_AND_ISR, request.broker_epoch, context)
     if context.version >= BY_ID_SINCE:
         return _response_by_topic_id(request, error)
     lists_stale = context.facts.cluster.stale_controller_error_lists_partitions

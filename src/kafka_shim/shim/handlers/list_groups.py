@@ -27,7 +27,9 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
         for group in context.cluster.groups
         if context.group_coordinator_error(group.group_id) is ErrorCode.NONE
     ]
-    visible = _groups_in_map_order(_visible_groups(ours, context), context)
+    visible = _groups_in_map_order(
+        _visible_groups_or_all_requiring_cluster_access(ours, context), context
+    )
     return ListGroupsResponse(
         groups=[
             ListedGroup(
@@ -46,8 +48,13 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
 error_response = mirroring_error_builder(ListGroupsResponse)
 
 
-def _visible_groups(groups: list[Group], context: RequestContext) -> list[Group]:
-    if context.cluster.policy.bind_requirement_to_release(LIST_GROUPS).error is not ErrorCode.NONE:
+def _visible_groups_or_all_requiring_cluster_access(
+    groups: list[Group], context: RequestContext
+) -> list[Group]:
+    if (
+        context.cluster.policy.bind_requirement_to_release_and_notify(LIST_GROUPS).error
+        is not ErrorCode.NONE
+    ):
         context.access.require(LIST_GROUPS)
         return groups
     return context.access.filter_visible(LIST_GROUPS, groups, lambda group: group.group_id)

@@ -63,19 +63,21 @@ def handle(request: ListOffsetsRequest, context: RequestContext) -> ListOffsetsR
     listed = [listing.look_up_topic(topic) for topic in allowed]
     failed = []
     if denied:
-        denial = context.cluster.policy.bind_requirement_to_release(LIST_OFFSETS_TOPIC).error
+        denial = context.cluster.policy.bind_requirement_to_release_and_notify(
+            LIST_OFFSETS_TOPIC
+        ).error
         failed = [_failed_topic_row(topic, denial) for topic in denied]
     return ListOffsetsResponse(
         topics=[
             *(
                 listed
                 if has_no_repetitions or facts.list_offsets_lists_each_repeated_partition
-                else context.offload(_merge_duplicate_rows, listed)
+                else context.offload(_merge_duplicates_and_drop_empty_topics, listed)
             ),
             *(
                 failed
                 if has_no_repetitions or facts.list_offsets_lists_each_denied_partition
-                else context.offload(_merge_duplicate_rows, failed)
+                else context.offload(_merge_duplicates_and_drop_empty_topics, failed)
             ),
         ]
     )
@@ -172,7 +174,9 @@ def _duplicate_partitions(partitions: list[tuple[str, int]]) -> Set[tuple[str, i
     return {partition for partition, count in Counter(partitions).items() if count > 1}
 
 
-def _merge_duplicate_rows(topics: list[ListOffsetsTopicResponse]) -> list[ListOffsetsTopicResponse]:
+def _merge_duplicates_and_drop_empty_topics(
+    topics: list[ListOffsetsTopicResponse],
+) -> list[ListOffsetsTopicResponse]:
     """Merge repeated topics and partitions, and leave out topics without partitions."""
     rows = ((topic.name, row.partition_index, row) for topic in topics for row in topic.partitions)
     return [

@@ -25,7 +25,7 @@ from kafka_shim.protocol.messages.metadata_response import (
 )
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common import long_requests
-from kafka_shim.shim.handlers.common.controller import is_controller
+from kafka_shim.shim.handlers.common.controller import is_controller_or_forwards_to_it
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.placement import place_replicas
@@ -108,7 +108,7 @@ def _has_topic_ids_after_check(request: MetadataRequest, version: int) -> bool:
 def _describe_all_visible_topics(
     request: MetadataRequest, context: RequestContext
 ) -> list[MetadataResponseTopic]:
-    topics = [topic for topic in context.cluster.topics if topic.has_ever_been_led]
+    topics = [topic for topic in context.cluster.topics if topic.has_any_partition_ever_been_led]
     visible = context.access.filter_visible(METADATA_ALL_TOPICS, topics, lambda topic: topic.name)
     dead_nodes = _dead_nodes(context)
     return [_topic_row(topic, dead_nodes, request, context) for topic in visible]
@@ -141,7 +141,7 @@ def _describe_or_create_topics_by_name(
             )
     if not denied:
         return [*described, *missing, *create_denied]
-    error = context.cluster.policy.bind_requirement_to_release(METADATA_TOPIC).error
+    error = context.cluster.policy.bind_requirement_to_release_and_notify(METADATA_TOPIC).error
     unasked = _unrequested_operations_value(context)
     return [
         *described,
@@ -187,8 +187,8 @@ def _missing_topic_row_after_creating(
     if name_error(name) is not None:
         if is_checked:
             error = ErrorCode.INVALID_TOPIC_EXCEPTION
-    elif _create_missing_topic_if_enabled(name, context, auto_creates=auto_creates):
-        facts, at_controller = context.facts.topics, is_controller(context)
+    elif _exists_after_creating_if_enabled(name, context, auto_creates=auto_creates):
+        facts, at_controller = context.facts.topics, is_controller_or_forwards_to_it(context)
         error = (
             facts.controller_auto_created_topic_error
             if at_controller
@@ -202,7 +202,7 @@ def _missing_topic_row_after_creating(
     )
 
 
-def _create_missing_topic_if_enabled(
+def _exists_after_creating_if_enabled(
     name: str, context: RequestContext, *, auto_creates: bool
 ) -> bool:
     """Create a missing topic if release and settings allow it; return whether it was created now,
@@ -270,11 +270,13 @@ def _partition_row(
     if dead_nodes:
         response.offline_replicas = [each for each in partition.replicas if each in dead_nodes]
         if version == 0 and response.offline_replicas:
-            _leave_out_dead_nodes(response, dead_nodes)
+            _omit_dead_nodes_setting_replica_error(response, dead_nodes)
     return response
 
 
-def _leave_out_dead_nodes(response: MetadataResponsePartition, dead_nodes: Set[int]) -> None:
+def _omit_dead_nodes_setting_replica_error(
+    response: MetadataResponsePartition, dead_nodes: Set[int]
+) -> None:
     """Name running brokers only: version 0 has no field for the others (KIP-4)."""
     response.replica_nodes = [each for each in response.replica_nodes if each not in dead_nodes]
     response.isr_nodes = [each for each in response.isr_nodes if each not in dead_nodes]

@@ -23,7 +23,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
-    merge_duplicate_response_rows,
+    merge_duplicate_topics_and_partitions,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
@@ -65,7 +65,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
         return (
             response
             if facts.denied_commit_lists_each_partition
-            else context.offload(merge_duplicate_response_rows, response)
+            else context.offload(merge_duplicate_topics_and_partitions, response)
         )
     rows = _ResponseRows()
     permitted = [
@@ -99,7 +99,7 @@ def handle(request: OffsetCommitRequest, context: RequestContext) -> OffsetCommi
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_response_rows, response)
+        else context.offload(merge_duplicate_topics_and_partitions, response)
     )
 
 

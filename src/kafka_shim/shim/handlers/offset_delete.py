@@ -37,7 +37,7 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
     error = context.group_coordinator_error(request.group_id)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
-    group = context.cluster.groups.find_after_topic_deletions(request.group_id)
+    group = context.cluster.groups.find_and_touch_after_topic_deletions(request.group_id)
     error = _group_error(request.group_id, group)
     if error is not ErrorCode.NONE:
         return error_response(request, error, None)
@@ -63,9 +63,11 @@ def handle(request: OffsetDeleteRequest, context: RequestContext) -> OffsetDelet
         for partition in context.time_sliced(topic.partitions)
     }
     if not (context.facts.groups.java_group_coordinator and codes <= BY_GROUP):
-        topics = context.offload(_merge_topics_of_release, topics, context.facts.groups)
+        topics = context.offload(
+            _merge_topics_and_partitions_by_release, topics, context.facts.groups
+        )
     if ErrorCode.NONE in codes:
-        context.cluster.groups.note_offset_deletions_or_remove_empty_group(group)
+        context.cluster.groups.queue_offset_deletions_or_remove_empty_group(group)
     if context.facts.groups.offset_delete_lists_topic_per_partition:
         _close_if_response_too_large(topics, context)
         topics = [topic for topic in context.time_sliced(topics) for _ in topic.partitions]
@@ -81,7 +83,7 @@ def _close_if_response_too_large(
         raise CloseConnection(f"the response to an OffsetDelete has more than {ROWS_MAX} rows")
 
 
-def _merge_topics_of_release(
+def _merge_topics_and_partitions_by_release(
     topics: list[OffsetDeleteResponseTopic], facts: GroupFacts
 ) -> list[OffsetDeleteResponseTopic]:
     """Merge topics. Partitions are repeated since 3.5 if the group did not handle them, and always
@@ -131,5 +133,7 @@ def _delete_offset_unless_subscribed(
         return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
     if group.subscribes_to(topic.name):
         return ErrorCode.GROUP_SUBSCRIBED_TO_TOPIC
-    context.cluster.groups.delete_offset(group.group_id, topic.topic_id, partition.partition_index)
+    context.cluster.groups.delete_offset_and_collect_for_batch(
+        group.group_id, topic.topic_id, partition.partition_index
+    )
     return ErrorCode.NONE

@@ -41,7 +41,7 @@ from kafka_shim.shim.state.groups.offsets import (
     NO_OFFSET,
     CommittedOffset,
     Offsets,
-    missing_partition_id,
+    stand_in_topic_id_of_missing_partition,
     topic_name_of_missing_partition,
 )
 from kafka_shim.shim.state.topics import NO_ID, Topic, Topics
@@ -108,7 +108,9 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
         ]
         rows = context.offload(_group_rows, responses)
         return OffsetFetchResponse(
-            groups=context.offload(_merge_repeated_groups_by_release, rows, context.facts.groups)
+            groups=context.offload(
+                _merge_or_fail_repeated_groups_by_release, rows, context.facts.groups
+            )
         )
     group = context.offload(_group_of_old_request, request)
     response = _fetch_group_offsets(group, request.require_stable, context)
@@ -118,7 +120,7 @@ def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchR
     )
 
 
-def _merge_repeated_groups_by_release(
+def _merge_or_fail_repeated_groups_by_release(
     rows: list[OffsetFetchResponseGroup], facts: GroupFacts
 ) -> list[OffsetFetchResponseGroup]:
     """Return the rows of a request that may list a group twice, as this release answers it."""
@@ -181,28 +183,31 @@ def _fetch_group_offsets(
 ) -> _GroupResponse:
     error = context.access.denial_error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not ErrorCode.NONE:
-        effect = context.cluster.policy.bind_requirement_to_release(
+        effect = context.cluster.policy.bind_requirement_to_release_and_notify(
             OFFSET_FETCH_GROUP
         ).effect_in_version(context.version)
         each = effect is DenialEffect.EACH and context.version < MANY_SINCE
         return _GroupResponse(
-            error, _failed_topics_by_release(group, error, context) if each else []
+            error, _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
         )
     if (
         context.version == FROM_ZOOKEEPER
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
         return _GroupResponse(
-            error, _failed_topics_by_release(group, ErrorCode.UNSUPPORTED_VERSION, context)
+            error,
+            _failed_topics_merged_or_empty_by_release(
+                group, ErrorCode.UNSUPPORTED_VERSION, context
+            ),
         )
     error = context.group_coordinator_error(group.group_id)
-    group_state = context.cluster.groups.find_after_topic_deletions(group.group_id)
+    group_state = context.cluster.groups.find_and_touch_after_topic_deletions(group.group_id)
     if error is ErrorCode.NONE and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not ErrorCode.NONE:
         each = context.version < TOP_CODE_SINCE
         return _GroupResponse(
-            error, _failed_topics_by_release(group, error, context) if each else []
+            error, _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
         )
     if group.topics is None:
         return _GroupResponse(
@@ -252,7 +257,7 @@ def _merge_rows_of_old_releases(
     ]
 
 
-def _failed_topics_by_release(
+def _failed_topics_merged_or_empty_by_release(
     group: _RequestGroup, error: ErrorCode, context: RequestContext
 ) -> list[_ResponseTopic]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
@@ -283,7 +288,7 @@ def _fetch_topic_offsets(
     else:
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
-            ids.append(missing_partition_id(name))
+            ids.append(stand_in_topic_id_of_missing_partition(name))
         rows = [
             _stored_or_unstable_offset(groups.offsets, group_id, ids, at, require_stable)
             for at in context.time_sliced(request_topic.partitions)

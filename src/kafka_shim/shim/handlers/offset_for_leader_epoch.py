@@ -32,7 +32,9 @@ def handle(
     allowed, denied = context.access.split_allowed_and_denied(
         OFFSET_FOR_LEADER_EPOCH, topics, lambda topic: topic.topic
     )
-    denial = context.cluster.policy.bind_requirement_to_release(OFFSET_FOR_LEADER_EPOCH).error
+    denial = context.cluster.policy.bind_requirement_to_release_and_notify(
+        OFFSET_FOR_LEADER_EPOCH
+    ).error
     return OffsetForLeaderEpochResponse(
         topics=[
             *(_end_offsets_of_topic(topic, context) for topic in allowed),
@@ -83,7 +85,7 @@ def _end_offset_of_partition(
     partition = context.cluster.topics.partition_once_led(name, request_partition.partition)
     if partition is None:
         error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    elif not partition.is_led_by(context.node_id):
+    elif not partition.is_led_with_open_log_by(context.node_id):
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     else:
         error = leader_epoch_error(partition, request_partition.current_leader_epoch)

@@ -42,7 +42,7 @@ from kafka_shim.shim.handlers.producing.produced_rows import (
     ProducedTopic,
     check_records_and_store_outcomes,
     first_batches_and_produced_topics,
-    last_appendable_row,
+    last_appendable_row_and_last_rejection,
     null_records_error,
 )
 from kafka_shim.shim.handlers.producing.record_checks import RecordLimits, RecordsRejected
@@ -60,7 +60,7 @@ takes_long = checks_before_append.takes_long
 
 def handle(request: ProduceRequest, context: RequestContext) -> ProduceResponse | NoResponse:
     first_batches, topics = first_batches_and_produced_topics(request, context)
-    error = _whole_request_error(request, first_batches, context)
+    error = _producer_access_error_for_whole_request(request, first_batches, context)
     if error:
         response = _failed_response_deduplicated(context.time_sliced(topics), error)
     else:
@@ -97,7 +97,7 @@ def _failed_response_deduplicated(
     )
 
 
-def _whole_request_error(
+def _producer_access_error_for_whole_request(
     request: ProduceRequest, first_batches: list[Batch], context: RequestContext
 ) -> ErrorCode:
     """Return the error for which the whole request fails."""
@@ -210,7 +210,9 @@ def _append_partition_row(
     batch = rows[0].batch
     if len(rows) > 1 or batch is None or batch.attributes:
         produced_rows = rows if len(rows) == 1 else context.time_sliced(rows)
-        readable, unreadable = last_appendable_row(produced_rows, context.version, facts)
+        readable, unreadable = last_appendable_row_and_last_rejection(
+            produced_rows, context.version, facts
+        )
     appended = NOTHING_APPENDED
     try:
         if readable is not None:

@@ -10,7 +10,7 @@ from kafka_shim.protocol.messages.push_telemetry_request import PushTelemetryReq
 from kafka_shim.protocol.messages.push_telemetry_response import PushTelemetryResponse
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
-from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client
+from kafka_shim.shim.handlers.common.telemetry_client import telemetry_client_of_session
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.telemetry import NO_ID, ReceivedPush
 
@@ -20,7 +20,7 @@ def handle(request: PushTelemetryRequest, context: RequestContext) -> PushTeleme
     if instance_id == NO_ID:
         raise RequestRejected(ErrorCode.INVALID_REQUEST, "the request has no client instance id")
     pushed = ReceivedPush(
-        client=telemetry_client(instance_id, context),
+        client=telemetry_client_of_session(instance_id, context),
         is_terminating=request.terminating,
         compression=request.compression_type,
         metrics=request.metrics,

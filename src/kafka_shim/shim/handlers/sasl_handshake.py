@@ -26,7 +26,7 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
     session = context.session
     mechanisms = list(context.cluster.mechanisms)
     if _may_reauthenticate(context):
-        return _begin_reauthentication(request, context)
+        return _begin_reauthentication_or_close(request, context)
     if session.phase not in _BEFORE:
         listed_mechanisms = (
             mechanisms if context.facts.users.late_handshake_lists_mechanisms else []
@@ -34,7 +34,7 @@ def handle(request: SaslHandshakeRequest, context: RequestContext) -> SaslHandsh
         return SaslHandshakeResponse(
             error_code=ErrorCode.ILLEGAL_SASL_STATE, mechanisms=listed_mechanisms
         )
-    if not sasl_authentication.begin_sasl_exchange(
+    if not sasl_authentication.begin_sasl_exchange_or_record_failure(
         request.mechanism, session, context.cluster, _phase_after_handshake(context)
     ):
         if context.facts.users.unknown_sasl_mechanism_closes_connection:
@@ -57,7 +57,7 @@ def _may_reauthenticate(context: RequestContext) -> bool:
     return last_ms is None or context.cluster.clock.now_ms() - last_ms >= _RENEWAL_PAUSE_MS
 
 
-def _begin_reauthentication(
+def _begin_reauthentication_or_close(
     request: SaslHandshakeRequest, context: RequestContext
 ) -> SaslHandshakeResponse:
     session, cluster = context.session, context.cluster
@@ -65,7 +65,7 @@ def _begin_reauthentication(
     if request.mechanism not in cluster.mechanisms:
         raise CloseConnection(f"re-authentication with `{request.mechanism}`, which is not enabled")
     if request.mechanism == session.mechanism:
-        sasl_authentication.begin_sasl_exchange(
+        sasl_authentication.begin_sasl_exchange_or_record_failure(
             request.mechanism, session, cluster, _phase_after_handshake(context)
         )
     else:

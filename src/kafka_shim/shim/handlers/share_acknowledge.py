@@ -22,8 +22,8 @@ from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
     ShareAcknowledger,
 )
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
+    access_error_per_name_rejecting_unknown,
     check_share_request,
-    topic_denials_by_name,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import END, TopicPartition
@@ -36,9 +36,9 @@ def handle(request: ShareAcknowledgeRequest, context: RequestContext) -> ShareAc
     sessions.validate_and_advance_epoch(group_id, member_id, request.share_session_epoch)
     known = [context.cluster.topics.by_id(topic.topic_id) for topic in request.topics]
     names = [None if topic is None else topic.name for topic in known]
-    if not context.access.has_authorizer:
+    if not context.access.has_authorizer_counting_as_check:
         names = [name for name in names if name is not None]
-    denials = topic_denials_by_name(context, SHARE_ACKNOWLEDGE_TOPIC, names)
+    denials = access_error_per_name_rejecting_unknown(context, SHARE_ACKNOWLEDGE_TOPIC, names)
     acknowledger = ShareAcknowledger(group_id, member_id, request.is_renew_ack, context, denials)
     outcomes = acknowledger.acknowledge_all(request.topics)
     if request.share_session_epoch == END:

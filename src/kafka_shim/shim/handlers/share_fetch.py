@@ -29,8 +29,8 @@ from kafka_shim.shim.handlers.for_share_groups.share_acknowledging import (
 )
 from kafka_shim.shim.handlers.for_share_groups.share_fetching import STRICT, Rows, ShareFetchReading
 from kafka_shim.shim.handlers.for_share_groups.share_requests import (
+    access_error_per_name_rejecting_unknown,
     check_share_request,
-    topic_denials_by_name,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_sessions import (
@@ -56,7 +56,7 @@ def handle(
     )
     sessions = context.cluster.share_sessions[context.node_id]
     try:
-        share_round = sessions.update_from_fetch(
+        share_round = sessions.begin_or_update_session_from_fetch(
             request, context.session, has_acknowledgements=acknowledges
         )
     except RequestRejected as refusal:
@@ -77,7 +77,9 @@ def _error_response_after_max_wait(
     """Delay the response by the maximum wait, so that clients do not retry in a loop."""
     wait: PendingResponse[ShareFetchResponse] = PendingResponse()
     response = error_response(request, error, None)
-    context.cluster.clock.call_later(request.max_wait_ms, lambda: wait.complete(response))
+    context.cluster.clock.call_later(
+        request.max_wait_ms, lambda: wait.complete_unless_already_done(response)
+    )
     return wait
 
 
@@ -103,7 +105,7 @@ class _ShareFetch:
         named = context.cluster.share_sessions[context.node_id].requested_topic_names(request)
         partitions = context.time_sliced(self._round.partitions)
         topics = [*(partition.topic for partition in partitions), *named]
-        denials = topic_denials_by_name(context, SHARE_FETCH_TOPIC, topics)
+        denials = access_error_per_name_rejecting_unknown(context, SHARE_FETCH_TOPIC, topics)
         if request.share_acquire_mode not in ACQUIRE_MODES:
             raise RequestRejected(ErrorCode.UNKNOWN_SERVER_ERROR)
         if self._acknowledges:
@@ -128,7 +130,7 @@ class _ShareFetch:
             )
             responses.append(response)
             if wait is not None:
-                wait.complete(response)
+                wait.complete_unless_already_done(response)
 
         stop = ShareFetchReading(request, context, denials).acquire_now_or_when_ready(
             self._round.partitions, done
@@ -142,11 +144,11 @@ class _ShareFetch:
         request, context = self._request, self._context
         topics: dict[bytes, ShareFetchableTopicResponse] = {}
         outcomes_left = dict(self._outcomes)
-        for shared, data in self._round.returned_rows(rows):
+        for shared, data in self._round.select_rows_and_move_fetched_last(rows):
             outcome = outcomes_left.pop(shared.topic_partition, AcknowledgementOutcome())
             data.acknowledge_error_code = outcome.error
             data.acknowledge_error_message = outcome.message
-            self._add_partition_row(topics, shared.topic_id, data)
+            self._add_partition_row_and_current_leader(topics, shared.topic_id, data)
         for (topic_id, index), outcome in outcomes_left.items():
             data = PartitionData(
                 partition_index=index,
@@ -154,7 +156,7 @@ class _ShareFetch:
                 acknowledge_error_message=outcome.message,
                 records=b"",
             )
-            self._add_partition_row(topics, topic_id, data)
+            self._add_partition_row_and_current_leader(topics, topic_id, data)
         group_id = request.group_id or ""
         if request.share_session_epoch == END:
             sessions = context.cluster.share_sessions[context.node_id]
@@ -172,7 +174,7 @@ class _ShareFetch:
         ]
         return response
 
-    def _add_partition_row(
+    def _add_partition_row_and_current_leader(
         self, topics: dict[bytes, ShareFetchableTopicResponse], topic_id: bytes, data: PartitionData
     ) -> None:
         if ErrorCode.NOT_LEADER_OR_FOLLOWER in (data.error_code, data.acknowledge_error_code):

@@ -16,14 +16,14 @@ from kafka_shim.protocol.messages.stop_replica_response import (
 )
 from kafka_shim.shim.handlers.common.controller import (
     TopicPartition,
-    denial_or_stale_epoch_error,
+    denial_or_always_stale_epoch_error,
     partitions_deduplicated_by_release,
 )
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: StopReplicaRequest, context: RequestContext) -> StopReplicaResponse:
-    error = denial_or_stale_epoch_error(STOP_REPLICA, request.broker_epoch, context)
+    error = denial_or_always_stale_epoch_error(STOP_REPLICA, request.broker_epoch, context)
     if error is not ErrorCode.CLUSTER_AUTHORIZATION_FAILED:
         return StopReplicaResponse(error_code=error)
     partitions = partitions_deduplicated_by_release(

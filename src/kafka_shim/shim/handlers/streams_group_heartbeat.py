@@ -85,7 +85,7 @@ def takes_long(request: StreamsGroupHeartbeatRequest, cluster: Cluster) -> bool:
         return False
     news = (request.topology, request.process_id, request.user_endpoint, request.client_tags)
     changes = request.member_epoch == 0 or news != (None, None, None, None)
-    return group.may_process_all_members(
+    return group.heartbeat_may_process_all_members(
         may_change_subscription=changes, endpoint_epoch=request.endpoint_information_epoch
     )
 
@@ -119,7 +119,7 @@ def handle(
         request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices
     )
     return context.offload(
-        _response, response, _create_internal_topics_unless_denied(response, context)
+        _response, response, _create_internal_topics_or_list_denied(response, context)
     )
 
 
@@ -242,7 +242,7 @@ def _heartbeat_of_request(
         rebalance_timeout_ms=request.rebalance_timeout_ms,
         topology=topology,
         configured_topology=None if topology is None else _configure_topology(topology, context),
-        owned=_owned_tasks(request),
+        owned=_owned_active_and_standby_tasks(request),
         reported_tasks=_reported_partitions_by_subtopology(request),
         task_offsets=_task_offsets_of_rows(request.task_offsets),
         task_end_offsets=_task_offsets_of_rows(request.task_end_offsets),
@@ -257,7 +257,7 @@ def _heartbeat_of_request(
     )
 
 
-def _owned_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
+def _owned_active_and_standby_tasks(request: StreamsGroupHeartbeatRequest) -> Assignment | None:
     """Return the active and standby tasks that a member runs; None if it does not report them."""
     if request.active_tasks is None:
         return None
@@ -288,7 +288,7 @@ def _task_offsets_of_rows(offsets: list[TaskOffset] | None) -> TaskOffsets | Non
     return tuple((row.subtopology_id, row.partition, row.offset) for row in offsets)
 
 
-def _create_internal_topics_unless_denied(
+def _create_internal_topics_or_list_denied(
     response: StreamsHeartbeatResult, context: RequestContext
 ) -> list[str]:
     """Create missing internal topics; return the names of those that the caller may not create."""
@@ -321,12 +321,12 @@ def _create_internal_topic(
 
 
 def _response(
-    result: StreamsHeartbeatResult, uncreated: list[str]
+    result: StreamsHeartbeatResult, topics_denied_to_create: list[str]
 ) -> StreamsGroupHeartbeatResponse:
     statuses = []
     for status, text in result.statuses:
-        if status is StreamsStatus.MISSING_INTERNAL_TOPICS and uncreated:
-            detail = f"{text}; the caller may not create {', '.join(uncreated)}"
+        if status is StreamsStatus.MISSING_INTERNAL_TOPICS and topics_denied_to_create:
+            detail = f"{text}; the caller may not create {', '.join(topics_denied_to_create)}"
             statuses.append(StatusRow(status_code=status, status_detail=detail))
         else:
             statuses.append(StatusRow(status_code=status, status_detail=text))

@@ -27,7 +27,7 @@ def handle(
     wait: PendingResponse[SyncGroupResponse] = PendingResponse()
 
     def response(synced: SyncResponse) -> None:
-        wait.complete(
+        wait.complete_unless_already_done(
             SyncGroupResponse(
                 error_code=synced.error,
                 protocol_type=synced.protocol_type,

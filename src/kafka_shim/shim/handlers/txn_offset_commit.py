@@ -31,7 +31,7 @@ from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_build
 from kafka_shim.shim.handlers.common.offset_commits import (
     CommitRequestTopic,
     PermittedCommit,
-    merge_duplicate_response_rows,
+    merge_duplicate_topics_and_partitions,
     metadata_within_limit,
     permitted_commits_adding_errors,
 )
@@ -68,7 +68,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
         return (
             response
             if context.facts.records.denied_txn_commit_lists_each_partition
-            else context.offload(merge_duplicate_response_rows, response)
+            else context.offload(merge_duplicate_topics_and_partitions, response)
         )
     rows: ResponseTopics = {}
     permitted = [
@@ -98,7 +98,7 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     return (
         response
         if facts.failed_commit_lists_each_partition
-        else context.offload(merge_duplicate_response_rows, response)
+        else context.offload(merge_duplicate_topics_and_partitions, response)
     )
 
 
@@ -169,7 +169,7 @@ def _group_coordinator_error(request: TxnOffsetCommitRequest, context: RequestCo
     return context.group_coordinator_error(request.group_id)
 
 
-def _offsets_topic_log(
+def _offsets_partition_and_log_creating_topic(
     request: TxnOffsetCommitRequest, context: RequestContext
 ) -> tuple[TopicPartition, PartitionLog]:
     """Return the log of the group's partition of the offsets topic."""
@@ -183,7 +183,7 @@ def _verify_or_add_group_to_transaction(
     request: TxnOffsetCommitRequest, context: RequestContext
 ) -> ErrorCode:
     """Return NONE if the group is in the producer's transaction, or was added now (KIP-890)."""
-    target, log = _offsets_topic_log(request, context)
+    target, log = _offsets_partition_and_log_creating_topic(request, context)
     facts = context.facts.records
     producer = request.producer_id, request.producer_epoch
     if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
@@ -212,7 +212,7 @@ def _append_offsets_or_error(
     """
     if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
         return ErrorCode.NONE
-    _, log = _offsets_topic_log(request, context)
+    _, log = _offsets_partition_and_log_creating_topic(request, context)
     known = log.producers.get_producer(request.producer_id)
     if request.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -8,14 +8,14 @@ from kafka_shim.authorizer.requirements import UPDATE_METADATA
 from kafka_shim.protocol.messages.update_metadata_request import UpdateMetadataRequest
 from kafka_shim.protocol.messages.update_metadata_response import UpdateMetadataResponse
 from kafka_shim.shim.handlers.common.controller import (
-    denial_or_stale_epoch_error,
+    denial_or_always_stale_epoch_error,
 )
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.request.context import RequestContext
 
 
 def handle(request: UpdateMetadataRequest, context: RequestContext) -> UpdateMetadataResponse:
-    error = denial_or_stale_epoch_error(UPDATE_METADATA, request.broker_epoch, context)
+    error = denial_or_always_stale_epoch_error(UPDATE_METADATA, request.broker_epoch, context)
     return UpdateMetadataResponse(error_code=error)
 
 

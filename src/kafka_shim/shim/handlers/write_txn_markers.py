@@ -117,7 +117,7 @@ def _write_marker_and_settle_offsets(
 def _marker_error(
     marker: WritableTxnMarker, partition: Partition, context: RequestContext
 ) -> ErrorCode:
-    if not partition.is_led_by(context.node_id):
+    if not partition.is_led_with_open_log_by(context.node_id):
         return ErrorCode.NOT_LEADER_OR_FOLLOWER
     if marker.producer_epoch < 0:
         return ErrorCode.UNKNOWN_SERVER_ERROR

@@ -32,7 +32,7 @@ class CloseLog:
         self, host: str, port: int, listener: str, reason: str, principal: str
     ) -> None:
         """Log a closing, or count it."""
-        kind = self._kind_of_close(host, listener, reason)
+        kind = self._close_kind_or_common_kind_if_many(host, listener, reason)
         if kind in self._counts:
             self._counts[kind] += 1
             return
@@ -47,7 +47,9 @@ class CloseLog:
             principal=principal,
         )
         if self._timer is None:
-            self._timer = self._clock.call_later(PERIOD_MS, self._log_periodic_summary)
+            self._timer = self._clock.call_later(
+                PERIOD_MS, self._log_summary_and_forget_quiet_kinds
+            )
 
     def log_counts_and_reset(self) -> None:
         """Log the counts, and forget all kinds."""
@@ -59,7 +61,9 @@ class CloseLog:
         self._reasons.clear()
         self._kinds_of.clear()
 
-    def _kind_of_close(self, host: str, listener: str, reason: str) -> CloseKind:
+    def _close_kind_or_common_kind_if_many(
+        self, host: str, listener: str, reason: str
+    ) -> CloseKind:
         """Return its kind, or a common one: peers choose parts of
         reasons, and can have many hosts.
         """
@@ -72,7 +76,7 @@ class CloseLog:
             return (host, listener, _OTHER)
         return kind
 
-    def _log_periodic_summary(self) -> None:
+    def _log_summary_and_forget_quiet_kinds(self) -> None:
         self._timer = None
         self._log_counts()
         again = dict.fromkeys((kind for kind, count in self._counts.items() if count), 0)
@@ -82,7 +86,9 @@ class CloseLog:
         for host, _, _ in again:
             self._kinds_of[host] = self._kinds_of.get(host, 0) + 1
         if again:
-            self._timer = self._clock.call_later(PERIOD_MS, self._log_periodic_summary)
+            self._timer = self._clock.call_later(
+                PERIOD_MS, self._log_summary_and_forget_quiet_kinds
+            )
 
     def _log_counts(self) -> None:
         for kind, count in self._counts.items():

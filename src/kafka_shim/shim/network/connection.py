@@ -102,18 +102,20 @@ class Connection(asyncio.BufferedProtocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
-        self._session = _new_session(transport, self._listener, self.node_id, self._cluster)
+        self._session = _new_session_counting_connection(
+            transport, self._listener, self.node_id, self._cluster
+        )
         self._write_buffer = WriteBuffer(self._transport, self._limits.write_buffer_bytes_max)
         if self._transport.get_extra_info("ssl_object") is None:
             self._session.following_chunks = self._write_buffer.following_chunks
         try:
-            _set_principal_from_certificate(self._transport, self._session, self._cluster)
+            _set_principal_from_certificate_or_close(self._transport, self._session, self._cluster)
         except CloseConnection as closing:
             self.close(closing.reason)
         if self._end_listener is not None:
             self.on_admitted()
-        elif self._host.add_connection(self):
-            self._host.quotas.admit_or_queue(self)
+        elif self._host.add_connection_and_may_serve_it(self):
+            self._host.quotas.admit_queue_or_close(self)
             self._update_reading()
         else:
             self.close("too many connections, or a broker that is stopped")
@@ -185,7 +187,7 @@ class Connection(asyncio.BufferedProtocol):
     def cancel_requests_and_close(self) -> None:
         """Close after the written bytes were sent; requests that are being handled end here."""
         self._cancel_pending_work()
-        self._flush_responses(immediately=True)
+        self._flush_responses_once_state_is_committed(immediately=True)
         self._transition(ConnectionEvent.CLOSED)
         if self._transport is not None:
             self._transport.close()
@@ -214,11 +216,13 @@ class Connection(asyncio.BufferedProtocol):
             if not (
                 is_one
                 and self._responses
-                and self._host.batched_sends.postpone_while_others_are_ready(self._flush_responses)
+                and self._host.batched_sends.postpone_while_others_are_ready(
+                    self._flush_responses_once_state_is_committed
+                )
             ):
-                self._flush_responses()
+                self._flush_responses_once_state_is_committed()
             if self._large.is_begun or self._splitter.failure is not None:
-                self._release_memory_or_close_if_drained()
+                self._release_if_drained_closing_after_bad_frame()
             if self._dispatcher.recorder is not None:
                 self._dispatcher.recorder.convert_events_and_flush_full_block()
 
@@ -235,7 +239,7 @@ class Connection(asyncio.BufferedProtocol):
         self._handle_queued_frames()
         self._update_reading()
 
-    def _release_memory_or_close_if_drained(self) -> None:
+    def _release_if_drained_closing_after_bad_frame(self) -> None:
         """If no request is left, release their memory, and close after too large a frame."""
         if self._frames or self._pending is not None:
             return
@@ -249,11 +253,13 @@ class Connection(asyncio.BufferedProtocol):
         assert session is not None
         was_authenticated = session.phase is _AUTHENTICATED
         if not was_authenticated and session.phase is AuthenticationPhase.TOKENS:
-            self._queue_response(process_raw_sasl_message(frame, session, self._cluster))
+            self._queue_response_and_flush_if_large(
+                process_raw_sasl_message(frame, session, self._cluster)
+            )
         elif (
             was_authenticated
             and needs_time_slices(frame)
-            and self._large_requests.can_use_time_slices()
+            and self._large_requests.can_slice_unless_trace_or_custom_authorizer()
         ):
             self._respond_in_time_slices(frame, session)
         else:
@@ -263,7 +269,7 @@ class Connection(asyncio.BufferedProtocol):
                 self._respond_in_time_slices(frame, session)
         if session.phase is not _AUTHENTICATED:
             if session.phase is AuthenticationPhase.FAILED:
-                self._delay_failed_authentication(session)
+                self._delay_failed_authentication_or_close(session)
         elif not was_authenticated:
             self._splitter.frame_bytes_max = self._limits.frame_bytes_max
 
@@ -276,7 +282,7 @@ class Connection(asyncio.BufferedProtocol):
         self, response: bytes | PendingExchange | NoResponse, session: Session
     ) -> None:
         if type(response) is bytes:
-            self._queue_response(response)
+            self._queue_response_and_flush_if_large(response)
         elif isinstance(response, PendingExchange):
             self._pending = response
             self._transition(ConnectionEvent.REQUEST_WAITS)
@@ -301,13 +307,13 @@ class Connection(asyncio.BufferedProtocol):
         self._transition(ConnectionEvent.PAUSE_OVER)
         self._resume_handling()
 
-    def _delay_failed_authentication(self, session: Session) -> None:
+    def _delay_failed_authentication_or_close(self, session: Session) -> None:
         """Report a failed authentication after a delay, and close (KIP-306)."""
         delay_ms = failed_authentication_delay_ms(self._cluster, session.node_id)
         if not delay_ms or not self._responses:
             raise CloseConnection("log-in failed")
         error_response = self._responses.pop()
-        self._flush_responses(immediately=True)
+        self._flush_responses_once_state_is_committed(immediately=True)
         self._responses.append(error_response)
         self._transition(ConnectionEvent.AUTHENTICATION_FAILS)
         self._failure_timer = self._cluster.clock.call_later(
@@ -329,7 +335,7 @@ class Connection(asyncio.BufferedProtocol):
             self.close(response.reason)
             return
         try:
-            self._queue_response(pending.encode_frame_and_end_exchange(response))
+            self._queue_response_and_flush_if_large(pending.encode_frame_and_end_exchange(response))
         except CloseConnection as closing:
             self._close_with_last_bytes(closing)
             return
@@ -357,36 +363,36 @@ class Connection(asyncio.BufferedProtocol):
         """Continue after a response that was awaited, or after a pause."""
         if self._is_handling:
             return
-        self._flush_responses()
+        self._flush_responses_once_state_is_committed()
         if not self._frames:
-            self._release_memory_or_close_if_drained()
+            self._release_if_drained_closing_after_bad_frame()
         elif self._state is _READY:  # not within the time slice of the request that completed it
             self._schedule_handling()
         self._update_reading()
 
     def _close_with_last_bytes(self, closing: CloseConnection) -> None:
-        self._queue_response(closing.last_bytes)
+        self._queue_response_and_flush_if_large(closing.last_bytes)
         self.close(closing.reason)
 
-    def _queue_response(self, frame: bytes) -> None:
+    def _queue_response_and_flush_if_large(self, frame: bytes) -> None:
         self._responses.append(frame)
         self._response_bytes += len(frame)
         if self._response_bytes >= _FLUSH_BYTES or self._write_buffer.following_chunks:
-            self._flush_responses()
+            self._flush_responses_once_state_is_committed()
 
-    def _flush_responses(self, *, immediately: bool = False) -> None:
+    def _flush_responses_once_state_is_committed(self, *, immediately: bool = False) -> None:
         """Send the responses, with one system call for several of them."""
         if immediately:
             self._write_buffer.flush()
         storage = self._dispatcher.storage
-        is_held = storage is not None and storage.defer_response_unless_committed(
-            self._flush_responses, commits_now=immediately
+        is_held = storage is not None and storage.commit_if_idle_else_defer_response(
+            self._flush_responses_once_state_is_committed, commits_now=immediately
         )
         is_delayed = self._state is ConnectionState.AUTHENTICATION_FAILED
         if is_held or not self._responses or is_delayed:
             return
         self._response_bytes = 0
-        if not self._write_buffer.send_frames(
+        if not self._write_buffer.send_and_clear_frames(
             self._responses
         ):  # the peer has closed: drop further responses
             self._frames.clear()
@@ -425,12 +431,12 @@ class Connection(asyncio.BufferedProtocol):
                 session.host, session.port, self._listener.name, reason, session.principal
             )
         self._frames.clear()
-        self._flush_responses(immediately=True)
+        self._flush_responses_once_state_is_committed(immediately=True)
         self._transition(ConnectionEvent.CLOSED)
         self._transport.close()
 
 
-def _new_session(
+def _new_session_counting_connection(
     transport: asyncio.BaseTransport, listener: ListenerConfig, node_id: int, cluster: Cluster
 ) -> Session:
     """Begin the session of a connection; it gets a number of its own."""
@@ -442,7 +448,7 @@ def _new_session(
     return session
 
 
-def _set_principal_from_certificate(
+def _set_principal_from_certificate_or_close(
     transport: asyncio.Transport, session: Session, cluster: Cluster
 ) -> None:
     """Set the principal by the mapping rules for a verified client certificate (KIP-371). Raise
@@ -455,6 +461,8 @@ def _set_principal_from_certificate(
     from kafka_shim.shim.tls.principal_mapping import principal_of_certificate  # noqa: PLC0415 - for TLS alone
 
     try:
-        session.set_principal(principal_of_certificate(certificate, cluster.principal_rules))
+        session.set_principal_resetting_identity_and_trace(
+            principal_of_certificate(certificate, cluster.principal_rules)
+        )
     except (LookupError, ValueError) as error:
         raise CloseConnection(str(error)) from error

@@ -23,21 +23,25 @@ class ConnectionLimits:
 
     def max_connections(self, node_id: int, listener: str) -> int:
         """Return the maximum number of connections."""
-        return self._listener_or_broker_limit("max.connections", node_id, listener)
+        return self._listener_limit_else_broker_limit("max.connections", node_id, listener)
 
     def max_connection_rate(self, node_id: int, listener: str) -> int | None:
         """Return the maximum rate per second; None without a limit."""
-        rate = self._listener_or_broker_limit("max.connection.creation.rate", node_id, listener)
+        rate = self._listener_limit_else_broker_limit(
+            "max.connection.creation.rate", node_id, listener
+        )
         return None if rate == _UNLIMITED else rate
 
     def max_connections_of_host(self, connection: CountedConnection) -> int:
         """Return the maximum number for the address of a connection."""
-        overrides = self._configured_value(f"{_OF_HOST}.overrides", connection.node_id)
+        overrides = self._broker_value_else_cluster_wide_value(
+            f"{_OF_HOST}.overrides", connection.node_id
+        )
         for override in overrides.split(",") if overrides else ():
             host, _, count = override.strip().rpartition(":")
-            if count.isdecimal() and canonical_ip(host) == connection.host:
+            if count.isdecimal() and canonical_ip_or_empty(host) == connection.host:
                 return int(count)
-        return self._listener_or_broker_limit(_OF_HOST, connection.node_id, "")
+        return self._listener_limit_else_broker_limit(_OF_HOST, connection.node_id, "")
 
     def max_connection_rate_of_host(self, host: str) -> float | None:
         """Return the maximum rate per second for an address; None without a limit."""
@@ -48,30 +52,32 @@ class ConnectionLimits:
         seconds = configs.effective_broker_int("quota.window.size.seconds")
         return SampledRate(seconds * 1000, configs.effective_broker_int("quota.window.num"))
 
-    def is_inter_broker_listener(self, listener: str) -> bool:
+    def is_separate_inter_broker_listener(self, listener: str) -> bool:
         """Return whether it is the one of brokers, and not the only one: it has room while others
         have none, and does not count in the rate of all.
         """
-        return listener == self._inter_broker_listener
+        return listener == self._separate_inter_broker_listener_name
 
     @cached_property
-    def _inter_broker_listener(self) -> str | None:
+    def _separate_inter_broker_listener_name(self) -> str | None:
         config = self._cluster.config
         protocol = config.properties.get("security.inter.broker.protocol", "PLAINTEXT")
         name = config.properties.get("inter.broker.listener.name", protocol)
         return name.upper() if len(config.listeners) > 1 else None
 
-    def _listener_or_broker_limit(self, name: str, node_id: int, listener: str) -> int:
+    def _listener_limit_else_broker_limit(self, name: str, node_id: int, listener: str) -> int:
         if name not in self._cluster.configs.broker_definitions:
             return _UNLIMITED
         value = None
         if listener:
-            value = self._configured_value(f"listener.name.{listener.lower()}.{name}", node_id)
+            value = self._broker_value_else_cluster_wide_value(
+                f"listener.name.{listener.lower()}.{name}", node_id
+            )
         if value is None:
-            value = self._configured_value(name, node_id)
+            value = self._broker_value_else_cluster_wide_value(name, node_id)
         return _UNLIMITED if value is None else int(value)
 
-    def _configured_value(self, name: str, node_id: int) -> str | None:
+    def _broker_value_else_cluster_wide_value(self, name: str, node_id: int) -> str | None:
         """Return a broker's own setting, or that of all brokers; None if neither is set."""
         configs = self._cluster.configs
         broker_values = configs.brokers.get(node_id, {})
@@ -81,7 +87,7 @@ class ConnectionLimits:
         return None
 
 
-def canonical_ip(host: str) -> str:
+def canonical_ip_or_empty(host: str) -> str:
     """Return an address as in sessions; other names are not resolved."""
     try:
         return java_ip_text("127.0.0.1" if host == "localhost" else host)

@@ -45,7 +45,7 @@ class ConnectionQuotas:
         self._host_rates: dict[tuple[int, str], SampledRate] = {}
         self._closing_later: dict[CountedConnection, Timer] = {}  # came faster than they may
 
-    def admit_or_queue(self, connection: CountedConnection) -> None:
+    def admit_queue_or_close(self, connection: CountedConnection) -> None:
         """Start a new connection, now or later, or close it."""
         key = connection.node_id, connection.listener_name
         queue = self._listener_queues.get(key)
@@ -59,7 +59,7 @@ class ConnectionQuotas:
         """Remove an ended connection, and accept waiting ones in its place."""
         served = self._started.get(connection.node_id, {})
         if connection not in served:
-            self._remove_waiting(connection)
+            self._remove_waiting_or_closing(connection)
             return
         del served[connection]
         self._change_counts(connection, -1)
@@ -75,7 +75,7 @@ class ConnectionQuotas:
     def apply_changed_limits(self) -> None:
         """Close connections above the limits, and start waiting ones, after limits changed."""
         for node_id in {node_id for node_id, _ in self._listener_queues}:
-            self._close_excess_connections(node_id)
+            self._close_excess_other_than_inter_broker(node_id)
             self._accept_waiting_of_node(node_id)
 
     def _change_counts(self, connection: CountedConnection, by: int) -> None:
@@ -89,7 +89,7 @@ class ConnectionQuotas:
             if not counter[connection.node_id, name]:
                 del counter[connection.node_id, name]
 
-    def _remove_waiting(self, connection: CountedConnection) -> None:
+    def _remove_waiting_or_closing(self, connection: CountedConnection) -> None:
         """Remove a connection that was waiting."""
         if connection in self._closing_later:
             self._closing_later.pop(connection).cancel()
@@ -148,8 +148,8 @@ class ConnectionQuotas:
         self._started.setdefault(connection.node_id, {})[connection] = None
         self._change_counts(connection, 1)
         connection.on_admitted()
-        if self._limits.is_inter_broker_listener(connection.listener_name):
-            self._close_excess_connections(connection.node_id)
+        if self._limits.is_separate_inter_broker_listener(connection.listener_name):
+            self._close_excess_other_than_inter_broker(connection.node_id)
 
     def _close_after_delay(self, connection: CountedConnection, delay_ms: int, reason: str) -> None:
         def due() -> None:
@@ -162,11 +162,11 @@ class ConnectionQuotas:
         node_id, listener = connection.node_id, connection.listener_name
         if self._counts[node_id, listener] >= self._limits.max_connections(node_id, listener):
             return False
-        if self._limits.is_inter_broker_listener(listener):
+        if self._limits.is_separate_inter_broker_listener(listener):
             return True
         return self._counts[node_id, ANY] < self._limits.max_connections(node_id, ANY)
 
-    def _close_excess_connections(self, node_id: int) -> None:
+    def _close_excess_other_than_inter_broker(self, node_id: int) -> None:
         """Make room for the inter-broker listener: close the least recently used connections of
         others.
         """
@@ -176,7 +176,7 @@ class ConnectionQuotas:
         others = [
             connection
             for connection in self._started[node_id]
-            if not self._limits.is_inter_broker_listener(connection.listener_name)
+            if not self._limits.is_separate_inter_broker_listener(connection.listener_name)
         ]
         for connection in sorted(others, key=lambda connection: connection.last_used_ms)[:excess]:
             self.remove_and_accept_waiting(connection)
@@ -185,7 +185,11 @@ class ConnectionQuotas:
     def _record_and_get_listener_delay_ms(self, connection: CountedConnection) -> int:
         """Count a connection, and return how long it has to wait for the rates."""
         node_id, listener = connection.node_id, connection.listener_name
-        names = (listener,) if self._limits.is_inter_broker_listener(listener) else (ANY, listener)
+        names = (
+            (listener,)
+            if self._limits.is_separate_inter_broker_listener(listener)
+            else (ANY, listener)
+        )
         delay_ms = 0
         for name in names:
             per_second = self._limits.max_connection_rate(node_id, name)
@@ -205,7 +209,7 @@ class ConnectionQuotas:
             self._host_rates = {
                 key: rate
                 for key, rate in self._host_rates.items()
-                if not rate.are_samples_expired(now_ms)
+                if not rate.drop_expired_and_return_whether_empty(now_ms)
             }
         key = connection.node_id, connection.host
         rate = self._host_rates.setdefault(key, self._limits.new_rate_sampler())

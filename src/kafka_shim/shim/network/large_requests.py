@@ -35,7 +35,7 @@ class LargeRequestWork:
         self.is_cancelled = True
         self.frame = b""
         if self.slices is not None:
-            self.slices.abandon_work()
+            self.slices.abandon_work_and_resume_full_gc()
 
 
 def needs_time_slices(frame: bytes) -> bool:
@@ -48,12 +48,12 @@ class LargeRequests:
 
     def __init__(self, dispatcher: Dispatcher) -> None:
         self._dispatcher = dispatcher
-        dispatcher.may_use_time_slices = self.can_use_time_slices
+        dispatcher.may_use_time_slices = self.can_slice_unless_trace_or_custom_authorizer
         self.at_work = 0
         self._begun = 0  # since there was none at work
         self._waiting: deque[LargeRequestWork] = deque()
 
-    def can_use_time_slices(self) -> bool:
+    def can_slice_unless_trace_or_custom_authorizer(self) -> bool:
         """Return whether large requests can be handled on threads.
 
         While a trace is recorded none is, as decisions are written behind their request. A user's
@@ -61,7 +61,7 @@ class LargeRequests:
         """
         return (
             self._dispatcher.recorder is None
-            and self._dispatcher.cluster.policy.uses_standard_authorizer
+            and self._dispatcher.cluster.policy.uses_standard_or_no_authorizer
             and not asyncio.get_running_loop().get_debug()
         )
 
@@ -83,17 +83,17 @@ class LargeRequests:
         def end(outcome: Outcome) -> None:
             session.slices = None
             self.at_work -= 1
-            loop.call_soon(self._start_queued)
+            loop.call_soon(self._start_queued_collecting_garbage_if_idle)
             if not request_work.is_cancelled:
                 request_work.done(outcome)
 
         request_work.slices = session.slices = TimeSlices(loop, work, end)
-        request_work.slices.start_first_slice()
+        request_work.slices.start_first_slice_postponing_full_gc()
 
     def _has_free_slot(self) -> bool:
         return self.at_work < AT_ONCE and self._begun < WITHOUT_PAUSE
 
-    def _start_queued(self) -> None:
+    def _start_queued_collecting_garbage_if_idle(self) -> None:
         """Begin as many waiting requests as allowed."""
         if not self.at_work:
             if self._begun >= WITHOUT_PAUSE and gc.isenabled():

@@ -80,15 +80,15 @@ class Server:
         except BaseException:
             await self.stop()
             raise
-        self._close_overdue_connections()
+        self._close_overdue_and_apply_limits_periodically()
 
     async def _open_node(self, node_id: int, ports: Sequence[int]) -> None:
         for listener, port in zip(self.config.listeners, ports, strict=True):
-            await self._open_listener(listener, node_id, port)
+            await self._open_listener_and_set_endpoints(listener, node_id, port)
 
-    async def close_node(self, node_id: int) -> None:
+    async def close_node_reserving_ports(self, node_id: int) -> None:
         """Stop a node's listeners and hang up on its clients; connecting to it is refused."""
-        await _stop_accepting(self._servers.get(node_id, []))
+        await _stop_accepting_without_closing(self._servers.get(node_id, []))
         self._reserved_ports[node_id] = self._close_sockets_keeping_ports(node_id)
         self.close_connections(node_id)
 
@@ -124,7 +124,9 @@ class Server:
             reserved.append(ReservedPort(family, address))
         return reserved
 
-    async def _open_listener(self, listener: ListenerConfig, node_id: int, port: int) -> None:
+    async def _open_listener_and_set_endpoints(
+        self, listener: ListenerConfig, node_id: int, port: int
+    ) -> None:
         try:
             server = await self._bind_one_port(listener, node_id, port)
             self._servers.setdefault(node_id, []).append(server)
@@ -197,7 +199,7 @@ class Server:
         if self._overdue_check_timer is not None:
             self._overdue_check_timer.cancel()
         servers = [server for of_node in self._servers.values() for server in of_node]
-        await _stop_accepting(servers)
+        await _stop_accepting_without_closing(servers)
         for server in servers:
             server.close()
         for reserved in self._reserved_ports.values():
@@ -232,7 +234,7 @@ class Server:
         for connection in list(self._connections):
             connection.abort()
 
-    def add_connection(self, connection: ManagedConnection) -> bool:
+    def add_connection_and_may_serve_it(self, connection: ManagedConnection) -> bool:
         """Add a connection; return False if there are too many, or its node is closed."""
         self._connections.add(connection)
         self.accepted_count += 1
@@ -242,7 +244,7 @@ class Server:
     def remove_connection(self, connection: ManagedConnection) -> None:
         self._connections.discard(connection)
 
-    def _close_overdue_connections(self) -> None:
+    def _close_overdue_and_apply_limits_periodically(self) -> None:
         """Periodically close connections that are idle, log in too slowly, or block memory.
 
         DEVIATION: Kafka has no limit for the authentication.
@@ -262,11 +264,11 @@ class Server:
             obstacle.close("its request occupied memory for too long while others waited for it")
         loop = asyncio.get_running_loop()
         self._overdue_check_timer = loop.call_later(
-            IDLE_CHECK_MS / 1000, self._close_overdue_connections
+            IDLE_CHECK_MS / 1000, self._close_overdue_and_apply_limits_periodically
         )
 
 
-async def _stop_accepting(servers: Sequence[asyncio.Server]) -> None:
+async def _stop_accepting_without_closing(servers: Sequence[asyncio.Server]) -> None:
     """Stop accepting before closing: asyncio loses sockets that a
     closed server is just accepting.
     """

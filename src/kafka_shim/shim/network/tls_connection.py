@@ -11,7 +11,7 @@ from kafka_shim.shim.config import ListenerConfig
 from kafka_shim.shim.network.connection import Connection
 from kafka_shim.shim.network.connection_host import ConnectionHost
 from kafka_shim.shim.request.session import java_ip_text
-from kafka_shim.shim.tls.alerts import handshake_failure_text, send_alert
+from kafka_shim.shim.tls.alerts import handshake_failure_text_with_subject, send_alert
 
 
 class TlsConnection(asyncio.Protocol):
@@ -52,8 +52,8 @@ class TlsConnection(asyncio.Protocol):
         self._transport.pause_reading()
         host, self._port, *_ = transport.get_extra_info("peername") or (self.host, 0)
         self.host = java_ip_text(host)
-        if self._host.add_connection(self):
-            self._host.quotas.admit_or_queue(self)
+        if self._host.add_connection_and_may_serve_it(self):
+            self._host.quotas.admit_queue_or_close(self)
         else:
             self.close("too many connections, or a broker that is stopped")
 
@@ -95,7 +95,7 @@ class TlsConnection(asyncio.Protocol):
         if self._connection is not None:
             self._connection.close(reason)
         elif self._transport is not None and not self._transport.is_closing():
-            self._log_close(reason)
+            self._count_and_log_close(reason)
             self._transport.abort()
 
     async def _perform_handshake(self) -> None:
@@ -113,7 +113,9 @@ class TlsConnection(asyncio.Protocol):
                     ssl_handshake_timeout=self._host.limits.authentication_ms_max / 1000,
                 )
         except ssl.SSLError as error:
-            self._log_close(f"tls handshake failed: {handshake_failure_text(error)}")
+            self._count_and_log_close(
+                f"tls handshake failed: {handshake_failure_text_with_subject(error)}"
+            )
         except OSError:
             pass  # the peer went, or was too slow
         finally:
@@ -137,7 +139,7 @@ class TlsConnection(asyncio.Protocol):
             early = early[size:]
             connection.buffer_updated(size)
 
-    def _log_close(self, reason: str) -> None:
+    def _count_and_log_close(self, reason: str) -> None:
         self._cluster.counters.closed += 1
         self._host.close_log.log_or_count_close(
             self.host, self._port, self._listener.name, reason, self._listener.principal

@@ -22,7 +22,7 @@ class WriteBuffer:
         """The pieces that follow the frames that are sent next."""
         transport.set_write_buffer_limits(high=buffer_bytes_max)
 
-    def send_frames(self, frames: list[bytes]) -> bool:
+    def send_and_clear_frames(self, frames: list[bytes]) -> bool:
         """Send all frames with one system call and clear the list; return False if closing."""
         joined = frames[0] if len(frames) == 1 else b"".join(frames)
         frames.clear()

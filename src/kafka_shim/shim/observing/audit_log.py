@@ -27,7 +27,7 @@ def logs_allowed_accesses() -> bool:
     return _stdlib.isEnabledFor(logging.DEBUG)
 
 
-def log_decisions(context: RequestContext, api: ApiKey) -> None:
+def log_first_decisions_by_log_level(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request according to the log level."""
     access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
     if (not debug and _is_fully_allowed(access)) or not _stdlib.isEnabledFor(logging.INFO):
@@ -50,7 +50,7 @@ def log_decisions(context: RequestContext, api: ApiKey) -> None:
     if not debug:
         unwritten.pop(True, None)
     if unwritten:
-        _log_unwritten_counts(unwritten, context, api)
+        _log_counts_of_unlogged_decisions(unwritten, context, api)
 
 
 def _is_fully_allowed(access: Access) -> bool:
@@ -60,12 +60,14 @@ def _is_fully_allowed(access: Access) -> bool:
     return not access.unrecorded_counts
 
 
-def _log_unwritten_counts(unwritten: dict[bool, int], context: RequestContext, api: ApiKey) -> None:
+def _log_counts_of_unlogged_decisions(
+    unlogged_counts_by_allowed: dict[bool, int], context: RequestContext, api: ApiKey
+) -> None:
     """Log the number of other decisions. DEVIATION: Kafka logs every decision."""
     log.info(
         "further decisions of this request are not logged",
-        denied=unwritten.get(False, 0),
-        allowed=unwritten.get(True, 0),
+        denied=unlogged_counts_by_allowed.get(False, 0),
+        allowed=unlogged_counts_by_allowed.get(True, 0),
         request=api.wire_name,
         principal=context.access.actor.principal,
     )

@@ -136,7 +136,7 @@ class HistoryEntry:
                 "resource_name": record.action.resource_name,
                 "allowed": record.decision.allowed,
                 "because": record.decision.reason.value,
-                "rule": _decision_reason(record),
+                "rule": _acl_or_reason_text(record),
                 "would_allow": None if record.decision.allowed else to_allow,
                 "count": record.count,
                 "logged": record.log_if_allowed
@@ -250,7 +250,9 @@ class History:
         ):
             self.held_bytes -= self._entries.popleft().size_bytes
 
-    def set_decisions(self, entry: HistoryEntry, context: RequestContext) -> None:
+    def set_and_count_decisions_with_remedy(
+        self, entry: HistoryEntry, context: RequestContext
+    ) -> None:
         """Add the decisions of a request."""
         records = context.access.records
         if any(not record.decision.allowed for record in records):
@@ -271,13 +273,15 @@ class History:
                 action.operation, action.resource_type, decision.allowed, decision.reason, api
             ] += 1
 
-    def set_errors_from_response(
+    def set_and_count_errors_from_response(
         self, entry: HistoryEntry, response: msgspec.Struct, now_us: int
     ) -> None:
         """Set the error codes that the response contains, and its time."""
-        self.set_response_errors(entry, tuple(nonzero_error_codes(response, entry.version)), now_us)
+        self.set_and_count_response_errors(
+            entry, tuple(nonzero_error_codes(response, entry.version)), now_us
+        )
 
-    def set_response_errors(
+    def set_and_count_response_errors(
         self, entry: HistoryEntry, errors: tuple[int, ...], now_us: int
     ) -> None:
         """Set the error codes of a response, and its time; count it."""
@@ -286,7 +290,7 @@ class History:
         for code in errors or (0,):
             self._response_totals[entry.api, entry.version, code] += 1
 
-    def keep_response_frame_if_short(self, entry: HistoryEntry, frame: bytes) -> None:
+    def set_response_size_and_short_frame(self, entry: HistoryEntry, frame: bytes) -> None:
         """Add the frame of a response, with its size; of a long one only the size.
 
         A request that waited for long may be forgotten by then, and does not count any more.
@@ -306,7 +310,7 @@ class History:
         self.held_bytes = 0
 
 
-def _decision_reason(record: AccessRecord) -> str:
+def _acl_or_reason_text(record: AccessRecord) -> str:
     """Return the ACL that decided as text, or why there is none."""
     acl = record.decision.acl
     return record.decision.reason.value if acl is None else acl_text(acl)

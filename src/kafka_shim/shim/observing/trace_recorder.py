@@ -104,7 +104,7 @@ class TraceRecorder:
         """Keep a request for later conversion; return its sequence number on the connection."""
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._ensure_row_in_block(session)
+            row = self._ensure_row_in_block_and_flush_timer(session)
         sequence = session.requests
         session.requests = sequence + 1
         self._arrived_us = now_us = self._now_us()
@@ -128,7 +128,7 @@ class TraceRecorder:
         """
         row = session.trace_row
         if row is None or row[0] is not self._connections:
-            row = self._ensure_row_in_block(session)
+            row = self._ensure_row_in_block_and_flush_timer(session)
         now_us = self._now_us()
         self._pending_events.append(
             (row[1], sequence, header, self._arrived_us, access_records, now_us, frame)
@@ -183,7 +183,7 @@ class TraceRecorder:
     def record_close(self, session: Session, reason: str) -> None:
         """Record the end of a connection."""
         self.convert_events_and_flush_full_block()
-        row = self._ensure_row_in_block(session)
+        row = self._ensure_row_in_block_and_flush_timer(session)
         self._entries.append(ConnectionClosed(row[1], session.requests, self._now_us(), reason))
         self._bytes += _ENTRY_BYTES
 
@@ -227,7 +227,7 @@ class TraceRecorder:
         path = str(self._segments.current_segment_path)
         log.error("recording has ended early", segment=path, reason=error.strerror)
 
-    def _ensure_row_in_block(self, session: Session) -> BlockRow:
+    def _ensure_row_in_block_and_flush_timer(self, session: Session) -> BlockRow:
         """Return the connection's row in this block, added if it is new; arm the flush timer."""
         if self._timer is None:
             self._timer = self._clock.call_later(FLUSH_MS, self.flush)

@@ -82,12 +82,14 @@ class Access(msgspec.Struct, eq=False):
         self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1
     ) -> ErrorCode:
         """Return NONE, or the error of a denial in the emulated release."""
-        bound = self._policy.bind_requirement_to_release(requirement)
+        bound = self._policy.bind_requirement_to_release_and_notify(requirement)
         return NO_ERROR if self.allows_bound(bound, name, count) else bound.error
 
     def allows(self, requirement: Requirement, name: str = CLUSTER_NAME, count: int = 1) -> bool:
         """Return whether one need is met; also for rows whose denial shows no error."""
-        return self.allows_bound(self._policy.bind_requirement_to_release(requirement), name, count)
+        return self.allows_bound(
+            self._policy.bind_requirement_to_release_and_notify(requirement), name, count
+        )
 
     def allows_bound(self, bound: BoundRequirement, name: str, count: int = 1) -> bool:
         """Return whether one need is met of a requirement that was bound to the release."""
@@ -110,19 +112,21 @@ class Access(msgspec.Struct, eq=False):
                 self._record_decisions(records)
             return records[-1].decision.allowed
         for need in bound.needs:
-            if self._decide_need(authorizer, bound, need, name, count).allowed:
+            if self._decide_and_record_need_cluster_once(
+                authorizer, bound, need, name, count
+            ).allowed:
                 return True
         return False
 
     def allows_either(self, requirement: Requirement, name_of_each_need: Sequence[str]) -> bool:
         """Return whether one need is met, where each need has its own name, in order."""
         self.was_consulted = True
-        bound = self._policy.bind_requirement_to_release(requirement)
+        bound = self._policy.bind_requirement_to_release_and_notify(requirement)
         authorizer = self._policy.deciding_authorizer(self._node_id, requirement)
         if authorizer is None or not bound.needs:
             return True
         return any(
-            self._decide_need(authorizer, bound, need, name, 1).allowed
+            self._decide_and_record_need_cluster_once(authorizer, bound, need, name, 1).allowed
             for need, name in zip(bound.needs, name_of_each_need, strict=False)
         )
 
@@ -186,7 +190,10 @@ class Access(msgspec.Struct, eq=False):
         authorizer = self._policy.deciding_authorizer(self._node_id)
         for operation in supported_operations(resource_type, self._policy.rules):
             action = Action(operation, resource_type, name)
-            if authorizer is None or self._decide_without_log(authorizer, action).allowed:
+            if (
+                authorizer is None
+                or self._decide_and_record_without_audit_log(authorizer, action).allowed
+            ):
                 bits |= 1 << operation
         return bits
 
@@ -195,7 +202,7 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
 
     @property
-    def has_authorizer(self) -> bool:
+    def has_authorizer_counting_as_check(self) -> bool:
         """Return whether there is one; without it checks pass, and ACL APIs return error 54."""
         self.was_consulted = True
         return self._policy.authorizer is not None
@@ -230,7 +237,7 @@ class Access(msgspec.Struct, eq=False):
                 break
         return tuple(records)
 
-    def _decide_need(
+    def _decide_and_record_need_cluster_once(
         self,
         authorizer: Authorizer,
         bound: BoundRequirement,
@@ -262,7 +269,9 @@ class Access(msgspec.Struct, eq=False):
         self._record_decisions((record,))
         return decision
 
-    def _decide_without_log(self, authorizer: Authorizer, action: Action) -> Decision:
+    def _decide_and_record_without_audit_log(
+        self, authorizer: Authorizer, action: Action
+    ) -> Decision:
         """Check without logging (Kafka: logIfAllowed, logIfDenied false)."""
         decision = authorizer.authorize(self.actor, action)
         if self.denied_by_fault is not None and self.denied_by_fault(action):
@@ -278,9 +287,9 @@ class Access(msgspec.Struct, eq=False):
             if len(self.records) < self.records_max:
                 self.records.append(record)
             else:
-                self._record_or_count_decision(record)
+                self._record_early_denial_or_count_if_logged(record)
 
-    def _record_or_count_decision(self, record: AccessRecord) -> None:
+    def _record_early_denial_or_count_if_logged(self, record: AccessRecord) -> None:
         """Count a decision beyond `records_max`; keep it if it is one of the first denials."""
         allowed = record.decision.allowed
         if not (record.log_if_allowed if allowed else record.log_if_denied):

@@ -100,7 +100,9 @@ class RequestContext(msgspec.Struct, eq=False):
                 and self.cluster.coordinators.group_topic_was_deleted()
             )
             return ErrorCode.NOT_COORDINATOR if is_lost else NO_ERROR
-        return self.cluster.coordinators.group_coordinator_error(self.node_id, group_id)
+        return self.cluster.coordinators.group_coordinator_error_creating_topic(
+            self.node_id, group_id
+        )
 
     def transaction_coordinator_error(self, transactional_id: str) -> ErrorCode:
         """Return NONE if this broker coordinates the transactional id."""
@@ -108,7 +110,7 @@ class RequestContext(msgspec.Struct, eq=False):
             return NO_ERROR
         from kafka_shim.shim.state.coordinators import KeyType  # noqa: PLC0415 - of several brokers
 
-        node_id = self.cluster.coordinators.coordinator_node_id(
+        node_id = self.cluster.coordinators.coordinator_node_id_creating_topic(
             KeyType.TRANSACTION, transactional_id
         )
         if node_id < 0:
@@ -121,7 +123,7 @@ class RequestContext(msgspec.Struct, eq=False):
         for node in self.cluster.nodes.values():
             if node.is_alive:
                 host, port = node.endpoints[self.session.listener.name]
-                advertised_host = self.session.advertised_host(host)
+                advertised_host = self.session.advertised_host_or_reached_if_wildcard(host)
                 endpoints.append(BrokerEndpoint(node.node_id, advertised_host, port, node.rack))
         return endpoints
 
@@ -129,7 +131,7 @@ class RequestContext(msgspec.Struct, eq=False):
         """Yield the endpoint of every broker, for this connection's listener."""
         for node in self.cluster.nodes.values():
             host, port = node.endpoints[self.session.listener.name]
-            advertised_host = self.session.advertised_host(host)
+            advertised_host = self.session.advertised_host_or_reached_if_wildcard(host)
             is_fenced = not node.is_alive
             yield RegisteredBrokerEndpoint(
                 node.node_id, advertised_host, port, node.rack, is_fenced

@@ -30,7 +30,9 @@ class TimeSlicedList(list[Any]):
         return self._slices.time_sliced(super().__reversed__())
 
 
-def slice_long_arrays(request: Any, key: ApiKey, slices: TimeSlices[Any]) -> None:
+def slice_long_arrays_unless_session_fetch(
+    request: Any, key: ApiKey, slices: TimeSlices[Any]
+) -> None:
     """Replace the long arrays of a request by TimeSlicedLists, except in a Fetch of a session."""
     changes_session = key is ApiKey.FETCH and request.session_epoch > 0
     if not changes_session:

@@ -54,13 +54,13 @@ class TimeSlices(Generic[Result]):
         self._worker: int | None = None
         self._thread = threading.Thread(target=self._run_worker, name="large request", daemon=True)
 
-    def start_first_slice(self) -> None:
+    def start_first_slice_postponing_full_gc(self) -> None:
         """Take the first time slice. Call it on the loop's thread."""
         full_gc_postponement.begin()
         self._thread.start()
-        self._run_next_slice()
+        self._run_slice_then_reschedule_or_finish()
 
-    def abandon_work(self) -> None:
+    def abandon_work_and_resume_full_gc(self) -> None:
         """End the work where it can next be interrupted, with a RequestAbandonedError."""
         self._is_abandoned = True
         self._resume_full_gc_once()
@@ -96,10 +96,10 @@ class TimeSlices(Generic[Result]):
         try:
             return work(*arguments)
         finally:
-            self._loop.call_soon_threadsafe(self._run_next_slice)
+            self._loop.call_soon_threadsafe(self._run_slice_then_reschedule_or_finish)
             self._await_next_slice_unless_abandoned()
 
-    def _run_next_slice(self) -> None:
+    def _run_slice_then_reschedule_or_finish(self) -> None:
         """Continue the work for a time slice, on the loop's thread, which waits meanwhile."""
         self._worker_may_run.release()
         self._loop_may_run.acquire()
@@ -107,16 +107,16 @@ class TimeSlices(Generic[Result]):
         if outcome is not None:
             self._thread.join()
             self._resume_full_gc_once()
-            self._drop_references()
+            self._drop_request_references()
             done(outcome)
         elif not self._is_offloaded:
-            self._loop.call_soon(self._run_next_slice)
+            self._loop.call_soon(self._run_slice_then_reschedule_or_finish)
 
     def _is_worker_thread(self) -> bool:
         """Return whether the request is being handled by the current thread."""
         return threading.get_ident() == self._worker
 
-    def _drop_references(self) -> None:
+    def _drop_request_references(self) -> None:
         """Drop references to the request: its long arrays refer to these time slices, and the
         garbage collector does not scan messages. Thread ids can be reused.
         """

@@ -94,7 +94,7 @@ def close_if_milliseconds_overflow(claims: Mapping[str, Any], *names: str) -> No
             )
 
 
-def numeric_time_claim(claims: Mapping[str, Any], name: str) -> float | None:
+def clamped_time_claim_s_or_none(claims: Mapping[str, Any], name: str) -> float | None:
     """Return a time in seconds since 1970, with a fraction or without; None without the claim.
 
     Times beyond 285,000 years count as then: in milliseconds they would not fit into a response.

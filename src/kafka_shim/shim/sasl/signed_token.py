@@ -20,8 +20,8 @@ from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
     check_times_fit_in_64_bits,
+    clamped_time_claim_s_or_none,
     close_if_milliseconds_overflow,
-    numeric_time_claim,
     parse_json_object,
     required_subject,
 )
@@ -67,7 +67,7 @@ class SignedTokenValidator:
     """Validates tokens by the keys at `url`, a `file:` URL. Raise ConfigError without keys."""
 
     def __init__(self, url: str, expected: ExpectedClaims) -> None:
-        self._keys = _load_json_web_keys(url)
+        self._keys = _load_json_web_keys_of_file_url(url)
         self._expected = expected
 
     def validate(self, token: str, now_ms: int) -> ValidatedToken:
@@ -79,7 +79,7 @@ class SignedTokenValidator:
         parse_json_object(urlsafe_b64decode(f"{token.partition('.')[0]}=="), names_are_unique=True)
         claims = parse_json_object(found.payload, names_are_unique=True)
         _check_issuer_and_audience(claims, self._expected)
-        _check_scopes_distinct(claims.get(self._expected.scope_claim))
+        _check_scopes_nonempty_and_distinct(claims.get(self._expected.scope_claim))
         check_times_fit_in_64_bits(claims, "exp", "iat", "nbf")
         expires = _validated_expiry_s(claims, now_ms / 1000, self._expected.skew_s)
         close_if_milliseconds_overflow(claims, "exp", "iat")
@@ -103,7 +103,7 @@ class SignedTokenValidator:
         return fitting[0].key
 
 
-def _load_json_web_keys(url: str) -> list[_VerificationKey]:
+def _load_json_web_keys_of_file_url(url: str) -> list[_VerificationKey]:
     parts = urlsplit(url)
     if parts.scheme != "file":
         raise ConfigError(
@@ -143,7 +143,7 @@ def _check_issuer_and_audience(claims: Mapping[str, Any], expected: ExpectedClai
         raise TokenRejectedError("it is for another audience")
 
 
-def _check_scopes_distinct(scope: object) -> None:
+def _check_scopes_nonempty_and_distinct(scope: object) -> None:
     """Check the scope: a text, or a list of distinct texts that are not
     empty; others are ignored.
     """
@@ -155,7 +155,9 @@ def _check_scopes_distinct(scope: object) -> None:
 
 def _validated_expiry_s(claims: Mapping[str, Any], now_s: float, skew_s: int) -> float:
     """Check the times; return when the token expires, in seconds since 1970."""
-    expires, issued, begins = (numeric_time_claim(claims, name) for name in ("exp", "iat", "nbf"))
+    expires, issued, begins = (
+        clamped_time_claim_s_or_none(claims, name) for name in ("exp", "iat", "nbf")
+    )
     if expires is None or issued is None:
         raise TokenRejectedError("its claims iat (issued at) and exp (expires) are missing")
     if now_s - skew_s >= expires:

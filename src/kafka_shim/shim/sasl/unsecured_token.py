@@ -7,7 +7,7 @@ from kafka_shim.shim.errors import CloseConnection
 from kafka_shim.shim.sasl.bearer_token import (
     TokenRejectedError,
     ValidatedToken,
-    numeric_time_claim,
+    clamped_time_claim_s_or_none,
     parse_json_object,
     required_subject,
 )
@@ -29,7 +29,10 @@ class UnsecuredTokenValidator:
                 "it is signed, but this listener accepts only unsecured tokens"
             )
         subject = required_subject(claims)
-        expires, issued = numeric_time_claim(claims, "exp"), numeric_time_claim(claims, "iat")
+        expires, issued = (
+            clamped_time_claim_s_or_none(claims, "exp"),
+            clamped_time_claim_s_or_none(claims, "iat"),
+        )
         if expires is None:
             raise TokenRejectedError("its claim exp (expires) is missing")
         if expires * 1000 <= now_ms:

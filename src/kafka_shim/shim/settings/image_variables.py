@@ -71,7 +71,7 @@ def settings_of_image_variables(
             "PlainLoginModule", {f"user_{name}": word for name, word in users.items()}
         ).as_setting()
     for path_of_jaas in _jaas_paths(environ.get("KAFKA_OPTS", "")):
-        settings |= _settings_of_jaas_file(path_of_jaas)
+        settings |= _settings_of_server_sections_in_jaas_file(path_of_jaas)
     return settings
 
 
@@ -83,7 +83,7 @@ def _jaas_paths(java_options: str) -> Iterator[str]:
     return (word.removeprefix(_JAAS_OPTION) for word in words if word.startswith(_JAAS_OPTION))
 
 
-def _settings_of_jaas_file(path: str) -> dict[str, str]:
+def _settings_of_server_sections_in_jaas_file(path: str) -> dict[str, str]:
     """Return a setting for each login module of the sections `KafkaServer`, `NAME.KafkaServer`."""
     where = f"KAFKA_OPTS: {path}"
     settings = {}

@@ -51,7 +51,7 @@ class TranslatedSettings(msgspec.Struct, frozen=True):
     other_settings: Mapping[str, str]
 
 
-def settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
+def known_and_image_settings_in_environment(environ: Mapping[str, str]) -> dict[str, str]:
     """Return the broker settings in KAFKA_* and KAFKA_CFG_*: `_` is `.`, `__` `_`, and `___` `-`.
 
     Only settings that a release has are read, since many other variables have that prefix; also
@@ -117,7 +117,7 @@ def translate_settings(
         raise ConfigError(f"{where}: {error}") from error
     if AUTHORIZER in settings:
         fields["authorizer"] = settings[AUTHORIZER].strip() or "none"
-    fields |= _id_and_rack_fields(settings, where)
+    fields |= _cluster_id_rack_and_broker_id_fields(settings, where)
     users: dict[str, str] = {}
     for key in [key for key in rest if _JAAS.fullmatch(key)]:
         users |= parse_jaas(rest.pop(key), f"{where}: {key}").plain_passwords_by_user
@@ -126,7 +126,9 @@ def translate_settings(
     return TranslatedSettings(fields, rest)
 
 
-def _id_and_rack_fields(settings: Mapping[str, str], where: str) -> dict[str, Any]:
+def _cluster_id_rack_and_broker_id_fields(
+    settings: Mapping[str, str], where: str
+) -> dict[str, Any]:
     """Return the fields of Config with the ids of the cluster and of its brokers."""
     fields: dict[str, Any] = {}
     if "cluster.id" in settings:
@@ -134,7 +136,7 @@ def _id_and_rack_fields(settings: Mapping[str, str], where: str) -> dict[str, An
     if RACK in settings:
         fields["racks"] = parse_racks(settings[RACK], f"{where}: {RACK}")
     if any(name in settings for name in _IDS):
-        fields["first_broker_id"] = _first_broker_id(settings, where)
+        fields["first_broker_id"] = _configured_or_generated_first_broker_id(settings, where)
     return fields
 
 
@@ -172,7 +174,7 @@ def parse_racks(text: str, where: str) -> tuple[str, ...]:
     return racks
 
 
-def _first_broker_id(settings: Mapping[str, str], where: str) -> int:
+def _configured_or_generated_first_broker_id(settings: Mapping[str, str], where: str) -> int:
     """Return the id of the first broker; `broker.id=-1` requests a generated one."""
     names = [name for name in _IDS if name in settings]
     if len({settings[name].strip() for name in names}) > 1:
@@ -190,7 +192,7 @@ def _parse_broker_id(name: str, text: str, where: str) -> int:
     return number
 
 
-def listeners_from_advertised_or_none(
+def advertised_listeners_if_beyond_configured(
     configured_listeners: tuple[ListenerConfig, ...] | None, environment: Mapping[str, str]
 ) -> tuple[ListenerConfig, ...] | None:
     """Return the listeners that `advertised.listeners` names, bound to all interfaces; None if
@@ -295,7 +297,7 @@ def misspelt_variables_with_corrections(environ: Mapping[str, str]) -> Iterator[
             yield name, f"{prefix}{_variable_name_without_prefix(nearest)}"
 
 
-def ignored_variables(environ: Mapping[str, str]) -> list[str]:
+def image_variables_without_effect(environ: Mapping[str, str]) -> list[str]:
     """Return the variables of the container images that have no effect here."""
     from kafka_shim.shim.settings.image_variables import IGNORED  # noqa: PLC0415 - as above
 

@@ -36,13 +36,17 @@ class SettingLocations:
         problem = error_text.removeprefix(prefix)
         if problem.startswith("line "):
             return error_text
-        setting = self._first_setting_in(problem)
+        setting = self._first_setting_of_file_named_in(problem)
         if setting is not None:
             line = self._line_of_setting(setting)
             return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
-        return f"{prefix}{problem}" if self._names_missing_setting(problem) else error_text
+        return (
+            f"{prefix}{problem}"
+            if self._names_known_setting_not_overridden(problem)
+            else error_text
+        )
 
-    def _first_setting_in(self, text: str) -> str | None:
+    def _first_setting_of_file_named_in(self, text: str) -> str | None:
         """Return the first setting of the file that the text names, with or without the prefix of
         a listener.
         """
@@ -55,7 +59,7 @@ class SettingLocations:
                     return name
         return None
 
-    def _names_missing_setting(self, text: str) -> bool:
+    def _names_known_setting_not_overridden(self, text: str) -> bool:
         """Return whether the text names, outside of values, a broker setting that is not set."""
         from kafka_shim.shim.settings.kafka_properties import (  # noqa: PLC0415 - only for errors
             known_setting_names,

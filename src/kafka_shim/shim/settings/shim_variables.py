@@ -61,12 +61,12 @@ def state_of_shim_variables(environ: Mapping[str, str]) -> StateFileContent:
 
 
 def _topics(text: str) -> list[InitialTopic]:
-    return [parse_initial_topic(word, TOPICS) for word in _words(text)]
+    return [parse_initial_topic(word, TOPICS) for word in _split_at_lines_else_commas(text)]
 
 
 def _users(text: str) -> dict[str, str]:
     users = {}
-    for word in _words(text):
+    for word in _split_at_lines_else_commas(text):
         name, colon, password = word.partition(":")
         if not colon or not name:
             raise ConfigError(f"{USERS}: expected NAME:PASSWORD,..., as in alice:secret,bob:secret")
@@ -83,7 +83,7 @@ def _acls(text: str) -> list[AclWithLine]:
         raise ConfigError(f"{ACLS}: {error}") from error
 
 
-def _words(text: str) -> list[str]:
+def _split_at_lines_else_commas(text: str) -> list[str]:
     """Split at line ends if there are any, so that passwords can contain commas; else at commas."""
     words = text.splitlines() if "\n" in text.strip() else text.split(",")
     return [word.strip() for word in words if word.strip()]

@@ -28,10 +28,10 @@ from kafka_shim.authorizer.acl_formats.documents import unknown_word_message
 from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
     ListWithLines,
-    line_of_key,
+    line_of_key_or_of_parent,
     line_of_mapping,
 )
-from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_with_lines
+from kafka_shim.authorizer.acl_formats.yaml_rules import parse_rules_or_objects_with_lines
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl, is_principal
 from kafka_shim.shim.config import InitialGroup, InitialTopic
@@ -53,7 +53,7 @@ class StateFileContent(msgspec.Struct, frozen=True):
     faults: tuple[Mapping[str, Any], ...] = ()
 
     @property
-    def acls(self) -> tuple[Acl, ...]:
+    def distinct_acls(self) -> tuple[Acl, ...]:
         """Return the distinct ACLs."""
         return tuple(dict.fromkeys(acl for acl, _ in self.acls_with_lines))
 
@@ -95,11 +95,11 @@ def _nearest_line(content: Any, keys: KeyPath) -> int:
     for key in keys:
         if not isinstance(content, Mapping) or key not in content:
             break
-        line, content = line_of_key(content, key) or line, content[key]
+        line, content = line_of_key_or_of_parent(content, key) or line, content[key]
     return line
 
 
-def line_in_state_file(path: str, keys: KeyPath) -> int:
+def line_of_object_in_state_file(path: str, keys: KeyPath) -> int:
     """Return the line of an object that a valid state file creates; 0 if it does not."""
     content = parse_yaml_with_lines(read_text_file(path, "--state"), path) or {}
     part, *rest = keys
@@ -129,7 +129,7 @@ def _parse_acls(value: Any) -> tuple[AclWithLine, ...]:
     if value is None:
         return ()
     try:
-        return tuple(parse_rules_with_lines({"acls": value}))
+        return tuple(parse_rules_or_objects_with_lines({"acls": value}))
     except AclTextError as error:
         raise StateFileError(("acls",), f": {error.message}", error.line) from error
 
@@ -249,7 +249,9 @@ def _parse_mapping(
             raise StateFileError(keys, f": the key `{key}` must be a string; put it in quotes")
         if known is not None and key not in known:
             raise StateFileError(
-                keys, f": {unknown_word_message('key', key, known)}", line_of_key(value, key)
+                keys,
+                f": {unknown_word_message('key', key, known)}",
+                line_of_key_or_of_parent(value, key),
             )
     return dict(value)
 

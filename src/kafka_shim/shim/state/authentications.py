@@ -48,7 +48,7 @@ class AuthenticationLog:
             Authentication(self.last_number, time_ms, listener, host, mechanism, user, error)
         )
 
-    def clear(self) -> None:
+    def clear_but_continue_numbering(self) -> None:
         """Forget all; numbers continue."""
         self._kept.clear()
 

@@ -66,7 +66,7 @@ class AuthorizationPolicy:
         return self.authorizer.authorizer_copy_of(node_id)
 
     @property
-    def uses_standard_authorizer(self) -> bool:
+    def uses_standard_or_no_authorizer(self) -> bool:
         """Return whether the authorizer is the standard one, not a user's own."""
         return self.authorizer is None or type(self.authorizer) in _STANDARD
 
@@ -75,7 +75,7 @@ class AuthorizationPolicy:
         if isinstance(self.authorizer, PropagatingAuthorizer):
             self.authorizer.copy_acls_to_brokers()
 
-    def bind_requirement_to_release(self, requirement: Requirement) -> BoundRequirement:
+    def bind_requirement_to_release_and_notify(self, requirement: Requirement) -> BoundRequirement:
         """Return the requirement as bound to this release."""
         bound = self._bound.get(requirement)
         if bound is None:
@@ -132,7 +132,7 @@ def inter_broker_actor_if_plaintext(config: Config) -> Actor | None:
     return None
 
 
-def inter_broker_permission_check(
+def inter_broker_permission_check_if_plaintext(
     config: Config, policy: AuthorizationPolicy
 ) -> Callable[[Action], bool]:
     """Return a check of the brokers' own operations; it allows all if brokers must log in."""

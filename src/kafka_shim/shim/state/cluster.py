@@ -105,7 +105,7 @@ def _make_coordinators(cluster: "Cluster") -> "Coordinators":
     return Coordinators(cluster.topics, cluster.configs, cluster.random, cluster.live_nodes)
 
 
-def _make_groups(cluster: "Cluster") -> "Groups":
+def _make_groups_and_register_record_writer(cluster: "Cluster") -> "Groups":
     from kafka_shim.shim.state.groups.group_records import GroupRecords
     from kafka_shim.shim.state.groups.groups import Groups
     from kafka_shim.shim.state.settings.group_settings import GroupSettings
@@ -171,16 +171,16 @@ def _make_share_states(cluster: "Cluster") -> "ShareStates":
 
 
 def _make_share_partitions(cluster: "Cluster") -> "SharePartitions":
-    from kafka_shim.shim.state.authorization import inter_broker_permission_check
+    from kafka_shim.shim.state.authorization import inter_broker_permission_check_if_plaintext
     from kafka_shim.shim.state.share_partitions.dead_letters import DeadLetters
     from kafka_shim.shim.state.share_partitions.share_partitions import SharePartitions
 
-    may = inter_broker_permission_check(cluster.config, cluster.policy)
+    may = inter_broker_permission_check_if_plaintext(cluster.config, cluster.policy)
     return SharePartitions(
         cluster.share_states,
         cluster.groups.settings,
         cluster.clock,
-        partial(_first_offset_from_timestamp, cluster),
+        partial(_first_offset_from_timestamp_or_minus_one, cluster),
         DeadLetters(
             cluster.topics, cluster.configs, cluster.clock, cluster.create_topic_with_defaults, may
         ),
@@ -251,7 +251,9 @@ def _new_telemetry(cluster: "Cluster") -> "Telemetry":
     return Telemetry(cluster.configs, cluster.facts.telemetry, cluster.clock, cluster.random)
 
 
-def _first_offset_from_timestamp(cluster: "Cluster", log: "PartitionLog", timestamp: int) -> int:
+def _first_offset_from_timestamp_or_minus_one(
+    cluster: "Cluster", log: "PartitionLog", timestamp: int
+) -> int:
     from kafka_shim.shim.state.logs.offset_lookup import find_offset_by_timestamp
 
     return find_offset_by_timestamp(
@@ -278,7 +280,9 @@ class Cluster:
     """
 
     coordinators = LazyStore(_make_coordinators)
-    groups = LazyStore(_make_groups, stop=lambda groups: groups.stop_periodic_work())
+    groups = LazyStore(
+        _make_groups_and_register_record_writer, stop=lambda groups: groups.stop_periodic_work()
+    )
     member_requests = LazyStore(_make_member_requests)
     transactions = LazyStore(
         _make_transactions, stop=lambda transactions: transactions.stop_all_timers()
@@ -296,14 +300,14 @@ class Cluster:
 
     def __init__(self, config: Config, clock: Clock) -> None:
         self.config = config
-        self.release = _configured_release(config)
+        self.release = _configured_or_latest_minor_release(config)
         self.facts: Facts = facts_of_release(config.release or self.release)
         self.clock = clock
         self.cluster_id = config.cluster_id
         self.nodes = _nodes_by_id(config)
         validate_static_values(config.properties, self.release)
-        self.mechanisms = _enabled_sasl_mechanisms(config)
-        self.principal_rules = _certificate_principal_rules(config)
+        self.mechanisms = _validated_enabled_sasl_mechanisms(config)
+        self.principal_rules = _certificate_principal_rules_if_needed(config)
         self.token_validators = _token_validators_by_listener(
             config, self.mechanisms, self.facts.access
         )
@@ -344,7 +348,7 @@ class Cluster:
             config.first_broker_id,
         )
         if not self.facts.configs.topic_configs_are_validated:
-            self.topics.is_readable = self.configs.is_valid_topic_value
+            self.topics.is_readable = self.configs.is_valid_or_unknown_topic_value
         if not self.facts.topics.assigned_replicas_must_exist:
             self.topics.can_lead = self._is_alive
         self.topics.in_force = lambda own: EffectiveLogSettings(own, self.configs)
@@ -396,11 +400,11 @@ class Cluster:
             self._static[node_id] = known
         return known[2]
 
-    def on_disconnect(self, node_id: int, connection: Hashable) -> None:
+    def end_share_session_on_disconnect(self, node_id: int, connection: Hashable) -> None:
         """Handle the end of a connection to a broker."""
         self.state_version.count_possible_change()
         if node_id in self.share_sessions:
-            self.share_sessions[node_id].end_session_of_connection(connection)
+            self.share_sessions[node_id].end_session_of_connection_and_unload_group(connection)
 
     def _live_node_ids(self) -> list[int]:
         return [node.node_id for node in self.live_nodes()]
@@ -408,7 +412,7 @@ class Cluster:
     def _is_alive(self, node_id: int) -> bool:
         return node_id in self.nodes and self.nodes[node_id].is_alive
 
-    def set_alive(self, node_id: int, *, is_alive: bool) -> None:
+    def set_alive_drop_sessions_and_elect_leaders(self, node_id: int, *, is_alive: bool) -> None:
         """Stop or restart a broker; other brokers take over its leaders and the controller."""
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions.pop(node_id, None)  # a restarted broker has none
@@ -475,7 +479,7 @@ def _nodes_by_id(config: Config) -> dict[int, Node]:
     }
 
 
-def _certificate_principal_rules(config: Config) -> "tuple[MappingRule, ...]":
+def _certificate_principal_rules_if_needed(config: Config) -> "tuple[MappingRule, ...]":
     """Return the mapping of certificate names to principals; None unless a listener needs it."""
     text = config.properties.get("ssl.principal.mapping.rules")
     if text is None and not any(listener.protocol.uses_tls for listener in config.listeners):
@@ -503,7 +507,7 @@ def _token_validators_by_listener(
     }
 
 
-def _configured_release(config: Config) -> str:
+def _configured_or_latest_minor_release(config: Config) -> str:
     try:
         return parse_minor_release(config.release) if config.release else RELEASES[-1]
     except ValueError as error:
@@ -513,7 +517,7 @@ def _configured_release(config: Config) -> str:
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER")
 
 
-def _enabled_sasl_mechanisms(config: Config) -> tuple[str, ...]:
+def _validated_enabled_sasl_mechanisms(config: Config) -> tuple[str, ...]:
     """Return the enabled SASL mechanisms: `sasl.enabled.mechanisms`, else those with passwords."""
     text = config.properties.get("sasl.enabled.mechanisms")
     found = config.mechanisms if text is None else tuple(name.strip() for name in text.split(","))

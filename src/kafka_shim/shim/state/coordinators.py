@@ -89,7 +89,7 @@ class Coordinators:
         self._live_nodes = live_nodes
         self._created_names = set[str]()
 
-    def coordinator_node_id(self, key_type: KeyType, key: str) -> int:
+    def coordinator_node_id_creating_topic(self, key_type: KeyType, key: str) -> int:
         """Return the id of the coordinating node; -1 while its partition has no leader."""
         partitions = self.topic_or_create(key_type).partitions
         return partitions[_positive_hash(key) % len(partitions)].leader_id
@@ -99,11 +99,11 @@ class Coordinators:
         name = _TOPICS[KeyType.GROUP]
         return name in self._created_names and name not in self._topics
 
-    def group_coordinator_error(self, node_id: int, group_id: str) -> ErrorCode:
+    def group_coordinator_error_creating_topic(self, node_id: int, group_id: str) -> ErrorCode:
         """Return NONE if the node coordinates the group, else the error for the request."""
         if self.group_topic_was_deleted():
             return ErrorCode.NOT_COORDINATOR
-        coordinator = self.coordinator_node_id(KeyType.GROUP, group_id)
+        coordinator = self.coordinator_node_id_creating_topic(KeyType.GROUP, group_id)
         if coordinator < 0:
             return ErrorCode.COORDINATOR_NOT_AVAILABLE
         return NO_ERROR if coordinator == node_id else ErrorCode.NOT_COORDINATOR
@@ -193,13 +193,13 @@ def share_key(group_id: str, topic_id: bytes, partition: int) -> str:
     return f"{group_id}:{urlsafe_b64encode(topic_id).decode().rstrip('=')}:{partition}"
 
 
-def is_share_key(key: str, *, with_colons: bool) -> bool:
+def is_share_key(key: str, *, allows_colons_in_group_id: bool) -> bool:
     """Return whether a text is `group:topic id:partition`, with the id in URL-safe base64.
     `with_colons`: the group id may contain colons.
     """
     group, _, rest = key.rpartition(":")[0].rpartition(":")
     partition = key.rpartition(":")[2]
-    if ":" in group and not with_colons:
+    if ":" in group and not allows_colons_in_group_id:
         return False
     return bool(group) and _UUID_TEXT.fullmatch(rest) is not None and _is_int32(partition)
 

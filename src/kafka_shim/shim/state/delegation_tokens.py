@@ -125,7 +125,7 @@ class DelegationTokens:
 
     def renew_token(self, token_hmac: bytes, principal: str, period_ms: int) -> int:
         """Return the new expiry; raise RequestRejected with 61, 62, 63 or 66."""
-        token = self._require_token(token_hmac)
+        token = self._require_enabled_and_existing_token(token_hmac)
         if self._facts.renew_token_checks_owner_before_expiry:
             self._require_owner_or_renewer(token, principal)
         self._require_unexpired(token)
@@ -145,7 +145,7 @@ class DelegationTokens:
 
         Raise RequestRejected as `renew` does.
         """
-        token = self._require_token(token_hmac)
+        token = self._require_enabled_and_existing_token(token_hmac)
         if self._facts.expire_token_checks_owner_before_expiry:
             self._require_owner_or_renewer(token, principal)
         ends = period_ms < 0
@@ -172,7 +172,7 @@ class DelegationTokens:
             else wrap_to_int64(end_ms)
         )
 
-    def _require_token(self, token_hmac: bytes) -> DelegationToken:
+    def _require_enabled_and_existing_token(self, token_hmac: bytes) -> DelegationToken:
         self.require_enabled()
         self._remove_expired_at_interval()
         token = self._by_hmac.get(token_hmac)

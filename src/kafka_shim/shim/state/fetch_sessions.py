@@ -39,7 +39,7 @@ class RequestedPartition(msgspec.Struct):
     returned_high_watermark: int = -1
     returned_log_start_offset: int = -1
 
-    def is_changed(self, row: PartitionData) -> bool:
+    def remember_row_and_return_whether_changed(self, row: PartitionData) -> bool:
         """Return whether `row` differs from the last response, and remember it."""
         is_news = (
             bool(row.records)
@@ -113,7 +113,9 @@ class FetchSessions:
         """
         if request.session_epoch in (FULL, SESSIONLESS):
             self._sessions.pop(request.session_id, None)
-            partitions = _deduplicate_partitions(self._requested_partitions(request, version))
+            partitions = _deduplicate_partitions_keeping_last(
+                self._requested_partitions(request, version)
+            )
             begins = request.session_epoch == FULL
             return SessionFetch(list(partitions.values()), begins_session=begins)
         session = self._sessions.get(request.session_id)
@@ -123,7 +125,7 @@ class FetchSessions:
             return SessionFetch(error=ErrorCode.INVALID_FETCH_SESSION_EPOCH)
         if session.uses_ids != (version >= IDS_SINCE):
             return SessionFetch(error=ErrorCode.FETCH_SESSION_TOPIC_ID_ERROR)
-        if not self._update_session_partitions(
+        if not self._try_update_session_partitions(
             session, request, version, stops_at_null_id=null_topic_id_fails and session.uses_ids
         ):
             return SessionFetch(error=ErrorCode.UNKNOWN_SERVER_ERROR)
@@ -142,7 +144,9 @@ class FetchSessions:
         session = session_fetch.session
         if session_fetch.is_incremental and session is not None:
             returned_rows = [
-                (wanted, data) for wanted, data in returned_rows if wanted.is_changed(data)
+                (wanted, data)
+                for wanted, data in returned_rows
+                if wanted.remember_row_and_return_whether_changed(data)
             ]
             for wanted, data in returned_rows:
                 if data.records:  # move to the end, so that other partitions are read first
@@ -156,16 +160,16 @@ class FetchSessions:
         if session is None:
             return NO_SESSION, returned_rows
         for wanted, data in returned_rows:
-            wanted.is_changed(data)
+            wanted.remember_row_and_return_whether_changed(data)
             ref = wanted.topic_id if uses_ids else wanted.topic or ""
             session.partitions[ref, wanted.fetch_partition.partition] = wanted
         return session.session_id, returned_rows
 
-    def _update_session_partitions(
+    def _try_update_session_partitions(
         self, session: FetchSession, request: FetchRequest, version: int, *, stops_at_null_id: bool
     ) -> bool:
         """Add and forget partitions; return whether all were, or a null topic id stopped it."""
-        for key, wanted in _deduplicate_partitions(
+        for key, wanted in _deduplicate_partitions_keeping_last(
             self._requested_partitions(request, version)
         ).items():
             if stops_at_null_id and wanted.topic_id == NO_ID:
@@ -235,7 +239,7 @@ class FetchSessions:
         self._sessions[session.session_id] = self._sessions.pop(session.session_id)
 
 
-def _deduplicate_partitions(
+def _deduplicate_partitions_keeping_last(
     partitions: Iterable[RequestedPartition],
 ) -> dict[tuple[TopicRef, int], RequestedPartition]:
     """Deduplicate by topic and partition: keep the last entry at the first one's position."""

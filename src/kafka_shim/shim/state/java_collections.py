@@ -35,7 +35,7 @@ class JavaHashOrder(Generic[Key]):
         if self._is_above_load_factor():
             self._double_table()
 
-    def add_first_in_bucket(self, key: Key, hash_code: int) -> None:
+    def grow_then_add_first_in_bucket(self, key: Key, hash_code: int) -> None:
         """Add a key as `computeIfAbsent` does: before others, and growing one key later."""
         self.grow_before_lookup()
         bucket, spread = self._bucket_and_spread_hash(hash_code)
@@ -114,7 +114,7 @@ class JavaHashMap(Generic[Key, Value]):
             self._order.grow_before_lookup()
         else:
             self._values[key] = make()
-            self._order.add_first_in_bucket(key, self._hash_code(key))
+            self._order.grow_then_add_first_in_bucket(key, self._hash_code(key))
         return self._values[key]
 
     def remove(self, key: Key) -> None:

@@ -38,10 +38,14 @@ def update_leaders_and_isrs(
         for partition in topic.partitions:
             live = [replica for replica in partition.replicas if replica in live_node_ids]
             if partition.leader_id not in live or partition.isr != live or partition.eligible:
-                _update_partition_leader(partition, topics, live, rules_of_topic(topic))
+                _update_leader_isr_and_eligible_replicas(
+                    partition, topics, live, rules_of_topic(topic)
+                )
 
 
-def move_leader_to_any_node(topics: Topics, partition: Partition, node_id: int) -> None:
+def move_leader_replacing_replica_if_needed(
+    topics: Topics, partition: Partition, node_id: int
+) -> None:
     """Make a live broker the leader; without a replica, it replaces the leader's replica."""
     if node_id == partition.leader_id:
         return
@@ -50,10 +54,10 @@ def move_leader_to_any_node(topics: Topics, partition: Partition, node_id: int) 
         kept = [replica for replica in partition.replicas if replica != gone]
         topics.replace_replicas(partition, [node_id, *kept])
     if node_id != partition.leader_id:  # reassigning may have elected it
-        topics.elect_leader(partition, node_id)
+        topics.elect_leader_and_wake_fetches(partition, node_id)
 
 
-def _update_partition_leader(
+def _update_leader_isr_and_eligible_replicas(
     partition: Partition, topics: Topics, live: list[int], rules: ElectionRules
 ) -> None:
     leader_id, isr = partition.leader_id, partition.isr
@@ -64,7 +68,7 @@ def _update_partition_leader(
     if leader_id not in candidates:
         elected = candidates[0] if candidates else NOBODY
         if elected != leader_id:
-            topics.elect_leader(partition, elected)
+            topics.elect_leader_and_wake_fetches(partition, elected)
     if candidates:
         topics.set_in_sync_replicas(partition, live)
     elif rules.min_isr_if_elr_enabled is not None:

@@ -25,10 +25,10 @@ class LogMaintenance:
         self._configs = configs
         self._clock = clock
         self._records = PeriodicWork(
-            clock, self._records_interval_ms, self._delete_expired_segments
+            clock, self._records_interval_ms, self._expire_segments_yielding_if_log_nonempty
         )
         self._producers = PeriodicWork(
-            clock, self._producers_interval_ms, self._drop_expired_producers
+            clock, self._producers_interval_ms, self._expire_producers_yielding_if_state_remains
         )
         self._cleaning = AutomaticCompaction(topics, configs, clock, stamps_horizon=stamps_horizon)
 
@@ -51,16 +51,16 @@ class LogMaintenance:
                 if not partition.log_without_flush.is_closed:
                     yield partition.log_without_flush
 
-    def _delete_expired_segments(self) -> Iterator[bool]:
+    def _expire_segments_yielding_if_log_nonempty(self) -> Iterator[bool]:
         for log in self._logs_of_existing_topics():
             if log.batches:
                 log.delete_expired_segments()
             yield bool(log.batches)
 
-    def _drop_expired_producers(self) -> Iterator[bool]:
+    def _expire_producers_yielding_if_state_remains(self) -> Iterator[bool]:
         before_ms = self._clock.now_ms() - self._producer_expiration_ms() + 1
         for log in self._logs_of_existing_topics():
-            log.producers.drop_expired_producers(before_ms)
+            log.producers.drop_expired_producers_and_verifications(before_ms)
             yield bool(log.batches) or not log.producers.is_empty
 
     def _records_interval_ms(self) -> int:
@@ -94,7 +94,9 @@ class AutomaticCompaction:
         self._clock = clock
         self._stamps_horizon = stamps_horizon
         self._rounds = PeriodicWork(
-            clock, lambda: configs.effective_broker_int(BACKOFF_MS), self._compact_due_logs
+            clock,
+            lambda: configs.effective_broker_int(BACKOFF_MS),
+            self._compact_due_logs_yielding_if_nonempty,
         )
         self.stop = self._rounds.stop_timer
         self._is_enabled = configs.overridden_broker_value(ENABLE) == "true"
@@ -104,13 +106,13 @@ class AutomaticCompaction:
         if self._is_enabled:
             self._rounds.schedule_next_round()
 
-    def _compact_due_logs(self) -> Iterator[bool]:
+    def _compact_due_logs_yielding_if_nonempty(self) -> Iterator[bool]:
         """Clean the logs that are due; yield for each log whether it may be due later."""
         # most brokers never clean
         from kafka_shim.protocol.records.compression import MissingPackageError  # noqa: PLC0415
         from kafka_shim.shim.state.logs.log_cleaner import compact_logs  # noqa: PLC0415
 
-        for log, is_due in self._logs_with_compaction_due():
+        for log, is_due in self._all_logs_with_whether_compaction_due():
             if is_due:
                 try:
                     compact_logs([log], self._clock.now_ms(), stamps_horizon=self._stamps_horizon)
@@ -118,12 +120,15 @@ class AutomaticCompaction:
                     logger.warning("log cannot be compacted", reason=str(error))
             yield bool(log.batches)
 
-    def _logs_with_compaction_due(self) -> Iterator[tuple[PartitionLog, bool]]:
+    def _all_logs_with_whether_compaction_due(self) -> Iterator[tuple[PartitionLog, bool]]:
         """Yield all logs, with whether they are due."""
         for topic in self._topics:
-            ratio = float(self._effective_topic_value(topic.configs, DIRTY_RATIO) or "0.5")
+            ratio = float(
+                self._effective_topic_value_if_defined(topic.configs, DIRTY_RATIO) or "0.5"
+            )
             lag_ms = int(
-                self._effective_topic_value(topic.configs, COMPACTION_LAG_MAX_MS) or 2**63 - 1
+                self._effective_topic_value_if_defined(topic.configs, COMPACTION_LAG_MAX_MS)
+                or 2**63 - 1
             )
             before_ms = self._clock.now_ms() - lag_ms
             for partition in topic.partitions:
@@ -133,7 +138,7 @@ class AutomaticCompaction:
                     log.settings.compacts and _is_dirty_enough_or_overdue(log, ratio, before_ms),
                 )
 
-    def _effective_topic_value(self, own: dict[str, str], name: str) -> str | None:
+    def _effective_topic_value_if_defined(self, own: dict[str, str], name: str) -> str | None:
         if name not in self._configs.topic_definitions:
             return None
         return self._configs.effective_topic_value(own, name)

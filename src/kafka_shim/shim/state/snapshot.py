@@ -70,11 +70,14 @@ def take_snapshot(cluster: Cluster) -> Snapshot:
             group.group_id: list(_commits_of_group(cluster, group.group_id))
             for group in cluster.groups
         },
-        restorers=[_configs_restorer(cluster), _quotas_and_features_restorer(cluster)],
+        restorers=[
+            _configs_restorer(cluster),
+            _quotas_features_tokens_producer_id_restorer(cluster),
+        ],
     )
 
 
-def restore_snapshot(snapshot: Snapshot, cluster: Cluster) -> None:
+def restore_snapshot_into_reset_cluster(snapshot: Snapshot, cluster: Cluster) -> None:
     """Restore a snapshot into a cluster that was reset (`Cluster.begin`)."""
     assert len(cluster.topics) == 0
     for restore in snapshot.restorers:
@@ -84,7 +87,7 @@ def restore_snapshot(snapshot: Snapshot, cluster: Cluster) -> None:
     for name in list(cluster.users.passwords):
         cluster.users.remove_configured_user(name)
     for name, password in snapshot.passwords.items():
-        cluster.users.add_configured_user(name, password)
+        cluster.users.add_or_replace_configured_user(name, password)
     for mechanism, name, credential in snapshot.credentials:
         cluster.users.store_credential(mechanism, name, credential)
     authorizer = cluster.policy.authorizer
@@ -159,7 +162,7 @@ def _configs_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
     return restore
 
 
-def _quotas_and_features_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
+def _quotas_features_tokens_producer_id_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
     quotas = [
         (dict(entity), dict(limits)) for entity, limits in cluster.quotas.all_entities_with_limits()
     ]

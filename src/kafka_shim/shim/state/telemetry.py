@@ -151,7 +151,7 @@ class Telemetry:
 
     def get_subscription(self, instance_id: bytes, client: TelemetryClient) -> ClientSubscription:
         """Return the client's subscription; raise RequestRejected before the interval is over."""
-        instance = self._get_or_create_instance(instance_id, client)
+        instance = self._get_current_or_create_instance(instance_id, client)
         may_again = (
             self._facts.outdated_subscription_allows_immediate_get
             and instance.last_error in MAY_ASK_AGAIN
@@ -166,7 +166,7 @@ class Telemetry:
 
     def accept_push(self, instance_id: bytes, subscription_id: int, received: ReceivedPush) -> None:
         """Receive metrics; raise RequestRejected with the error."""
-        instance = self._get_or_create_instance(instance_id, received.client)
+        instance = self._get_current_or_create_instance(instance_id, received.client)
         was_terminating, instance.is_terminating = instance.is_terminating, received.is_terminating
         try:
             if was_terminating:
@@ -215,7 +215,7 @@ class Telemetry:
             received.client, received.is_terminating, compression, len(received.metrics), size
         )
 
-    def _get_or_create_instance(
+    def _get_current_or_create_instance(
         self, instance_id: bytes, client: TelemetryClient
     ) -> _ClientInstance:
         if self._configs.client_metrics != self._seen:

@@ -55,7 +55,7 @@ class Partition:
         """The log with the records that are written, if some are written late."""
         return self.log
 
-    def is_led_by(self, node_id: int) -> bool:
+    def is_led_with_open_log_by(self, node_id: int) -> bool:
         return self.leader_id == node_id and self.is_open
 
 
@@ -79,7 +79,7 @@ class Topic:
         self.partitions: list[Partition] = []
 
     @property
-    def has_ever_been_led(self) -> bool:
+    def has_any_partition_ever_been_led(self) -> bool:
         """Return whether any partition has had a leader; else only the controller sees it."""
         return any(partition.was_led for partition in self.partitions)
 
@@ -147,7 +147,7 @@ class Topics:
     def __contains__(self, name: object) -> bool:
         return name in self._by_name
 
-    def existing_among(self, names: Set[str]) -> list[Topic]:
+    def existing_among_unordered(self, names: Set[str]) -> list[Topic]:
         """Return the topics among `names` that exist, in no order; fast for very many names.
 
         Topics may be deleted meanwhile, if another thread calls it.
@@ -165,7 +165,7 @@ class Topics:
     def by_id(self, topic_id: bytes) -> Topic | None:
         return self._by_id.get(topic_id)
 
-    def name_of_topic_even_deleted(self, topic_id: bytes) -> str | None:
+    def name_of_topic_even_recently_deleted(self, topic_id: bytes) -> str | None:
         """Return the name of a topic, also of one that was deleted not long ago."""
         topic = self._by_id.get(topic_id)
         return self._deleted_ids.get(topic_id) if topic is None else topic.name
@@ -218,7 +218,7 @@ class Topics:
         assert name not in self._by_name
         topic_id = topic_id or self.new_topic_id()
         topic = Topic(name, topic_id, is_internal=name in self.internal_names)
-        self._set_readable_configs(topic, {**self.prepared.pop(name, {}), **configs})
+        self._set_valid_configs_and_note_invalid(topic, {**self.prepared.pop(name, {}), **configs})
         self._by_name[name] = topic
         self._by_id[topic.topic_id] = topic
         alike = name_in_metrics(name)
@@ -235,13 +235,13 @@ class Topics:
         if partition.topic_name in self._by_name:
             self._record_change(partition.topic_name)
 
-    def any_changed_since(self, epoch: int, names: Iterable[str]) -> bool:
+    def any_may_have_changed_since(self, epoch: int, names: Iterable[str]) -> bool:
         """Return whether any of these topics may have changed after `epoch`; unknown ones count
         too.
         """
-        return any(self._last_change_epoch(name) > epoch for name in names)
+        return any(self._latest_possible_change_epoch(name) > epoch for name in names)
 
-    def _last_change_epoch(self, name: str) -> int:
+    def _latest_possible_change_epoch(self, name: str) -> int:
         """Return the latest epoch at which a topic, which may be deleted, can have changed."""
         known = self._changed.get(name) or self._deleted.get(name)
         return self._forgotten if known is None else known
@@ -259,27 +259,29 @@ class Topics:
             partition.was_led = any(map(self.can_lead, replicas))
             topic.partitions.append(partition)
         self.partition_count += len(assignments)
-        self._note_topics_led(topic)
+        self._update_never_led_names(topic)
         self._record_change(topic.name)
 
-    def _note_topics_led(self, *topics: Topic) -> None:
+    def _update_never_led_names(self, *topics: Topic) -> None:
         for topic in topics:
-            (self._unled.discard if topic.has_ever_been_led else self._unled.add)(topic.name)
+            (self._unled.discard if topic.has_any_partition_ever_been_led else self._unled.add)(
+                topic.name
+            )
 
     def replace_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
-        self._set_readable_configs(topic, configs)
+        self._set_valid_configs_and_note_invalid(topic, configs)
         self.when_changed(topic.name)
 
-    def _set_readable_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
+    def _set_valid_configs_and_note_invalid(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
         if topic.unreadable or len(kept) < len(configs):
             topic.unreadable = frozenset(configs.keys() - kept.keys())
         topic.configs.clear()
         topic.configs.update(kept)
 
-    def elect_leader(self, partition: Partition, leader_id: int) -> None:
+    def elect_leader_and_wake_fetches(self, partition: Partition, leader_id: int) -> None:
         """Elect another replica, or NOBODY, in a new leader epoch, and wake waiting fetches.
 
         A leader that was not in sync becomes the only replica in the ISR; no other is eligible.
@@ -311,12 +313,12 @@ class Topics:
         self._note_partition_led(partition)
         self._record_change_of_existing_topic(partition)
         if partition.leader_id not in replicas:
-            self.elect_leader(partition, replicas[0])
+            self.elect_leader_and_wake_fetches(partition, replicas[0])
 
     def _note_partition_led(self, partition: Partition) -> None:
         partition.was_led = True
         if partition.topic_name in self._unled:
-            self._note_topics_led(self._by_name[partition.topic_name])
+            self._update_never_led_names(self._by_name[partition.topic_name])
 
     def delete_topic(self, name: str) -> None:
         """Delete a topic and wake requests waiting for its records; raise KeyError if unknown."""

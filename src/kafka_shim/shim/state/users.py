@@ -34,7 +34,7 @@ class Users:
         """Name to password, for PLAIN."""
         return self._passwords
 
-    def add_configured_user(self, name: str, password: str) -> None:
+    def add_or_replace_configured_user(self, name: str, password: str) -> None:
         """Add a user for every mechanism, or replace the password."""
         self.remove_configured_user(name)
         self._passwords[name] = password

@@ -90,7 +90,7 @@ class Database:
             try:
                 self._mark = MappedCommitMark(self._lock)
                 opened.callback(self._mark.close_map)
-                self._open_files(opened)
+                self._open_database_or_raise_if_lost(opened)
                 self._inode = self._file.stat().st_ino
                 self._journal = BatchJournal(directory)
                 opened.callback(self._journal.close_and_delete_if_empty)
@@ -110,7 +110,7 @@ class Database:
             text = "is in use by another kafka-shim; stop it, or choose another directory"
             raise ConfigError(f"{self._where} {text}") from error
 
-    def _open_files(self, opened: contextlib.ExitStack) -> None:
+    def _open_database_or_raise_if_lost(self, opened: contextlib.ExitStack) -> None:
         is_new = not self._file.exists() or self._file.stat().st_size == 0
         if is_new and self._mark.last is not None:
             raise self.damaged_content_error("it is missing or empty")
@@ -119,9 +119,9 @@ class Database:
         )
         opened.callback(self._connection.close)
         self._file.chmod(0o600)
-        self._prepare_tables(is_new=is_new)
+        self._create_tables_or_check_existing_file(is_new=is_new)
 
-    def _prepare_tables(self, *, is_new: bool) -> None:
+    def _create_tables_or_check_existing_file(self, *, is_new: bool) -> None:
         run = self._connection.execute
         if is_new:
             run(f"PRAGMA page_size = {PAGE_BYTES}")
@@ -189,7 +189,7 @@ class Database:
         text = f"cannot be used: {reason}; remove the directory to begin anew"
         return ConfigError(f"{self._where}: {FILE} {text}")
 
-    def read_all_rows(self) -> Iterator[tuple[str, str, str]]:
+    def read_and_verify_all_rows(self) -> Iterator[tuple[str, str, str]]:
         """Yield every row: part, key, value. Raise ConfigError if one is damaged or missing."""
         total = 0
         for part, key, value, checksum in self._run_read_query(
@@ -204,7 +204,7 @@ class Database:
         if total != self._commit.rows:
             raise self.damaged_content_error("rows are missing, or there are too many")
 
-    def read_all_batches(self) -> Iterator[Batch]:
+    def read_and_verify_all_batches(self) -> Iterator[Batch]:
         """Yield all batches by log and offset. Raise ConfigError if one is damaged or missing."""
         mask = (1 << OFFSET_BITS) - 1
         total = 0
@@ -241,9 +241,9 @@ class Database:
     def commit_journal_batches(self) -> None:
         """Commit the batches of the journal. Raise sqlite3.Error or OSError if that fails."""
         if self._journal.size:
-            self.commit_changes((), (), ())
+            self.commit_journal_and_changes((), (), ())
 
-    def commit_changes(
+    def commit_journal_and_changes(
         self,
         deletions: Iterable[tuple[int, int, int]],
         batches: Iterable[Batch],
@@ -274,7 +274,7 @@ class Database:
                     number << OFFSET_BITS | first, (number << OFFSET_BITS) + end
                 )
             for batch in batches:
-                row = _journal_row(*batch)
+                row = _journal_row_with_batch_id(*batch)
                 sums.delete_batches_in_id_range(row[0], row[0] + 1)
                 sums.insert_new_batches([row])
             for part, prefix in deleted_prefixes:
@@ -304,7 +304,7 @@ class Database:
         Raise sqlite3.Error or OSError if that fails.
         """
         try:
-            self.commit_changes((), (), (), is_last=True)
+            self.commit_journal_and_changes((), (), (), is_last=True)
         finally:
             self.close_without_commit()
 
@@ -371,5 +371,7 @@ def _row_checksum(part: str, key: str, value: str) -> int:
     return zlib.crc32(f"{part}\0{key}\0{value}".encode())
 
 
-def _journal_row(log_number: int, offset: int, is_clean: int, payload: bytes) -> JournalRow:
+def _journal_row_with_batch_id(
+    log_number: int, offset: int, is_clean: int, payload: bytes
+) -> JournalRow:
     return log_number << OFFSET_BITS | offset, is_clean, payload

@@ -46,11 +46,13 @@ class WrittenGroups:
         """Take the rows of a group that was restored from them for written."""
         written = self._written[group.group_id] = _new_written_group(group)
         if isinstance(written, _WrittenEpochGroup):
-            written.adopt_rows(orders)
+            written.adopt_present_state_as_written(orders)
         else:
             written.update_state_and_return_if_changed()
 
-    def changed_rows(self, group_id: str, group: Group | None) -> Iterator[Row]:
+    def take_changed_rows_unless_rebalancing(
+        self, group_id: str, group: Group | None
+    ) -> Iterator[Row]:
         """Yield the changed rows of a group; None: it does not exist.
 
         Nothing of a rebalancing group is written.
@@ -62,13 +64,13 @@ class WrittenGroups:
             if written is not None:
                 del self._written[group_id]
                 yield GROUP, group_id, None
-                yield from written.deleted_rows_of_members()
+                yield from written.deletion_rows_except_of_group_itself()
             return
         if written is None or written.group is not group:
             if written is not None:
-                yield from written.deleted_rows_of_members()
+                yield from written.deletion_rows_except_of_group_itself()
             written = self._written[group_id] = _new_written_group(group)
-        yield from written.changed_rows()
+        yield from written.take_changed_rows()
 
 
 def _new_written_group(group: Group) -> "_WrittenClassicGroup | _WrittenEpochGroup":
@@ -84,7 +86,7 @@ class _WrittenClassicGroup:
         self.group = group
         self._state: tuple[object, ...] = ()
 
-    def changed_rows(self) -> Iterator[Row]:
+    def take_changed_rows(self) -> Iterator[Row]:
         if self.update_state_and_return_if_changed():
             yield GROUP, self.group.group_id, as_json_text(classic_group_row(self.group))
 
@@ -103,7 +105,7 @@ class _WrittenClassicGroup:
         is_changed, self._state = state != self._state, state
         return is_changed
 
-    def deleted_rows_of_members(self) -> Iterator[Row]:
+    def deletion_rows_except_of_group_itself(self) -> Iterator[Row]:
         """Yield nothing: members have no rows of their own."""
         yield from ()
 
@@ -129,7 +131,7 @@ class _WrittenEpochGroup:
         self._initialized: dict[bytes, InitializedRow] = {}
         self._next_order = 0
 
-    def adopt_rows(self, orders: RestoredOrders) -> None:
+    def adopt_present_state_as_written(self, orders: RestoredOrders) -> None:
         """Take the group's present state for written, with the orders in its rows."""
         self._row = group_row(self.group)
         targets = self.group.target.by_member
@@ -144,26 +146,30 @@ class _WrittenEpochGroup:
             initialized.start_recording()
         self._next_order = max([*orders.members, *orders.topics], default=-1) + 1
 
-    def changed_rows(self) -> Iterator[Row]:
+    def take_changed_rows(self) -> Iterator[Row]:
         row = group_row(self.group)
         if row != self._row:
             self._row = row
             yield GROUP, self.group.group_id, as_json_text(row)
-        yield from self._changed_rows_of_members()
+        yield from self._take_changed_rows_of_members()
         if isinstance(self.group, ShareGroup):
-            yield from self._changed_rows_of_initialized_topics(self.group.initialized_partitions)
+            yield from self._take_changed_rows_of_initialized_topics(
+                self.group.initialized_partitions
+            )
 
-    def deleted_rows_of_members(self) -> Iterator[Row]:
+    def deletion_rows_except_of_group_itself(self) -> Iterator[Row]:
         """Yield the rows that delete all others than the group's own."""
         for member_id in self._members:
             yield MEMBER, self._key(member_id), None
         for topic_id in self._initialized:
             yield INITIALIZED, self._key(topic_id), None
 
-    def _changed_rows_of_members(self) -> Iterator[Row]:
+    def _take_changed_rows_of_members(self) -> Iterator[Row]:
         members: ChangeRecordingDict[str, Member] = self.group.members  # type: ignore[assignment]
         targets = self.group.target.by_member
-        for member_id, is_moved in self._changed_member_ids(members, targets).items():
+        for member_id, is_moved in self._moved_to_end_by_changed_member_id(
+            members, targets
+        ).items():
             member, before = members.get(member_id), self._members.get(member_id)
             if member is None:
                 if before is not None:
@@ -184,7 +190,7 @@ class _WrittenEpochGroup:
                 yield MEMBER, self._key(member_id), as_json_text(row)
         self._record_further_changes()
 
-    def _changed_member_ids(
+    def _moved_to_end_by_changed_member_id(
         self,
         members: ChangeRecordingDict[str, Member],
         targets: ChangeRecordingDict[str, Assignment],
@@ -193,10 +199,12 @@ class _WrittenEpochGroup:
         changed = members.changed_keys
         if changed is not None and targets.changed_keys is not None:
             return {**dict.fromkeys(targets.changed_keys, False), **changed}
-        return self._all_member_ids(members)
+        return self._moved_to_end_by_member_id(members)
 
-    def _all_member_ids(self, members: ChangeRecordingDict[str, Member]) -> dict[str, bool]:
-        """Return all members, present ones and others, like `_changed_member_ids`."""
+    def _moved_to_end_by_member_id(
+        self, members: ChangeRecordingDict[str, Member]
+    ) -> dict[str, bool]:
+        """Return all members, present or not, like `_moved_to_end_by_changed_member_id`."""
         every = dict.fromkeys(self._members.keys() - members.keys(), False)
         is_moved, last = False, -1
         for member_id in members:
@@ -211,7 +219,7 @@ class _WrittenEpochGroup:
         self.group.members.start_recording()
         self.group.target.by_member.start_recording()
 
-    def _changed_rows_of_initialized_topics(
+    def _take_changed_rows_of_initialized_topics(
         self, initialized: ChangeRecordingDict[bytes, set[int]]
     ) -> Iterator[Row]:
         changed: Iterable[bytes] | None = initialized.changed_keys

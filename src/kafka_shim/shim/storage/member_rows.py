@@ -214,7 +214,7 @@ def restore_streams_group(
 ) -> None:
     """Restore a streams group into a new one."""
     for kept in members:
-        member = group.create_member(kept.member_id)
+        member = group.create_member_without_adding(kept.member_id)
         _restore_attributes(member, kept, _STREAMS_FIELDS)
         _restore_reconciliation(member, kept.step)
         group.members[member.member_id] = member

@@ -30,7 +30,7 @@ def as_json_text(value: object) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def user_row(cluster: Cluster, key: UserKey) -> Row:
+def password_or_scram_row(cluster: Cluster, key: UserKey) -> Row:
     """Return the row of a password or a credential of AlterUserScramCredentials."""
     mechanism, name = key
     if mechanism is None:
@@ -41,24 +41,28 @@ def user_row(cluster: Cluster, key: UserKey) -> Row:
     return "scram", as_json_text([mechanism.wire_name, name]), value
 
 
-def user_rows(cluster: Cluster) -> Rows:
+def password_and_scram_rows(cluster: Cluster) -> Rows:
     """Return passwords, and credentials of AlterUserScramCredentials."""
     known = cluster.users
     keys: list[UserKey] = [(None, name) for name in known.passwords]
     for name in known.names_with_stored_credentials():
         keys += [(mechanism, name) for mechanism, _ in known.stored_credentials(name)]
-    return _rows_by_part_and_key(user_row(cluster, key) for key in keys)
+    return _existing_rows_by_part_and_key(password_or_scram_row(cluster, key) for key in keys)
 
 
-def _rows_by_part_and_key(rows: Iterable[Row]) -> Rows:
+def _existing_rows_by_part_and_key(rows: Iterable[Row]) -> Rows:
     return {(part, key): value for part, key, value in rows if value is not None}
 
 
-def _restore_users_unless_configured(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_passwords_unless_configured_and_scram(
+    cluster: Cluster, rows: Mapping[str, Kept]
+) -> None:
     """Restore users; passwords in the configuration take precedence."""
     for name, password in rows.get("user", {}).items():
         if name not in cluster.users.passwords:
-            cluster.users.add_configured_user(name, msgspec.json.decode(password, type=str))
+            cluster.users.add_or_replace_configured_user(
+                name, msgspec.json.decode(password, type=str)
+            )
     for key, value in rows.get("scram", {}).items():
         mechanism, name = msgspec.json.decode(key, type=tuple[str, str])
         credential = msgspec.json.decode(value, type=ScramCredential)
@@ -75,7 +79,9 @@ def token_row(cluster: Cluster, token_id: str) -> Row:
 
 def token_rows(cluster: Cluster) -> Rows:
     """Return delegation tokens."""
-    return _rows_by_part_and_key(token_row(cluster, token.token_id) for token in cluster.tokens)
+    return _existing_rows_by_part_and_key(
+        token_row(cluster, token.token_id) for token in cluster.tokens
+    )
 
 
 def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
@@ -102,14 +108,14 @@ _CONFIGS: Mapping[str, Any] = {
 }
 
 
-def config_rows(cluster: Cluster) -> Rows:
+def dynamic_config_rows_except_of_topics(cluster: Cluster) -> Rows:
     """Return dynamic settings except those of topics; logger levels are not kept."""
     rows = {("config", name): as_json_text(getattr(cluster.configs, name)) for name in _CONFIGS}
     rows["config", "prepared"] = as_json_text(cluster.topics.prepared)
     return rows
 
 
-def _restore_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_dynamic_configs_except_of_topics(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     kept = dict(rows.get("config", {}))
     prepared = kept.pop("prepared", "{}")
     cluster.topics.prepared = msgspec.json.decode(prepared, type=dict[str, dict[str, str]])
@@ -123,27 +129,30 @@ def feature_rows(cluster: Cluster) -> Rows:
     return {("features", cluster.release): as_json_text(levels)}
 
 
-def _restore_features_of_release(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_features_stored_for_same_release(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     value = rows.get("features", {}).get(cluster.release, "{}")
     for name, level in msgspec.json.decode(value, type=dict[str, int]).items():
         cluster.set_feature_level(name, level)
 
 
 SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
-    "users": user_rows,
+    "users": password_and_scram_rows,
     "tokens": token_rows,
     "quotas": quota_rows,
-    "configs": config_rows,
+    "configs": dynamic_config_rows_except_of_topics,
     "features": feature_rows,
 }
-ROW_OF: Mapping[str, Callable[[Cluster, Any], Row]] = {"users": user_row, "tokens": token_row}
+ROW_OF: Mapping[str, Callable[[Cluster, Any], Row]] = {
+    "users": password_or_scram_row,
+    "tokens": token_row,
+}
 """The sections that report their changes: a function from the key of a changed entry to its row."""
 PUT_BACK = (
-    _restore_users_unless_configured,
+    _restore_passwords_unless_configured_and_scram,
     _restore_tokens,
     _restore_quotas,
-    _restore_configs,
-    _restore_features_of_release,
+    _restore_dynamic_configs_except_of_topics,
+    _restore_features_stored_for_same_release,
 )
 
 SECTION_OF: Mapping[int, str] = {

@@ -49,7 +49,7 @@ class Storage:
         self._where = f"--data-dir {directory}"
         self._database = Database(directory)
         self._waiting: list[Callable[[], None]] = []
-        self._marks = UncommittedChanges(self._schedule_commit)
+        self._marks = UncommittedChanges(self._schedule_commit_unless_request_in_progress)
         self._written: dict[str, dict[tuple[str, str], str]] = {}  # rows of sections
         self._groups = WrittenGroups()
         self._logs = 0
@@ -76,7 +76,7 @@ class Storage:
         groups.offsets.when_held = marks.note_pending_offsets
         groups.zookeeper_offsets.when_changed = self._on_zookeeper_offset
         cluster.share_states.set_change_listener(marks.note_share_partition)
-        cluster.transactions.when_touched = marks.note_transaction
+        cluster.transactions.when_touched = marks.note_transaction_or_next_producer_id
         cluster.users.when_changed = partial(marks.note_entry, "users")
         cluster.tokens.when_changed = partial(marks.note_entry, "tokens")
         authorizer = cluster.policy.authorizer
@@ -113,7 +113,7 @@ class Storage:
         if section is not None:
             self._marks.note_section(section)
 
-    def note_possible_change_of_all(self) -> None:
+    def note_possible_change_of_unreported_sections(self) -> None:
         """Record that anything may have changed, except what stores report themselves."""
         for name in (*SECTIONS.keys() - ROW_OF.keys(), "acls"):
             self._marks.note_section(name)
@@ -125,7 +125,7 @@ class Storage:
 
     # commits
 
-    def defer_response_unless_committed(
+    def commit_if_idle_else_defer_response(
         self, send: Callable[[], None], *, commits_now: bool = False
     ) -> bool:
         """Return whether a response must wait for a commit; `send` is called after it.
@@ -135,19 +135,19 @@ class Storage:
         self.is_request_in_progress = False
         if not self._marks.is_marked:
             return False
-        if commits_now or self._is_loop_iteration_over():
+        if commits_now or self._loop_has_no_ready_callbacks():
             self.commit_and_send_responses()
             if self.failure is None:
                 return False
         self._waiting.append(send)
-        self._schedule_commit()
+        self._schedule_commit_unless_request_in_progress()
         return True
 
-    def _is_loop_iteration_over(self) -> bool:
+    def _loop_has_no_ready_callbacks(self) -> bool:
         """Return whether no other work is left in this turn, as far as the event loop shows it."""
         return not getattr(asyncio.get_running_loop(), "_ready", _UNKNOWN)
 
-    def _schedule_commit(self) -> None:
+    def _schedule_commit_unless_request_in_progress(self) -> None:
         """Commit after this iteration of the loop, or with the response to the current request.
         Before the loop runs, `commit_and_send_responses` is called in time.
         """
@@ -164,16 +164,16 @@ class Storage:
         self._is_planned = False
         if self._marks.is_marked and self.failure is None:
             try:
-                self._write_changes()
+                self._write_group_records_and_all_changes()
             except (sqlite3.Error, OSError) as error:
-                self._record_failure_and_drop_responses(error)
+                self._report_failure_and_drop_responses(error)
                 return
         if self._waiting and self.failure is None:
             waiting, self._waiting = self._waiting, []
             for send in waiting:
                 send()
 
-    def _record_failure_and_drop_responses(self, error: Exception) -> None:
+    def _report_failure_and_drop_responses(self, error: Exception) -> None:
         self.failure = f"{self._where}: cannot write: {error}"
         log.error(self.failure)  # for a full disk, a traceback does not help
         self._waiting.clear()
@@ -192,11 +192,11 @@ class Storage:
             try:
                 self._database.commit_journal_batches()
             except (sqlite3.Error, OSError) as error:
-                self._record_failure_and_drop_responses(error)
+                self._report_failure_and_drop_responses(error)
 
-    def _write_changes(self) -> None:
+    def _write_group_records_and_all_changes(self) -> None:
         marks, cluster = self._marks, self._cluster
-        cluster.groups.records.write_all_partitions()
+        cluster.groups.records.write_all_partitions_if_topic_exists()
         if not marks.has_rows:
             self._database.append_to_journal_and_commit_if_large(
                 [
@@ -207,14 +207,16 @@ class Storage:
             marks.clear_written_batches()
             self._schedule_journal_commit()
             return
-        rows = list(self._changed_rows(marks, cluster))
+        rows = list(self._take_changed_rows_except_batches(marks, cluster))
         rewritten = [log for log, changes in marks.producers.items() if changes.is_whole]
         prefixes = {log.row_key_prefix for log in rewritten} | {
             f"{number}/" for number in marks.gone_logs
         }
         gone = [(number, 0, 1 << 40) for number in marks.gone_logs]
         gone += [
-            (kept.number, 0, kept.first_stored_offset) for kept in marks.logs if not kept.is_closed
+            (kept.number, 0, kept.first_batch_offset_or_end_offset)
+            for kept in marks.logs
+            if not kept.is_closed
         ]
         batches = [
             _database_batch(kept, batch)
@@ -224,7 +226,7 @@ class Storage:
         if (
             rows or gone or batches or prefixes or self._is_cleared
         ):  # there may be no change, such as after a heartbeat
-            self._database.commit_changes(
+            self._database.commit_journal_and_changes(
                 gone,
                 batches,
                 rows,
@@ -234,13 +236,15 @@ class Storage:
         self._is_cleared = False
         marks.clear_all()
 
-    def _changed_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
+    def _take_changed_rows_except_batches(
+        self, marks: UncommittedChanges, cluster: Cluster
+    ) -> Iterator[Row]:
         """Yield changed rows of everything except batches."""
         if self._is_cleared:
             yield "meta", CLUSTER_ID, cluster.cluster_id
             yield "meta", STARTS, str(self._starts)
-        yield from self._changed_topic_rows(marks, cluster)
-        yield from self._changed_group_rows(marks, cluster)
+        yield from self._changed_topic_log_and_producer_rows(marks, cluster)
+        yield from self._changed_group_offset_and_share_rows(marks, cluster)
         for transactional_id in marks.transactions:
             if transactional_id:
                 value = topic_rows.transaction_row_json(cluster, transactional_id)
@@ -254,23 +258,27 @@ class Storage:
         for name, key in marks.entries:
             yield ROW_OF[name](cluster, key)
 
-    def _changed_topic_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
+    def _changed_topic_log_and_producer_rows(
+        self, marks: UncommittedChanges, cluster: Cluster
+    ) -> Iterator[Row]:
         for name in marks.topics:
             yield "topic", name, topic_rows.topic_row_json(cluster.topics.get(name))
         for number in marks.gone_logs:
             yield "log", str(number), None
         for log_with_producers, changes in marks.producers.items():
             if not log_with_producers.is_closed:
-                yield from log_with_producers.changed_producer_rows(changes)
+                yield from log_with_producers.take_producer_and_aborted_transaction_rows(changes)
         for kept in marks.logs:
             if not kept.is_closed:
                 yield "log", str(kept.number), as_json_text(kept.log_row())
 
-    def _changed_group_rows(self, marks: UncommittedChanges, cluster: Cluster) -> Iterator[Row]:
+    def _changed_group_offset_and_share_rows(
+        self, marks: UncommittedChanges, cluster: Cluster
+    ) -> Iterator[Row]:
         groups = cluster.groups
         for group_id in marks.groups:
             group = groups.find_without_side_effects(group_id)
-            yield from self._groups.changed_rows(group_id, group)
+            yield from self._groups.take_changed_rows_unless_rebalancing(group_id, group)
         for part, offsets, changed in (
             (group_rows.OFFSET, groups.offsets, marks.offsets),
             (group_rows.ZOOKEEPER, groups.zookeeper_offsets, marks.zookeeper),
@@ -317,7 +325,7 @@ class Storage:
         """Restore a new cluster; return whether there was anything to restore."""
         self.observe_cluster(cluster)
         rows: dict[str, dict[str, str]] = {}
-        for part, key, value in self._database.read_all_rows():
+        for part, key, value in self._database.read_and_verify_all_rows():
             rows.setdefault(part, {})[key] = value
         meta = rows.get("meta", {})
         self._starts = int(meta.get(STARTS, "0")) + 1
@@ -333,7 +341,7 @@ class Storage:
         self._marks.clear_all()
         self._remember_section_rows(cluster, rows)
         topic_rows.advance_leader_epochs_by_two_after_restart(cluster.topics)
-        self._database.commit_changes(
+        self._database.commit_journal_and_changes(
             [],
             [],
             [("meta", STARTS, str(self._starts)), ("meta", CLUSTER_ID, cluster.cluster_id)],
@@ -353,7 +361,7 @@ class Storage:
     def _restore_rows(self, cluster: Cluster, rows: Mapping[str, Mapping[str, str]]) -> None:
         for put in settings_rows.PUT_BACK:
             put(cluster, rows)
-        topic_rows.restore_topics(cluster, rows, self._database.read_all_batches())
+        topic_rows.restore_topics(cluster, rows, self._database.read_and_verify_all_batches())
         numbers = [
             partition.log.number
             for topic in cluster.topics
@@ -403,7 +411,7 @@ class Storage:
         try:
             self._database.commit_and_close()
         except (sqlite3.Error, OSError) as error:
-            self._record_failure_and_drop_responses(error)
+            self._report_failure_and_drop_responses(error)
 
 
 def _database_batch(kept: PersistedLog, batch: StoredBatch) -> Batch:

@@ -99,10 +99,12 @@ def restore_topics(
     filled = set[int]()
     for number, of_log in held:
         if number in logs:
-            logs[number].restore_batches(log_rows.get(number, StoredLogRows()), of_log)
+            logs[number].restore_log_producers_and_batches(
+                log_rows.get(number, StoredLogRows()), of_log
+            )
             filled.add(number)
     for number in logs.keys() - filled:
-        logs[number].restore_batches(log_rows.get(number, StoredLogRows()), [])
+        logs[number].restore_log_producers_and_batches(log_rows.get(number, StoredLogRows()), [])
 
 
 def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
@@ -114,8 +116,8 @@ def advance_leader_epochs_by_two_after_restart(topics: Topics) -> None:
         for partition in topic.partitions:
             leader_id = partition.leader_id
             if leader_id != NOBODY:
-                topics.elect_leader(partition, NOBODY)
-                topics.elect_leader(partition, leader_id)
+                topics.elect_leader_and_wake_fetches(partition, NOBODY)
+                topics.elect_leader_and_wake_fetches(partition, leader_id)
 
 
 def _restore_topic(

@@ -97,7 +97,7 @@ class KafkaBroker:
         that is enabled. `more` is added to the result. Raise ValueError for a mechanism that is not
         enabled.
         """
-        name = self._listener_for(user) if listener is None else listener
+        name = self._first_listener_with_preferred_protocol(user) if listener is None else listener
         if name not in self.listeners:
             raise BrokerError(f"unknown listener {name}; expected {', '.join(self.listeners)}")
         protocol = self._settings.security_protocol_of(name)
@@ -107,12 +107,14 @@ class KafkaBroker:
                 raise BrokerError(
                     f"user {user} cannot log in on listener {name}, which is {protocol}"
                 )
-            mechanism = self._mechanism_for(name, mechanism)
+            mechanism = self._enabled_mechanism_or_first_with_password(name, mechanism)
             login = (mechanism, user, self._passwords.get(user) or self.users.add(user))
         security = ClientSecurity(protocol, login, self._certificates(name, protocol))
         return client_config(style, self.listeners[name], security) | more
 
-    def _mechanism_for(self, listener: str, mechanism: str | None) -> str:
+    def _enabled_mechanism_or_first_with_password(
+        self, listener: str, mechanism: str | None
+    ) -> str:
         """Return an enabled mechanism; raise ValueError for another one, BrokerError if none of
         those that are enabled takes a password.
         """
@@ -129,7 +131,7 @@ class KafkaBroker:
             raise ValueError(unknown_name_message("or disabled mechanism", mechanism, enabled))
         return mechanism
 
-    def _listener_for(self, user: str | None) -> str:
+    def _first_listener_with_preferred_protocol(self, user: str | None) -> str:
         """Return the first listener that fits; BrokerError if the broker has none."""
         protocols = self._settings.preferred_security_protocols(user)
         for protocol in protocols:

@@ -54,7 +54,7 @@ def build_server_context(settings: Mapping[str, str], listener: str, host: str) 
         raise ConfigError(f"ssl.client.auth `{mode}`: expected {', '.join(_CLIENT_AUTH)}")
     try:
         if not any(key.startswith("ssl.keystore.") for key in listener_settings):
-            generated_certificates.load_generated_certificate(
+            generated_certificates.load_and_write_generated_certificates(
                 context, listener_settings.get("shim.tls.directory"), host
             )
         else:

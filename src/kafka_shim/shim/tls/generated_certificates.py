@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     import trustme
 
 
-def load_generated_certificate(context: ssl.SSLContext, directory: str | None, host: str) -> None:
+def load_and_write_generated_certificates(
+    context: ssl.SSLContext, directory: str | None, host: str
+) -> None:
     """Give a context a certificate of the directory's authority, which it also trusts.
 
     Leave the authority's certificate there as `ca.pem`, and a client identity as `client.pem`

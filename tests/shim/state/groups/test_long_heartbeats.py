@@ -78,7 +78,7 @@ def beat(member_id: str, *names: str, epoch: int = 0, **more: Any) -> ConsumerHe
 
 def has(requests: MemberRequests) -> dict[str, tuple[int, int]]:
     """Return each member's epoch and the number of topics assigned to it."""
-    group = requests.groups.find_consumer("g")
+    group = requests.groups.find_group_if_consumer("g")
     members = {} if group is None else group.members
     return {name: (member.epoch, len(member.assigned)) for name, member in members.items()}
 
@@ -282,12 +282,12 @@ def test_share_partitions_are_initialized_once(
     requests = requests_of(names)
 
     def look() -> None:
-        group = requests.groups.find_share("g")
+        group = requests.groups.find_group_if_share("g")
         if group is not None and group.members.keys() == {"m"} and places:
             requests.handle_share_heartbeat("g", sharing("other", names))
 
     requests.handle_share_heartbeat("g", sharing("m", names), Interrupted(look))
-    group = requests.groups.find_share("g")
+    group = requests.groups.find_group_if_share("g")
     assert group is not None
     assert sum(map(len, group.initialized_partitions.values())) == 20
     assert len(places) == 21
@@ -307,4 +307,4 @@ def sharing(member_id: str, names: list[str], epoch: int = 0) -> ShareHeartbeat:
 def test_a_group_of_the_right_type_is_created() -> None:
     requests = requests_of(["a"])
     requests.handle_consumer_heartbeat("g", beat("m", "a"), Interrupted())
-    assert isinstance(requests.groups.find_after_topic_deletions("g"), ConsumerGroup)
+    assert isinstance(requests.groups.find_and_touch_after_topic_deletions("g"), ConsumerGroup)

@@ -53,9 +53,9 @@ def test_segments_may_come_in_any_order_and_repeatedly(
     syn_at = rng.randrange(len(pieces)) if syn_late else 0
     for number, (sequence, data) in enumerate(pieces):
         if number == syn_at:
-            heard.stream.on_syn(first)
+            heard.stream.set_start_by_first_syn(first)
         heard.stream.add(sequence, data)
-    heard.stream.on_syn(first)  # a repeated SYN
+    heard.stream.set_start_by_first_syn(first)  # a repeated SYN
     assert heard.text == text
     assert heard.holes == []
     assert not heard.stream.is_missing_acknowledged_bytes
@@ -75,7 +75,7 @@ def test_a_loss_is_reported_at_its_position(
         there[at : at + len(data)] = b"\1" * len(data)
     rng.shuffle(kept)
     heard = Heard()
-    heard.stream.on_syn(first)
+    heard.stream.set_start_by_first_syn(first)
     for sequence, data in kept:
         heard.stream.add(sequence, data)
     heard.stream.acknowledge((first + 1 + len(text)) % SEQUENCE_MODULUS)
@@ -103,7 +103,7 @@ def test_a_beginning_that_was_not_captured_is_a_gap_of_unknown_size() -> None:
 
 def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
     heard = Heard()
-    heard.stream.on_syn(10)
+    heard.stream.set_start_by_first_syn(10)
     heard.stream.add(11, b"x")
     heard.stream.on_fin(12)
     heard.stream.acknowledge(13)
@@ -113,6 +113,6 @@ def test_an_acknowledged_fin_is_not_a_lost_byte() -> None:
 def test_waiting_for_a_lost_segment_is_limited(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("kafka_shim.shim.traffic.captures.tcp_stream.WAITING_BYTES_MAX", 100)
     heard = Heard()
-    heard.stream.on_syn(0)
+    heard.stream.set_start_by_first_syn(0)
     heard.stream.add(11, b"x" * 101)
     assert heard.parts == [10, b"x" * 101]

@@ -170,9 +170,9 @@ def test_changes_that_nobody_sent_are_reported_and_fail_a_strict_playback(
 ) -> None:
     played = start(trace)
     assert played.report["unsent_count"] == 4
-    assert not played.state.report.has_mismatches
+    assert not played.state.report.has_mismatches_or_missing_required_changes
     strict = start(trace, match=MatchMode.STRICT)
-    assert strict.state.finished_report().has_mismatches
+    assert strict.state.finished_report().has_mismatches_or_missing_required_changes
 
 
 def test_another_version_with_the_same_content_is_played_and_reported(trace: Path) -> None:

@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from kafka_shim.authorizer.acl_formats import parse_acls
+from kafka_shim.authorizer.acl_formats import parse_distinct_acls
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
 from kafka_shim.shim.errors import ConfigError
@@ -36,7 +36,7 @@ def test_every_printed_format_can_be_read(form: str) -> None:
         assert found["proven"] is True
         assert [acl["resource_name"] for acl in found["optional"]] == ["others"]
         text = json.dumps(found["acls"])
-    assert set(parse_acls(text)) == set(NEEDED)
+    assert set(parse_distinct_acls(text)) == set(NEEDED)
 
 
 def test_acls_that_a_format_cannot_express_are_reported() -> None:

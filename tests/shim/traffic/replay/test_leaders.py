@@ -33,7 +33,7 @@ def ids() -> IdMapping:
 
 def take(leaders: GroupLeaderExchanges, leader: str, actual: str, **fields: Any) -> bool:
     request = JoinGroupRequest(group_id=GROUP, **fields)
-    return leaders.exchange_if_leader_differs(
+    return leaders.leaders_differ_exchanging_members_if_possible(
         request, joined("old-c", leader), joined("new-c", actual)
     )
 

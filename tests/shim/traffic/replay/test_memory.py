@@ -12,8 +12,8 @@ from kafka_shim.protocol.trace.segments import SegmentWriter
 from kafka_shim.shim.traffic.replay import report
 from kafka_shim.shim.traffic.replay.compare import Difference
 from kafka_shim.shim.traffic.replay.events import (
+    FactsNeededBeforeReplay,
     Recording,
-    RecordingFacts,
     TraceEvents,
     load_recording,
 )
@@ -58,7 +58,9 @@ def test_memory_does_not_grow_with_the_trace(tmp_path: Path) -> None:
     with answering(serve) as address:
         tracemalloc.start()
         events = TraceEvents(folder)
-        player = Replayer(Recording(events, events.damage), Target(address), RecordingFacts(events))
+        player = Replayer(
+            Recording(events, events.damage), Target(address), FactsNeededBeforeReplay(events)
+        )
         done = player.replay()
         _, peak = tracemalloc.get_traced_memory()
         tracemalloc.stop()

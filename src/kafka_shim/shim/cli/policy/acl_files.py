@@ -55,7 +55,7 @@ def read_located_acls(paths: Sequence[str]) -> list[LocatedAcl]:
         try:
             for file in _files_at_path(path):
                 try:
-                    located_acls += _located_acls_of_file(file)
+                    located_acls += _parse_located_acls_noting_skipped(file)
                 except InputError as error:
                     messages += error.messages
         except InputError as error:
@@ -73,7 +73,7 @@ def _files_at_path(path: str) -> Sequence[TextFile]:
     )
 
 
-def _located_acls_of_file(file: TextFile) -> Iterator[LocatedAcl]:
+def _parse_located_acls_noting_skipped(file: TextFile) -> Iterator[LocatedAcl]:
     path, text = file.path, file.text
     if not text.strip():
         raise InputError(f"{path}: the file is empty; `acls: []` says that there are no ACLs")

@@ -9,7 +9,7 @@ from typing import NoReturn
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.files_without_acls import (
-    describe_file_without_acls,
+    describe_file_if_surely_without_acls,
     sources_and_lines_of_local_modules,
 )
 from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
@@ -33,14 +33,14 @@ def read_acl_files_noting_skipped(folder: Path) -> list[TextFile]:
     acl_files: list[TextFile] = []
     skipped: list[str] = []
     unread: list[str] = []
-    for path in _files_below_except_tool_folders(folder):
+    for path in _files_outside_tool_folders_rejecting_bad_links(folder):
         name = str(path.relative_to(folder))
         if path.suffix not in READ_SUFFIXES:
             unread += [] if _is_hidden(path.relative_to(folder)) else [name]
             continue
         text = read_text_without_bom(str(path))
         _reject_terraform_modules_outside(folder, path, text)
-        reason = describe_file_without_acls(text, path.name)
+        reason = describe_file_if_surely_without_acls(text, path.name)
         if reason is None:
             acl_files.append(TextFile(str(path), text))
         else:
@@ -65,12 +65,14 @@ def _print_note_on_files(folder: Path, reason: str, names: Sequence[str]) -> Non
         sys.stderr.write(f"note: {folder}: {reason}: {first_names_text(names)}\n")
 
 
-def _files_below_except_tool_folders(folder: Path) -> list[Path]:
+def _files_outside_tool_folders_rejecting_bad_links(folder: Path) -> list[Path]:
     """Return all files in the folder and below it; OSError if a folder cannot be read."""
     paths: list[Path] = []
     for place, folders, names in os.walk(folder, onerror=_raise_error):
         folders[:] = [name for name in folders if name not in _TOOL_FOLDERS]
-        _reject_broken_or_outward_links(folder, [Path(place, name) for name in (*folders, *names)])
+        _reject_broken_or_outward_folder_links(
+            folder, [Path(place, name) for name in (*folders, *names)]
+        )
         paths += filter(Path.is_file, (Path(place, name) for name in names))
     return sorted(paths)
 
@@ -79,7 +81,7 @@ def _raise_error(error: OSError) -> NoReturn:
     raise error
 
 
-def _reject_broken_or_outward_links(folder: Path, paths: Sequence[Path]) -> None:
+def _reject_broken_or_outward_folder_links(folder: Path, paths: Sequence[Path]) -> None:
     """Raise InputError for broken links, and for links to other folders, which are not followed."""
     for path in paths:
         if path.is_symlink():

@@ -13,7 +13,7 @@ from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.connection_options import connect_with_options
-from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps
+from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_cluster_arguments,
     read_cluster_acls,
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace) -> int:
             print(f"can be applied: {count_with_noun(total - position.done, 'request')}")
             return 0
         write_plan(_undo_path(args.plan), plan_object(_undo_plan(plan)))
-        return _send_requests(args, plan, position.done)
+        return _send_remaining_requests_and_verify(args, plan, position.done)
 
 
 class PlanPosition(msgspec.Struct, frozen=True):
@@ -97,7 +97,7 @@ def _position_in_plan(plan: SavedPlan, cluster_acls: Sequence[Acl]) -> PlanPosit
     present = set(cluster_acls)
     partly_done = None
     for done in range(len(plan.requests) + 1):
-        before = _acls_before_requests(plan, present, done)
+        before = _acls_if_first_requests_undone(plan, present, done)
         if acls_sha256(before) != plan.old_sha256:
             continue
         if plan.acls_after_request(before, done) == present:
@@ -107,7 +107,7 @@ def _position_in_plan(plan: SavedPlan, cluster_acls: Sequence[Acl]) -> PlanPosit
     return partly_done
 
 
-def _acls_before_requests(plan: SavedPlan, present: set[Acl], count: int) -> set[Acl]:
+def _acls_if_first_requests_undone(plan: SavedPlan, present: set[Acl], count: int) -> set[Acl]:
     """Return the ACLs without what the first requests did, also if they did it in part."""
     before = set(present)
     for request in reversed(plan.requests[:count]):
@@ -130,13 +130,15 @@ def _undo_path(path: str) -> Path:
     return Path(path).with_suffix(".undo.json")
 
 
-def _send_requests(args: argparse.Namespace, plan: SavedPlan, done: int) -> int:
+def _send_remaining_requests_and_verify(
+    args: argparse.Namespace, plan: SavedPlan, done: int
+) -> int:
     total = len(plan.requests)
     advice = f"run the command again to go on, or apply {_undo_path(args.plan)} to undo"
     try:
         with connect_with_options(args) as client, ProgressBar("applying", total) as progress:
             for request in plan.requests[done:]:
-                send_steps(client, request)
+                send_steps_in_one_request(client, request)
                 done += 1
                 progress(done)
     except ClientError as error:

@@ -86,7 +86,7 @@ def run(args: argparse.Namespace) -> int:
     scope = _scope_of_options(args)
     if args.gate == "access-not-granted" and not (args.only or args.principal):
         raise UsageError("access-not-granted needs --only or --principal: what must not be granted")
-    old, new = _compared_sides(args)
+    old, new = _old_or_empty_and_new_side(args)
     before, after = old.authorizer(), new.authorizer()
     try:
         changes = access_changes(before, after, new.release)
@@ -96,7 +96,7 @@ def run(args: argparse.Namespace) -> int:
     granted = [
         DescribedChange(change, witness)
         for change in scope.limited_changes(_gains(changes, operations))
-        if (args.gate != "no-public-access" or _is_public(change))
+        if (args.gate != "no-public-access" or _is_for_everyone_everywhere(change))
         and (witness := witness_of_change(change, before, after)) is not None
     ]
     _print_result(args, granted, new.release)
@@ -130,11 +130,11 @@ def _gains(
             yield msgspec.structs.replace(change, operations=selected)
 
 
-def _is_public(change: AccessChange) -> bool:
+def _is_for_everyone_everywhere(change: AccessChange) -> bool:
     return change.principal == ANY_USER and "*" in change.hosts
 
 
-def _compared_sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
+def _old_or_empty_and_new_side(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
     """Return OLD and NEW; OLD has no ACLs if the gate is about NEW alone."""
     needs_old = args.gate == "no-new-access"
     if len(args.files) == 1 + needs_old and not args.bootstrap_server:
@@ -160,10 +160,12 @@ def _compared_sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
 def _scope_of_options(args: argparse.Namespace) -> ChangeScope:
     for principal in args.principal:
         check_principal_option("--principal", principal)
-    return ChangeScope(tuple(map(_parse_names, args.only)), tuple(args.principal))
+    return ChangeScope(
+        tuple(map(_parse_type_with_names_unless_cluster, args.only)), tuple(args.principal)
+    )
 
 
-def _parse_names(text: str) -> tuple[ResourceType, NameSet | None]:
+def _parse_type_with_names_unless_cluster(text: str) -> tuple[ResourceType, NameSet | None]:
     try:
         kind, name = parse_resource(text)
     except AclTextError as error:
@@ -178,5 +180,7 @@ def _parse_names(text: str) -> tuple[ResourceType, NameSet | None]:
 def _operations_of_options(args: argparse.Namespace) -> set[Operation] | None:
     if not args.operation:
         return None
-    kinds = [_parse_names(text)[0] for text in args.only] or [ResourceType.TOPIC]
+    kinds = [_parse_type_with_names_unless_cluster(text)[0] for text in args.only] or [
+        ResourceType.TOPIC
+    ]
     return {parse_supported_operation(text, kind) for text in args.operation for kind in kinds}

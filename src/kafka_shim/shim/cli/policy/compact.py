@@ -55,7 +55,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    given = _given_side(args)
+    given = _side_named_by_options(args)
     authorizer, release = given.authorizer(), given.release
     try:
         acls = compacted_acls(authorizer, release)
@@ -82,7 +82,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _given_side(args: argparse.Namespace) -> PolicySide:
+def _side_named_by_options(args: argparse.Namespace) -> PolicySide:
     if args.files:
         if args.bootstrap_server:
             raise UsageError("give files or --bootstrap-server, not both")

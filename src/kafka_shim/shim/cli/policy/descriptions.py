@@ -5,7 +5,7 @@ from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl
-from kafka_shim.authorizer.networks import smallest_enclosing_network_or_wildcard
+from kafka_shim.authorizer.networks import smallest_enclosing_candidate_or_wildcard
 from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.name_sets import ALL_NAMES, STARRED_NAMES, NameSet
 from kafka_shim.protocol.enums import Operation, PatternType, Permission, ResourceType
@@ -35,7 +35,7 @@ def names_text(names: NameSet) -> str:
     return f"`{names.text}*`" if names.is_prefix else f"`{names.text}`"
 
 
-def resource_text(kind: ResourceType, names: NameSet | None) -> str:
+def resource_text_or_at_least_one(kind: ResourceType, names: NameSet | None) -> str:
     """Return `topic `orders``, `topics `orders-*``, `every topic` or `the cluster`."""
     word = resource_type_text(kind)
     if kind is ResourceType.CLUSTER:
@@ -51,7 +51,7 @@ def operations_text(operations: Iterable[Operation]) -> str:
     return ", ".join(map(camel_case, operations))
 
 
-def hosts_text(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
+def from_hosts_text_unless_all(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     """Return the hosts as text; empty for all hosts. Exceptions and what they contain is named."""
     places, excepted = tuple(hosts), tuple(except_hosts)
     named = ", ".join(host for host in places if host != WILDCARD)
@@ -65,7 +65,7 @@ def hosts_text(hosts: Iterable[str], except_hosts: Iterable[str] = ()) -> str:
     within = [
         host
         for host in places
-        if smallest_enclosing_network_or_wildcard(host, (*places, *excepted)) in excepted
+        if smallest_enclosing_candidate_or_wildcard(host, (*places, *excepted)) in excepted
     ]
     outside = ", ".join(host for host in places if host not in within)
     return f" from {outside} but not {but}" + (f", and from {', '.join(within)}" if within else "")
@@ -78,9 +78,9 @@ def principal_text(principal: str, except_principals: Iterable[str] = ()) -> str
     return f"everyone else ({ANY_USER} but {excepted})" if excepted else f"everyone ({ANY_USER})"
 
 
-def access_change_text(change: AccessChange) -> str:
+def signed_access_change_line(change: AccessChange) -> str:
     """Return a line such as `+ User:alice: Read, Describe on topic `orders``."""
-    resource = resource_text(change.resource_type, change.names)
+    resource = resource_text_or_at_least_one(change.resource_type, change.names)
     named_exceptions = [
         name for name in change.except_names if not _exception_matches_no_topic(change, name)
     ]
@@ -89,7 +89,7 @@ def access_change_text(change: AccessChange) -> str:
     return (
         f"{'+' if change.gained else '-'} {principal}:"
         f" {operations_text(change.operations)} on {resource}{but}"
-        f"{hosts_text(change.hosts, change.except_hosts)}"
+        f"{from_hosts_text_unless_all(change.hosts, change.except_hosts)}"
     )
 
 

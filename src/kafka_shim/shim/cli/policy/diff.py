@@ -5,7 +5,7 @@ import json
 from collections.abc import Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.message_text import result_line
+from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
 from kafka_shim.authorizer.policy.access_changes import AccessChange, access_changes
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.witness import witness_of_change
@@ -20,7 +20,7 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
 from kafka_shim.shim.cli.policy.diff_formats import (
     DescribedChange,
     diff_lines,
-    diff_markdown,
+    diff_markdown_within_comment_limit,
     diff_object,
 )
 from kafka_shim.shim.cli.policy.policy_side import (
@@ -101,9 +101,11 @@ def run(args: argparse.Namespace) -> int:
         case "json":
             print(json.dumps(diff_object(described, new.release), indent=2, ensure_ascii=False))
         case "markdown":
-            print(diff_markdown(described, new.release, args.link), end="")
+            print(diff_markdown_within_comment_limit(described, new.release, args.link), end="")
         case _:
-            print("\n".join(map(result_line, diff_lines(described))))
+            print(
+                "\n".join(map(escaped_result_line_with_overlong_words_cut, diff_lines(described)))
+            )
     is_wanted = {"gain": (True,), "loss": (False,), "any": (True, False), None: ()}[args.fail_on]
     return EXIT_MISMATCH if any(each.change.gained in is_wanted for each in described) else 0
 

@@ -9,8 +9,8 @@ from kafka_shim.authorizer.policy.access_changes import AccessChange
 from kafka_shim.authorizer.policy.witness import Witness
 from kafka_shim.shim.cli.policy.descriptions import (
     access_change_object,
-    access_change_text,
     count_with_noun,
+    signed_access_change_line,
     without_implied_changes,
 )
 from kafka_shim.shim.cli.policy.witness_text import witness_line, witness_object_with_decisions
@@ -31,7 +31,7 @@ class DescribedChange(msgspec.Struct, frozen=True):
     @property
     def text(self) -> str:
         used = f"  (used {self.use_count} times in the trace)" if self.use_count else ""
-        return f"{access_change_text(self.change)}{used}"
+        return f"{signed_access_change_line(self.change)}{used}"
 
     @property
     def example(self) -> str:
@@ -41,7 +41,9 @@ class DescribedChange(msgspec.Struct, frozen=True):
         return f"e.g. {witness_line(self.witness)}"
 
 
-def listed_changes(described: Sequence[DescribedChange]) -> list[DescribedChange]:
+def unimplied_changes_most_used_first(
+    described: Sequence[DescribedChange],
+) -> list[DescribedChange]:
     """Return the changes without those that follow from others; used ones come first."""
     listed = set(without_implied_changes(each.change for each in described))
     return sorted(
@@ -51,7 +53,7 @@ def listed_changes(described: Sequence[DescribedChange]) -> list[DescribedChange
 
 
 def diff_lines(described: Sequence[DescribedChange]) -> Iterator[str]:
-    for each in listed_changes(described):
+    for each in unimplied_changes_most_used_first(described):
         yield each.text
         yield f"    {each.example}"
     if not described:
@@ -65,7 +67,7 @@ def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str,
         "changes": [
             {
                 **access_change_object(each.change),
-                "text": access_change_text(each.change),
+                "text": signed_access_change_line(each.change),
                 "follows_from_others": each.change not in listed,
                 "witness": witness_object_with_decisions(each.witness),
                 **({} if each.use_count is None else {"used": each.use_count}),
@@ -75,10 +77,12 @@ def diff_object(described: Sequence[DescribedChange], release: str) -> dict[str,
     }
 
 
-def diff_markdown(described: Sequence[DescribedChange], release: str, link: str | None) -> str:
+def diff_markdown_within_comment_limit(
+    described: Sequence[DescribedChange], release: str, link: str | None
+) -> str:
     """Return a comment for a pull request, cut below the size that GitHub and GitLab accept."""
-    listed = listed_changes(described)
-    summary = f"**{change_summary(listed)}** (Kafka {release})"
+    listed = unimplied_changes_most_used_first(described)
+    summary = f"**{summary_of_gaining_and_losing_principals(listed)}** (Kafka {release})"
     if not listed:
         return f"{_MARKER}\n{summary}\n"
     whole = _fenced_comment(summary, listed, ())
@@ -96,7 +100,7 @@ def diff_markdown(described: Sequence[DescribedChange], release: str, link: str 
     return _fenced_comment(summary, kept, (note,))
 
 
-def change_summary(listed: Sequence[DescribedChange]) -> str:
+def summary_of_gaining_and_losing_principals(listed: Sequence[DescribedChange]) -> str:
     """Return a summary such as `3 gain, 1 loses`, counted in principals."""
     if not listed:
         return "no difference in access"

@@ -5,7 +5,7 @@ import json
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 
-from kafka_shim.authorizer.message_text import result_line
+from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.expectation_check import ExpectationChecker
@@ -96,7 +96,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(args: argparse.Namespace) -> int:
     judged = _judge_expectations(args)
-    failed = sum(found.has_failed for found in judged)
+    failed = sum(found.has_failed_or_expired_exception for found in judged)
     if args.junit:
         args.junit.write_text(junit_report(judged), encoding="utf-8")
     if args.format != "text":
@@ -109,7 +109,11 @@ def run(args: argparse.Namespace) -> int:
         return EXIT_MISMATCH if failed else 0
     shown = _failed(judged)[:QUIET_FAILURES_MAX] if args.quiet else judged
     for judged_expectation in shown:
-        print("\n".join(map(result_line, verdict_lines(judged_expectation))))
+        print(
+            "\n".join(
+                map(escaped_result_line_with_overlong_words_cut, verdict_lines(judged_expectation))
+            )
+        )
     if args.quiet and failed > len(shown):
         print(f"and {failed - len(shown)} more failures")
     if args.github:
@@ -124,7 +128,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _failed(judged: Sequence[JudgedExpectation]) -> list[JudgedExpectation]:
-    return [found for found in judged if found.has_failed]
+    return [found for found in judged if found.has_failed_or_expired_exception]
 
 
 def _judge_expectations(args: argparse.Namespace) -> list[JudgedExpectation]:

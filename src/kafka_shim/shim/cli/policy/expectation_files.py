@@ -53,7 +53,9 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
     """
     text = read_text_without_bom(path)
     try:
-        content, lines = _parse_with_expectation_lines(text, is_toml=path.endswith(".toml"))
+        content, lines = _parse_document_and_toml_expectation_lines(
+            text, is_toml=path.endswith(".toml")
+        )
         header: Mapping[str, Any] = {}
         if isinstance(content, Mapping):
             header = {str(key).replace("_", "-"): value for key, value in content.items()}
@@ -80,7 +82,9 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
     )
 
 
-def _parse_with_expectation_lines(text: str, *, is_toml: bool) -> tuple[Any, Sequence[int]]:
+def _parse_document_and_toml_expectation_lines(
+    text: str, *, is_toml: bool
+) -> tuple[Any, Sequence[int]]:
     """Return the document, and the lines of its expectations unless the document knows them."""
     if not is_toml:
         return load_document(text, with_lines=True), ()

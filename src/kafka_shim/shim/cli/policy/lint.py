@@ -6,14 +6,14 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
-from kafka_shim.authorizer.message_text import result_line
+from kafka_shim.authorizer.message_text import escaped_result_line_with_overlong_words_cut
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.authorizer.policy.checked_accesses import InexactReleaseError
 from kafka_shim.authorizer.policy.lint import (
     FINDING_KINDS,
     Finding,
     LocatedAcl,
-    find_probable_mistakes,
+    add_acls_and_find_probable_mistakes,
 )
 from kafka_shim.shim.cli import EXIT_MISMATCH
 from kafka_shim.shim.cli.policy.acl_files import read_located_acls
@@ -78,7 +78,7 @@ def run(args: argparse.Namespace) -> int:
     written, release = _located_acls_and_release(args)
     authorizer = authorizer_with_options(args, (), release)
     try:
-        all_findings = list(find_probable_mistakes(written, authorizer, release))
+        all_findings = list(add_acls_and_find_probable_mistakes(written, authorizer, release))
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
     findings = [finding for finding in all_findings if finding.kind not in args.ignore]
@@ -89,7 +89,7 @@ def run(args: argparse.Namespace) -> int:
         print(json.dumps(log, indent=2, ensure_ascii=False))
     else:
         for line in _report_lines(findings, len(written), release, github=args.github):
-            print(result_line(line))
+            print(escaped_result_line_with_overlong_words_cut(line))
     return EXIT_MISMATCH if findings else 0
 
 

@@ -84,8 +84,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
-    acls, release, topics = _acls_release_and_topics(args)
-    operations = _parse_operations(args.operation)
+    acls, release, topics = _acls_release_and_requested_topics(args)
+    operations = _parse_operations_except_all(args.operation)
     for principal in args.principal:
         check_principal_option("--principal", principal)
     resources = [*topics, *_resources_of_options(args)] or resources_in_acls(acls)
@@ -105,7 +105,7 @@ def run(args: argparse.Namespace) -> int:
     return 0
 
 
-def _acls_release_and_topics(
+def _acls_release_and_requested_topics(
     args: argparse.Namespace,
 ) -> tuple[Sequence[Acl], str, list[MatrixResource]]:
     """Return the ACLs, the release, and the cluster's topics if they are wanted."""
@@ -128,7 +128,7 @@ def _acls_release_and_topics(
     return cluster_acls.acls, release_of_options_or_cluster(args, cluster_acls), topics
 
 
-def _parse_operations(words: Sequence[str]) -> list[Operation]:
+def _parse_operations_except_all(words: Sequence[str]) -> list[Operation]:
     try:
         return [parse_operation(word) for word in words if parse_operation(word) != Operation.ALL]
     except AclTextError as error:

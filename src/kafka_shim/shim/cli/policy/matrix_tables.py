@@ -40,7 +40,13 @@ i { color: #777; }
 def text_table(resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]) -> Iterator[str]:
     """Yield lines of aligned columns with a letter for each operation, and a legend."""
     lines = [["", *map(column_heading, resources)]]
-    lines += [[row_heading(row), *map(_operation_letters, row.cells)] for row in rows]
+    lines += [
+        [
+            principal_or_everyone_else_heading(row),
+            *map(_operation_letters_partly_allowed_bracketed, row.cells),
+        ]
+        for row in rows
+    ]
     widths = [max(map(len, parts)) for parts in zip(*lines, strict=True)]
     for line in lines:
         yield "  ".join(
@@ -67,7 +73,10 @@ def csv_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) ->
     writer.writerow(["principal", *map(column_heading, resources)])
     for row in rows:
         writer.writerow(
-            [row_heading(row), *(" ".join(_operation_names(cell)) for cell in row.cells)]
+            [
+                principal_or_everyone_else_heading(row),
+                *(" ".join(_operation_names_partly_allowed_bracketed(cell)) for cell in row.cells),
+            ]
         )
     return out.getvalue()
 
@@ -76,7 +85,8 @@ def html_table(resources: Sequence[MatrixResource], rows: Iterable[MatrixRow]) -
     """Return an HTML page without references to other files."""
     heads = "".join(f"<th>{escape(column_heading(resource))}</th>" for resource in resources)
     body = "".join(
-        f"<tr><th>{escape(row_heading(row))}</th>{''.join(map(_html_cell, row.cells))}</tr>\n"
+        f"<tr><th>{escape(principal_or_everyone_else_heading(row))}</th>"
+        f"{''.join(map(_html_cell, row.cells))}</tr>\n"
         for row in rows
     )
     return (
@@ -96,18 +106,18 @@ def column_heading(resource: MatrixResource) -> str:
     return f"{kind} {'*' if names == ALL_NAMES else names.text + '*' * names.is_prefix}"
 
 
-def row_heading(row: MatrixRow) -> str:
+def principal_or_everyone_else_heading(row: MatrixRow) -> str:
     return EVERYONE_ELSE if row.principal == ANY_USER else row.principal
 
 
-def _operation_letters(cell: MatrixCell) -> str:
+def _operation_letters_partly_allowed_bracketed(cell: MatrixCell) -> str:
     partly = "".join(LETTERS[operation] for operation in cell.allowed_somewhere)
     return "".join(
         LETTERS[operation] for operation in cell.allowed_everywhere
     ) + f"({partly})" * bool(partly)
 
 
-def _operation_names(cell: MatrixCell) -> list[str]:
+def _operation_names_partly_allowed_bracketed(cell: MatrixCell) -> list[str]:
     return [
         *map(camel_case, cell.allowed_everywhere),
         *(f"({camel_case(op)})" for op in cell.allowed_somewhere),
@@ -115,4 +125,4 @@ def _operation_names(cell: MatrixCell) -> list[str]:
 
 
 def _html_cell(cell: MatrixCell) -> str:
-    return f"<td>{'<br>'.join(_operation_names(cell))}</td>"
+    return f"<td>{'<br>'.join(_operation_names_partly_allowed_bracketed(cell))}</td>"

@@ -25,7 +25,7 @@ from kafka_shim.protocol.enums import Operation
 from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls, read_accepted_located_acls
-from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps
+from kafka_shim.shim.cli.policy.apply_requests import inverse_requests, send_steps_in_one_request
 from kafka_shim.shim.cli.policy.authorizer_options import (
     ClusterAcls,
     add_authorizer_arguments,
@@ -136,7 +136,7 @@ def run(args: argparse.Namespace) -> int:
     if args.out:
         write_plan(args.out, plan_object(plan.saved, plan.interim_between_requests))
     if args.apply and plan.steps:
-        return _confirm_and_apply(args, plan)
+        return _confirm_and_apply_with_rollback(args, plan)
     return EXIT_MISMATCH if args.detailed_exitcode and plan.steps else 0
 
 
@@ -184,7 +184,7 @@ def _format_plan(args: argparse.Namespace, plan: Plan) -> str:
     if args.json:
         content = plan_object(plan.saved, plan.interim_between_requests)
         return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
-    total = "" if args.stage else f"# {_added_and_removed_text(plan.steps)}\n"
+    total = "" if args.stage else f"# {_counts_to_add_and_remove_text(plan.steps)}\n"
     if args.format == "commands":
         lines = _kafka_acls_commands(plan, args.bootstrap_server)
         return "".join(f"{line}\n" for line in lines) + total
@@ -195,15 +195,15 @@ def _format_plan(args: argparse.Namespace, plan: Plan) -> str:
         raise UsageError(f"--format {args.format}: {error}") from error
 
 
-def _confirm_and_apply(args: argparse.Namespace, plan: Plan) -> int:
+def _confirm_and_apply_with_rollback(args: argparse.Namespace, plan: Plan) -> int:
     if plan.interim_between_requests and not args.accept_interim_changes:
         texts = "; ".join(interim_text(each) for each in plan.interim_between_requests)
         raise UsageError(
             f"access changes between the requests of this plan ({texts}); to apply it anyway, add"
             " --accept-interim-changes"
         )
-    if not args.yes and not _confirm_on_terminal(
-        f"{_added_and_removed_text(plan.steps)} in {args.bootstrap_server}?"
+    if not args.yes and not _confirm_on_stdin_raising_at_eof(
+        f"{_counts_to_add_and_remove_text(plan.steps)} in {args.bootstrap_server}?"
     ):
         print("nothing was changed", file=sys.stderr)
         return EXIT_FAILURE
@@ -212,11 +212,11 @@ def _confirm_and_apply(args: argparse.Namespace, plan: Plan) -> int:
         try:
             for request in plan.saved.requests:
                 attempted.append(request)
-                send_steps(client, request)
+                send_steps_in_one_request(client, request)
         except ClientError as error:
             _roll_back_requests(client, attempted, error)
             raise
-    print(f"done: {_added_and_removed_text(plan.steps)}", file=sys.stderr)
+    print(f"done: {_counts_to_add_and_remove_text(plan.steps)}", file=sys.stderr)
     return 0
 
 
@@ -225,7 +225,7 @@ def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: C
     undoing = inverse_requests(attempted)
     try:
         for request in undoing:
-            send_steps(client, request)
+            send_steps_in_one_request(client, request)
     except ClientError as error:
         lines = "\n".join(_command_lines(undoing, None))
         raise ClientError(
@@ -234,7 +234,7 @@ def _roll_back_requests(client: Client, attempted: Sequence[StepGroup], cause: C
     print("kafka-shim policy plan: a change failed; all were taken back", file=sys.stderr)
 
 
-def _confirm_on_terminal(question: str) -> bool:
+def _confirm_on_stdin_raising_at_eof(question: str) -> bool:
     print(f"{question} (y/n)", file=sys.stderr, flush=True)
     try:
         return input().strip().lower() == "y"
@@ -271,6 +271,6 @@ def _command_group_key(step: Step) -> tuple[bool, object]:
     return step.is_addition, msgspec.structs.replace(step.acl, operation=Operation.ALL)
 
 
-def _added_and_removed_text(steps: Sequence[Step]) -> str:
+def _counts_to_add_and_remove_text(steps: Sequence[Step]) -> str:
     added = sum(step.is_addition for step in steps)
     return f"{count_with_noun(added, 'ACL')} to add, {len(steps) - added} to remove"

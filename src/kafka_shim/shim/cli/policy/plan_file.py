@@ -14,7 +14,10 @@ from kafka_shim.authorizer.policy.certificate import acls_sha256
 from kafka_shim.authorizer.policy.interim_access import InterimChange
 from kafka_shim.authorizer.policy.plan import StepGroup
 from kafka_shim.authorizer.remedy import Step
-from kafka_shim.shim.cli.policy.descriptions import access_change_text, resource_text
+from kafka_shim.shim.cli.policy.descriptions import (
+    resource_text_or_at_least_one,
+    signed_access_change_line,
+)
 from kafka_shim.shim.cli.policy.input_error import InputError, read_text_without_bom
 
 FORMAT = "kafka-shim policy plan"
@@ -98,9 +101,9 @@ def interim_text(interim: InterimChange, unit: str = "request") -> str:
         else f"from {unit} {interim.first} to {interim.last}"
     )
     if interim.change is None:
-        resource = resource_text(interim.resource_type, interim.names)
+        resource = resource_text_or_at_least_one(interim.resource_type, interim.names)
         return f"{span}: access to {resource} that both sets allow may be denied (not computed)"
-    return f"{span}: {access_change_text(interim.change)}"
+    return f"{span}: {signed_access_change_line(interim.change)}"
 
 
 def saved_plan(

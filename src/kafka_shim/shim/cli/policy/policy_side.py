@@ -97,7 +97,7 @@ def side_of_files(args: argparse.Namespace, paths: Sequence[str], release: str) 
     )
 
 
-def side_named_by_options(args: argparse.Namespace, name: str, path: str | None) -> PolicySide:
+def side_a_or_b_of_options(args: argparse.Namespace, name: str, path: str | None) -> PolicySide:
     """Return side A or B: a file, or the cluster of `--a` or `--b`, with its own settings."""
     own = vars(args)
     options = argparse.Namespace(**own)

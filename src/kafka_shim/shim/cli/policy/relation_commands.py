@@ -14,7 +14,7 @@ from kafka_shim.shim.cli.policy.descriptions import count_with_noun
 from kafka_shim.shim.cli.policy.policy_side import (
     SETTINGS_HELP,
     PolicySide,
-    side_named_by_options,
+    side_a_or_b_of_options,
 )
 from kafka_shim.shim.cli.policy.witness_text import decision_object, witness_lines
 from kafka_shim.shim.cli.usage import UsageError
@@ -118,7 +118,7 @@ def _sides(args: argparse.Namespace) -> tuple[PolicySide, PolicySide]:
         raise UsageError("give two sets of ACLs: files A and B, or --a or --b instead of a file")
     paths = iter(args.files)
     first, second = (
-        side_named_by_options(args, name, None if name in from_cluster else next(paths))
+        side_a_or_b_of_options(args, name, None if name in from_cluster else next(paths))
         for name in ("a", "b")
     )
     return first, second

@@ -9,14 +9,14 @@ from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.trace.entries import Access, Connection
 from kafka_shim.protocol.trace.segments import Damage, read_trace
 from kafka_shim.shim.cli.policy.input_error import InputError
-from kafka_shim.shim.cli.trace_source import check_trace_exists
+from kafka_shim.shim.cli.trace_source import require_path_with_trace
 
 
 def count_allowed_accesses_in_trace(trace: Path) -> Counter[tuple[Actor, Action]]:
     """Count the allowed accesses; InputError if the trace is damaged or has no decisions."""
     access_counts: Counter[tuple[Actor, Action]] = Counter()
     is_empty = True
-    for connection, access in _accesses_with_connections(check_trace_exists(trace)):
+    for connection, access in _accesses_with_connections(require_path_with_trace(trace)):
         is_empty = False
         if access.allowed:
             kind, name = ResourceType(access.resource_type), access.resource_name

@@ -16,9 +16,9 @@ from kafka_shim.authorizer.policy.expectation_check import CheckedAccess, Verdic
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.shim.cli.policy.descriptions import (
     acl_sentence,
-    hosts_text,
+    from_hosts_text_unless_all,
     names_object,
-    resource_text,
+    resource_text_or_at_least_one,
 )
 from kafka_shim.shim.cli.policy.expectation_files import LocatedExpectation
 from kafka_shim.shim.cli.policy.github_annotations import github_annotation as github
@@ -58,7 +58,7 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
         return not self.verdict.holds and is_accepted
 
     @property
-    def has_failed(self) -> bool:
+    def has_failed_or_expired_exception(self) -> bool:
         """Return whether the expectation fails, or has an expired exception."""
         return self.has_expired_exception or not (self.verdict.holds or self.is_excepted)
 
@@ -69,25 +69,35 @@ class JudgedExpectation(msgspec.Struct, frozen=True):
 
 def verdict_lines(judged: JudgedExpectation) -> Iterator[str]:
     verdict = judged.verdict
-    state = "FAIL" if judged.has_failed else "EXCEPTED" if judged.is_excepted else "ok  "
+    state = (
+        "FAIL"
+        if judged.has_failed_or_expired_exception
+        else "EXCEPTED"
+        if judged.is_excepted
+        else "ok  "
+    )
     exception = f" ({judged.exception_text})" if judged.is_excepted else ""
     yield f"{state} {judged.file_and_line}: {verdict.expectation.description}{exception}"
-    yield from (f"     {line}" for line in _failure_or_reason_lines(judged))
+    yield from (f"     {line}" for line in _expired_exception_and_reason_lines(judged))
 
 
 def verdict_annotation(judged: JudgedExpectation) -> str:
     """Return the annotation that GitHub shows beside the line."""
-    message = "\n".join((judged.verdict.expectation.description, *_failure_or_reason_lines(judged)))
+    message = "\n".join(
+        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
+    )
     return github("error", judged.located.path, judged.located.line, message)
 
 
 def verdict_sarif_result(judged: JudgedExpectation) -> SarifResult:
-    text = "\n".join((judged.verdict.expectation.description, *_failure_or_reason_lines(judged)))
+    text = "\n".join(
+        (judged.verdict.expectation.description, *_expired_exception_and_reason_lines(judged))
+    )
     return SarifResult("expectation", "error", judged.located.path, judged.located.line, text)
 
 
 def junit_report(judged: Sequence[JudgedExpectation]) -> str:
-    failed = sum(found.has_failed for found in judged)
+    failed = sum(found.has_failed_or_expired_exception for found in judged)
     cases = "".join(map(_junit_test_case, judged))
     return (
         '<?xml version="1.0" encoding="UTF-8"?>\n'
@@ -104,7 +114,7 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
         "expectation": verdict.expectation.description,
         "release": verdict.expectation.release,
         "held": verdict.holds,
-        "failed": judged.has_failed,
+        "failed": judged.has_failed_or_expired_exception,
         "exception": judged.exception_text or None,
         "responses": [
             _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
@@ -126,13 +136,13 @@ def kafka_acls_command(step: Step, bootstrap: str | None = None) -> str:
     )
 
 
-def _failure_or_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
+def _expired_exception_and_reason_lines(judged: JudgedExpectation) -> Iterator[str]:
     if judged.has_expired_exception:
         yield f"the exception expired: {judged.exception_text}"
-    yield from _reason_lines(judged.verdict)
+    yield from _reason_and_remedy_lines(judged.verdict)
 
 
-def _reason_lines(verdict: Verdict) -> Iterator[str]:
+def _reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
     if verdict.holds:
         rules = dict.fromkeys(
             decision_rule_text(access.decision)
@@ -167,11 +177,11 @@ def _checked_access_text(access: CheckedAccess) -> str:
     principal = "everyone else" if access.principal == ANY_USER else access.principal
     may = "may" if access.decision.allowed else "may not"
     kind = access.need.resource_type
-    resource = resource_text(kind, None if access.need.any_name else access.names)
+    resource = resource_text_or_at_least_one(kind, None if access.need.any_name else access.names)
     row = f" ({access.clause.requirement_id})" if access.clause.requirement_id else ""
     return (
         f"{principal} {may} {camel_case(access.need.operation)} on {resource}"
-        f"{hosts_text([access.host])}{row}: {decision_rule_text(access.decision)}"
+        f"{from_hosts_text_unless_all([access.host])}{row}: {decision_rule_text(access.decision)}"
     )
 
 
@@ -196,9 +206,9 @@ def _junit_test_case(judged: JudgedExpectation) -> str:
         f"  <testcase classname={quoteattr(judged.located.path)} name={quoteattr(text)}"
         f" file={quoteattr(judged.located.path)} line={quoteattr(str(judged.located.line))}"
     )
-    if not judged.has_failed:
+    if not judged.has_failed_or_expired_exception:
         return _replace_invalid_xml_characters(f"{head}/>\n")
-    lines = list(_failure_or_reason_lines(judged))
+    lines = list(_expired_exception_and_reason_lines(judged))
     body = escape("\n".join(lines))
     failure = f"    <failure message={quoteattr(lines[0])}>{body}</failure>\n"
     return _replace_invalid_xml_characters(f"{head}>\n{failure}  </testcase>\n")

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shim.authorizer.policy.certificate import (
-    CertificateError,
+    PolicyCertificateError,
     acls_sha256,
     check_certificate,
 )
@@ -46,9 +46,9 @@ def run(args: argparse.Namespace) -> int:
     certificate = _read_certificate(args.certificate)
     try:
         check = check_certificate(certificate)
-    except CertificateError as error:
+    except PolicyCertificateError as error:
         raise InputError(f"{args.certificate}: {error}") from error
-    problems = [*check.problems, *_changed_sources(args, certificate)]
+    problems = [*check.problems, *_texts_of_sources_with_changed_acls(args, certificate)]
     for problem in problems:
         print(f"wrong: {problem}")
     word = "holds" if certificate["holds"] else "does not hold"
@@ -69,7 +69,9 @@ def _read_certificate(path: str) -> dict[str, Any]:
     return content
 
 
-def _changed_sources(args: argparse.Namespace, certificate: dict[str, Any]) -> list[str]:
+def _texts_of_sources_with_changed_acls(
+    args: argparse.Namespace, certificate: dict[str, Any]
+) -> list[str]:
     problems = []
     for name in ("a", "b"):
         source = vars(args)[name]

@@ -9,7 +9,7 @@ from kafka_shim.authorizer.model import Decision, DecisionReason
 from kafka_shim.authorizer.policy.certificate import witness_object
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.authorizer.policy.witness import Witness
-from kafka_shim.shim.cli.policy.descriptions import acl_sentence, resource_text
+from kafka_shim.shim.cli.policy.descriptions import acl_sentence, resource_text_or_at_least_one
 
 
 def witness_lines(witness: Witness, before: str, after: str) -> Iterator[str]:
@@ -29,7 +29,9 @@ def witness_line(witness: Witness) -> str:
 
 def access_text(witness: Witness) -> str:
     name = witness.resource_name
-    resource = resource_text(witness.resource_type, None if name is None else NameSet(name))
+    resource = resource_text_or_at_least_one(
+        witness.resource_type, None if name is None else NameSet(name)
+    )
     operation = camel_case(witness.operation)
     return f"{witness.actor.principal} from {witness.actor.host}: {operation} on {resource}"
 

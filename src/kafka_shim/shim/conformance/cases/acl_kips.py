@@ -58,7 +58,7 @@ def has_only_literal_acls(release: str) -> bool:
     return served_versions(release)[_ACLS] == (0, 0)
 
 
-def deletes_acls_by_any_pattern(release: str) -> bool:
+def deletes_acls_by_fully_set_any_filter(release: str) -> bool:
     """Whether the broker deletes by a filter with pattern type ANY and all else set."""
     return _HAS_PATTERNS(release) and not acl_rules_of_release(release).exact_filters_name_acls
 
@@ -83,13 +83,13 @@ def _acl_descriptions(acls: Any) -> list[str]:
     return sorted(f"{acl['pattern_type']} {acl['resource_type']} {acl['name']}" for acl in acls)
 
 
-def _expect_equal_acls(expected_acls: list[Acl], found: list[Acl]) -> None:
+def _expect_equal_acls(expected_acls: list[Acl], actual_acls: list[Acl]) -> None:
     if sorted(map(str, map(_sorted_fields, expected_acls))) != sorted(
-        map(str, map(_sorted_fields, found))
+        map(str, map(_sorted_fields, actual_acls))
     ):
         raise UnmetExpectationError(
             f"these ACLs: {_acl_descriptions(expected_acls)}",
-            f"there are {_acl_descriptions(found)}: {found}",
+            f"there are {_acl_descriptions(actual_acls)}: {actual_acls}",
         )
 
 
@@ -97,7 +97,7 @@ def _sorted_fields(acl: Acl) -> list[tuple[str, Any]]:
     return sorted(acl.items())
 
 
-async def _create_acls_and_open_client(context: CaseContext, *acls: Acl) -> None:
+async def _grant_everything_create_acls_open_client(context: CaseContext, *acls: Acl) -> None:
     await context.grant_to_user(*EVERYTHING)
     for acl in acls:
         await context.grant_to_user(
@@ -113,8 +113,8 @@ async def _create_acls_and_open_client(context: CaseContext, *acls: Acl) -> None
 
 
 async def expect_acl_created_exactly(acl: Acl, context: CaseContext) -> None:
-    await _create_acls_and_open_client(context)
-    await context.run_successfully("create_acls", acls=[acl])
+    await _grant_everything_create_acls_open_client(context)
+    await context.run_successfully_unwrapping_single_item("create_acls", acls=[acl])
     _expect_equal_acls([acl], await acls_of_other_users_as_fields(context))
 
 
@@ -186,19 +186,21 @@ def _without_acls_of_user(acls: list[Acl]) -> list[Acl]:
 
 
 async def expect_acls_described_by_filter(
-    expected_acls: Acl, found: tuple[Acl, ...], context: CaseContext
+    acl_filter: Acl, expected_acls: tuple[Acl, ...], context: CaseContext
 ) -> None:
-    await _create_acls_and_open_client(context, *_ALL_ACLS)
-    response = await context.run_successfully("describe_acls", filter=expected_acls)
-    _expect_equal_acls(list(found), _without_acls_of_user(response["acls"]))
+    await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
+    response = await context.run_successfully_unwrapping_single_item(
+        "describe_acls", filter=acl_filter
+    )
+    _expect_equal_acls(list(expected_acls), _without_acls_of_user(response["acls"]))
 
 
 async def expect_acls_deleted_by_filter(
-    expected_acls: Acl, deleted_acls: tuple[Acl, ...], context: CaseContext
+    acl_filter: Acl, deleted_acls: tuple[Acl, ...], context: CaseContext
 ) -> None:
-    await _create_acls_and_open_client(context, *_ALL_ACLS)
-    response = await context.run_command("delete_acls", filters=[expected_acls])
-    item = response.item_response("0")
+    await _grant_everything_create_acls_open_client(context, *_ALL_ACLS)
+    response = await context.run_command("delete_acls", filters=[acl_filter])
+    item = response.item_or_whole_error_response("0")
     if item.ok is None:
         raise UnmetExpectationError("delete_acls succeeds", f"the client reported {item}")
     _expect_equal_acls(list(deleted_acls), _without_acls_of_user(item.ok["acls"]))
@@ -225,7 +227,7 @@ for _name, _filter, _found, _what in _FILTERS:
             expected_response=f"these ACLs: {', '.join(_acl_descriptions(_found))}",
             commands=f"{_verb}_acls",
             capabilities="prefixed-acls",
-            supports_release=deletes_acls_by_any_pattern
+            supports_release=deletes_acls_by_fully_set_any_filter
             if (_verb, _name) == ("delete", "any-pattern")
             else _HAS_PATTERNS,
             runs_on_real_cluster=True,
@@ -237,7 +239,7 @@ _UNKNOWN = 77
 async def expect_unknown_code_described_as_unknown(
     field: str, name: str, context: CaseContext
 ) -> None:
-    await _create_acls_and_open_client(context, LITERAL)
+    await _grant_everything_create_acls_open_client(context, LITERAL)
     context.inject_fault("DescribeAcls", set={field: _UNKNOWN}, times=0)
     response = await context.run_command("describe_acls", filter=ANY)
     if response.ok is None:
@@ -290,11 +292,11 @@ async def expect_literal_acl_created_on_broker_without_patterns(context: CaseCon
     runs_on_real_cluster=True,
 )
 async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context)
+    await _grant_everything_create_acls_open_client(context)
     response = await context.run_command("create_acls", acls=[PREFIXED])
     if created_acls := await acls_of_other_users_as_fields(context):
         raise UnmetExpectationError("no ACL", f"there is {_acl_descriptions(created_acls)}")
-    if response.ok is not None and response.item_response("0").ok is not None:
+    if response.ok is not None and response.item_or_whole_error_response("0").ok is not None:
         raise UnmetExpectationError("an error", f"the client reported {response}")
 
 
@@ -308,7 +310,7 @@ async def expect_prefixed_acl_rejected_for_broker_without_patterns(context: Case
     runs_on_real_cluster=True,
 )
 async def expect_match_filter_fails_on_broker_without_patterns(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context, LITERAL)
+    await _grant_everything_create_acls_open_client(context, LITERAL)
     response = await context.run_command("describe_acls", filter={**ACL, "pattern_type": "MATCH"})
     expect_client_error(response)
 
@@ -323,13 +325,16 @@ async def expect_match_filter_fails_on_broker_without_patterns(context: CaseCont
     runs_on_real_cluster=True,
 )
 async def expect_any_filter_works_on_broker_without_patterns(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context, LITERAL, OTHER)
-    response = await context.run_successfully("describe_acls", filter=ANY)
+    await _grant_everything_create_acls_open_client(context, LITERAL, OTHER)
+    response = await context.run_successfully_unwrapping_single_item("describe_acls", filter=ANY)
     _expect_equal_acls([LITERAL, OTHER], _without_acls_of_user(response["acls"]))
 
 
 def _expect_only_second_item_rejected(response: DriverResponse) -> None:
-    first, second = response.item_response("0"), response.item_response("1")
+    first, second = (
+        response.item_or_whole_error_response("0"),
+        response.item_or_whole_error_response("1"),
+    )
     if first.ok is None:
         raise UnmetExpectationError("the first succeeds", f"the client reported {first}")
     if second.error is None or second.error.code != 42:
@@ -348,7 +353,7 @@ def _expect_only_second_item_rejected(response: DriverResponse) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_rejected_acl_of_two_reported(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context)
+    await _grant_everything_create_acls_open_client(context)
     other = {**ACL, "resource_type": "CLUSTER", "name": "other", "operation": "ALTER"}
     _expect_only_second_item_rejected(await context.run_command("create_acls", acls=[ACL, other]))
 
@@ -361,7 +366,7 @@ async def expect_rejected_acl_of_two_reported(context: CaseContext) -> None:
     commands="delete_acls",
 )
 async def expect_rejected_filter_of_two_reported(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context, LITERAL)
+    await _grant_everything_create_acls_open_client(context, LITERAL)
     context.inject_fault("DeleteAcls", set={"filter_results.1.error_code": 42}, times=0)
     filters = [ACL, {**ANY, "principal": "User:bob"}]
     _expect_only_second_item_rejected(await context.run_command("delete_acls", filters=filters))
@@ -376,11 +381,11 @@ async def expect_rejected_filter_of_two_reported(context: CaseContext) -> None:
     level=RequirementLevel.SHOULD,
 )
 async def expect_failed_deletion_of_match_reported(context: CaseContext) -> None:
-    await _create_acls_and_open_client(context, LITERAL)
+    await _grant_everything_create_acls_open_client(context, LITERAL)
     field = "filter_results.*.matching_acls.*.error_code"
     context.inject_fault("DeleteAcls", set={field: -1}, times=0)
     response = await context.run_command("delete_acls", filters=[ACL])
-    item = response.item_response("0")
+    item = response.item_or_whole_error_response("0")
     if item.error is None and (item.ok or {}).get("acls"):
         raise UnmetExpectationError("an error, or no deleted ACL", f"the client reported {item}")
 

@@ -12,7 +12,7 @@ from kafka_shim.shim.conformance.cases.moves import (
     CONSUME,
     PRODUCE,
     READER,
-    open_client_allowed_everything,
+    create_topic_and_open_unrestricted_client,
     write_record_without_driver,
 )
 
@@ -41,7 +41,7 @@ async def expect_success_after_broken_response(
     action: Mapping[str, Any],
     context: CaseContext,
 ) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     if command == "consume":
         await write_record_without_driver(context)
     fault = context.inject_fault(api, match=_OF_CLIENT, **action)
@@ -53,10 +53,12 @@ async def expect_success_after_broken_response(
         response = await context.run_command(command, **fields)
     if response.ok is None or response.ok.get("values") == []:
         raise UnmetExpectationError(f"{command} succeeds", f"the client reported {response}")
-    _expect_intact_response(api, action, context)
+    _expect_later_intact_response(api, action, context)
 
 
-def _expect_intact_response(api: str, action: Mapping[str, Any], context: CaseContext) -> None:
+def _expect_later_intact_response(
+    api: str, action: Mapping[str, Any], context: CaseContext
+) -> None:
     """Raise UnmetExpectationError if the client has accepted a response that cannot be read."""
     if "delay_ms" in action:
         return

@@ -30,9 +30,11 @@ _NOTICED_S = 1.0
 """How long a consumer stays open after its error: the requests of a loop follow it."""
 
 
-async def expect_denial_reported(row: DeniedCommand, context: CaseContext) -> None:
+async def expect_denial_reported_without_retry_storm(
+    row: DeniedCommand, context: CaseContext
+) -> None:
     await _prepare_denied_client(row, context)
-    response = await _response_for_denied_name(row, context)
+    response = await _run_and_get_denied_name_response(row, context)
     _expect_denial_error(row, context, response)
     is_final = row.error_code_in_release(context.release) == row.code
     if is_final and response.error is not None and response.error.retriable:
@@ -48,24 +50,24 @@ async def expect_success_for_allowed_name(row: DeniedCommand, context: CaseConte
     assert row.items is not None
     await _prepare_denied_client(row, context)
     response = await context.run_command(row.command, **row.fields)
-    allowed = response.item_response(row.items[1])
+    allowed = response.item_or_whole_error_response(row.items[1])
     if allowed.ok is None:
         raise UnmetExpectationError(
             f"success for `{row.items[1]}`", f"the client reported {allowed}"
         )
-    _expect_denial_error(row, context, response.item_response(row.items[0]))
+    _expect_denial_error(row, context, response.item_or_whole_error_response(row.items[0]))
 
 
 async def expect_success_after_permission_granted(row: DeniedCommand, context: CaseContext) -> None:
     denied_row = _without_allowed_name(row)
     await _prepare_denied_client(row, context)
-    _expect_denial_error(row, context, await _response_for_denied_name(denied_row, context))
+    _expect_denial_error(row, context, await _run_and_get_denied_name_response(denied_row, context))
     await context.grant_to_user(row.missing_rule)
-    response = await _response_after_grant(denied_row, context)
+    response = await _rerun_denied_command_after_write_if_read(denied_row, context)
     for _ in range(_TRIES):
         if response.ok is None or response.ok.get("values") == []:
             await asyncio.sleep(_PAUSE_S)
-            response = await _response_after_grant(denied_row, context)
+            response = await _rerun_denied_command_after_write_if_read(denied_row, context)
     if row.reads_records and response.ok is not None and not response.ok["values"]:
         raise UnmetExpectationError(
             "the value that was written after the permission was granted",
@@ -78,11 +80,13 @@ async def expect_success_after_permission_granted(row: DeniedCommand, context: C
         )
 
 
-async def _response_after_grant(row: DeniedCommand, context: CaseContext) -> DriverResponse:
+async def _rerun_denied_command_after_write_if_read(
+    row: DeniedCommand, context: CaseContext
+) -> DriverResponse:
     """Return the response; a consumer has a new record to read, also if it begins at the end."""
     if row.reads_records:
         await context.write_record(DENIED, b"after the grant")
-    return await _response_for_denied_name(row, context)
+    return await _run_and_get_denied_name_response(row, context)
 
 
 def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
@@ -92,11 +96,13 @@ def _without_allowed_name(row: DeniedCommand) -> DeniedCommand:
     if row.items is None or not row.items[1]:
         return row
     denied, allowed = row.items
-    fields = {name: _remove_name(value, allowed) for name, value in row.fields.items()}
+    fields = {
+        name: _without_name_at_top_level(value, allowed) for name, value in row.fields.items()
+    }
     return msgspec.structs.replace(row, fields=fields, items=(denied, ""))
 
 
-def _remove_name(value: Any, name: str) -> Any:
+def _without_name_at_top_level(value: Any, name: str) -> Any:
     if isinstance(value, Mapping):
         return {each: field_value for each, field_value in value.items() if each != name}
     return [each for each in value if each != name] if isinstance(value, list) else value
@@ -109,14 +115,16 @@ async def _prepare_denied_client(row: DeniedCommand, context: CaseContext) -> No
         await context.grant_to_user(*row.granted)
     await context.open_client(row.settings)
     for command, fields in row.before:
-        await context.run_successfully(command, **fields)
+        await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
-async def _response_for_denied_name(row: DeniedCommand, context: CaseContext) -> DriverResponse:
+async def _run_and_get_denied_name_response(
+    row: DeniedCommand, context: CaseContext
+) -> DriverResponse:
     response = await context.run_command(row.command, **row.fields)
     if row.then is not None and (response.error is None or response.error.code is None):
         response = await context.run_command(row.then)
-    return response if row.items is None else response.item_response(row.items[0])
+    return response if row.items is None else response.item_or_whole_error_response(row.items[0])
 
 
 def _expect_denial_error(
@@ -148,7 +156,7 @@ def _denial_cases() -> CaseFamily:
         family.add_case(
             f"{row.name}.reports-error",
             f"{row.command} without permission fails at once with {name}",
-            partial(expect_denial_reported, row),
+            partial(expect_denial_reported_without_retry_storm, row),
             expected_response=f"{error}, not marked as retriable",
             expected_requests=f"at most {STORM_REQUESTS_PER_SECOND} denied requests per second",
             **common,

@@ -19,7 +19,7 @@ from kafka_shim.shim.conformance.cases.moves import (
     PRODUCE,
     READER,
     TX,
-    open_client_allowed_everything,
+    create_topic_and_open_unrestricted_client,
     write_record_without_driver,
 )
 from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
@@ -38,7 +38,7 @@ _HEARTBEAT_S, _ROUNDS = 0.5, 8
 _BEATING = {**READER, "heartbeat_interval_ms": "300"}
 
 
-def _is_error_with_code(response: DriverResponse, *codes: int) -> bool:
+def _is_error_with_code_or_fence_name(response: DriverResponse, *codes: int) -> bool:
     """Whether the answer is an error with one of these codes.
 
     For the codes in FENCES, an error without a code is enough if it is fatal or named after a
@@ -64,17 +64,17 @@ def _is_error_with_code(response: DriverResponse, *codes: int) -> bool:
     runs_on_real_cluster=True,
 )
 async def expect_fenced_producer_reported(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, TX)
-    await context.run_successfully("begin")
+    await create_topic_and_open_unrestricted_client(context, TX)
+    await context.run_successfully_unwrapping_single_item("begin")
     await context.open_client(TX, client="other")
-    await context.run_successfully("begin", client="other")
+    await context.run_successfully_unwrapping_single_item("begin", client="other")
     response = await context.run_command("produce", **PRODUCE)
     if response.ok is not None:
         response = await context.run_command("commit")
     expect_client_error(response)
-    if not _is_error_with_code(response, 47, 90):
+    if not _is_error_with_code_or_fence_name(response, 47, 90):
         response = await context.run_command("commit")
-    if not _is_error_with_code(response, 47, 90):
+    if not _is_error_with_code_or_fence_name(response, 47, 90):
         raise UnmetExpectationError(
             "INVALID_PRODUCER_EPOCH (47) or PRODUCER_FENCED (90)", f"it reported {response}"
         )
@@ -88,7 +88,7 @@ async def expect_injected_final_error_reported(
     context: CaseContext,
 ) -> None:
     """Run the commands until one reports the error, which every request of the API gets."""
-    await open_client_allowed_everything(context, settings)
+    await create_topic_and_open_unrestricted_client(context, settings)
     if "group_id" in settings:
         await write_record_without_driver(context)
     injected_errors = inject_versioned_error(context, api, error, times=0, match=_OF_CLIENT)
@@ -96,11 +96,15 @@ async def expect_injected_final_error_reported(
     for command, fields in commands:
         responses.append(await context.run_command(command, **fields))
         is_any = error in OWN_WORDS and responses[-1].error is not None
-        if is_any or _is_error_with_code(responses[-1], *injected_errors.codes()):
+        if is_any or _is_error_with_code_or_fence_name(
+            responses[-1], *injected_errors.fired_error_codes()
+        ):
             return
-    if not injected_errors.codes():
+    if not injected_errors.fired_error_codes():
         raise UnmetExpectationError(f"a {api} request", "the client sent none")
-    expected = " or ".join(error_name_with_code(code) for code in sorted(injected_errors.codes()))
+    expected = " or ".join(
+        error_name_with_code(code) for code in sorted(injected_errors.fired_error_codes())
+    )
     raise UnmetExpectationError(expected, f"the client reported {'; '.join(map(str, responses))}")
 
 
@@ -196,33 +200,33 @@ for _name, _api, _error, _settings, _commands, _capability, _level in (
     runs_on_real_cluster=True,
 )
 async def expect_success_after_aborted_transaction(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, TX)
+    await create_topic_and_open_unrestricted_client(context, TX)
     denied = {"deny": ["Write"], "topic": PRODUCE["topic"]}
     await context.grant_to_user(denied)
-    await context.run_successfully("begin")
+    await context.run_successfully_unwrapping_single_item("begin")
     response = await context.run_command("produce", **PRODUCE)
     expect_client_error(response)
-    await context.run_successfully("abort")
+    await context.run_successfully_unwrapping_single_item("abort")
     await context.revoke_from_user(denied)
     for command, fields in _IN_TX:
-        await context.run_successfully(command, **fields)
+        await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
 async def expect_consumer_recovers_after_injected_error(
     api: str, error: int, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await open_client_allowed_everything(context, settings)
+    await create_topic_and_open_unrestricted_client(context, settings)
     await write_record_without_driver(context)
-    await context.run_successfully("consume", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     injected_errors = inject_versioned_error(context, api, error, match=_OF_CLIENT)
     for _ in range(_ROUNDS):
         await write_record_without_driver(context)
-        await context.run_successfully("consume", **CONSUME)
-        if injected_errors.codes():
+        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        if injected_errors.fired_error_codes():
             break
         await context.let_client_run(_HEARTBEAT_S)
     await write_record_without_driver(context)
-    consumed = await context.run_successfully("consume", **CONSUME)
+    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if not consumed["values"]:
         raise UnmetExpectationError("values written after the error", "the client reported none")
 
@@ -281,9 +285,9 @@ for _name, _api, _error, _settings, _capability, _key in (
     capabilities="classic-groups",
 )
 async def expect_commit_during_rebalance_fails_or_succeeds(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
-    await context.run_successfully("consume", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     context.inject_fault("OffsetCommit", error=27, match=_OF_CLIENT)
     response = await context.run_command("commit_offsets")
     if response.error is not None and response.error.code not in (27, None):
@@ -304,17 +308,17 @@ async def expect_commit_during_rebalance_fails_or_succeeds(context: CaseContext)
 )
 async def expect_fenced_static_member_reported(context: CaseContext) -> None:
     settings = {**READER, "group_instance_id": "i"}
-    await open_client_allowed_everything(context, settings)
+    await create_topic_and_open_unrestricted_client(context, settings)
     await write_record_without_driver(context)
-    await context.run_successfully("consume", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     await context.open_client(settings, client="other")
-    await context.run_successfully("consume", client="other", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
     response = await context.run_command("commit_offsets")
-    if not _is_error_with_code(
+    if not _is_error_with_code_or_fence_name(
         response, 82, 25
     ):  # a heartbeat may have been answered with it before
         response = await context.run_command("consume", **_SHORT)
-    if not _is_error_with_code(response, 82, 25):
+    if not _is_error_with_code_or_fence_name(response, 82, 25):
         raise UnmetExpectationError("FENCED_INSTANCE_ID (82)", f"the client reported {response}")
 
 

@@ -16,7 +16,7 @@ from kafka_shim.shim.conformance.cases.moves import (
     PRODUCE,
     READER,
     TOPIC,
-    open_client_allowed_everything,
+    create_topic_and_open_unrestricted_client,
     repeat_until_success,
     write_record_without_driver,
 )
@@ -37,36 +37,36 @@ _PAUSE_S = 0.2
 _SLOW = {"metadata_max_age_ms": "300000"}
 
 
-async def _expect_produce_or_consume_succeeds(command: str, context: CaseContext) -> None:
+async def _expect_produce_or_consume_of_new_record(command: str, context: CaseContext) -> None:
     if command == "produce":
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         return
     await write_record_without_driver(context)
-    consumed = await context.run_successfully("consume", **CONSUME)
+    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if not consumed["values"]:
         raise UnmetExpectationError("the value that was written", "the client reported none")
 
 
 async def expect_new_leader_found_by_metadata(command: str, api: str, context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     context.inject_fault(api, set=_HINTS[api], times=0)
     for _ in range(3):
-        await _expect_produce_or_consume_succeeds(command, context)
+        await _expect_produce_or_consume_of_new_record(command, context)
         await context.cluster_control.move_leader(TOPIC)
-    await _expect_produce_or_consume_succeeds(command, context)
+    await _expect_produce_or_consume_of_new_record(command, context)
 
 
 async def expect_new_leader_found_by_response(command: str, context: CaseContext) -> None:
-    await open_client_allowed_everything(context, {**READER, **_SLOW})
-    await _expect_produce_or_consume_succeeds(command, context)
+    await create_topic_and_open_unrestricted_client(context, {**READER, **_SLOW})
+    await _expect_produce_or_consume_of_new_record(command, context)
     if context.runs_on_shim:
         _make_metadata_return_old_leader(context)
     await context.cluster_control.move_leader(TOPIC)
-    await _expect_produce_or_consume_succeeds(command, context)
+    await _expect_produce_or_consume_of_new_record(command, context)
     if command == "produce":
-        context.require_version(ApiKey.PRODUCE, 10)
+        context.require_request_with_minimum_version(ApiKey.PRODUCE, 10)
     else:
-        context.require_version(ApiKey.FETCH, 16)
+        context.require_request_with_minimum_version(ApiKey.FETCH, 16)
 
 
 def _make_metadata_return_old_leader(context: CaseContext) -> None:
@@ -111,8 +111,8 @@ for _command, _api, _version in (("produce", "Produce", 10), ("consume", "Fetch"
 
 
 async def expect_success_after_restart_on_new_port(command: str, context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
-    await _expect_produce_or_consume_succeeds(command, context)
+    await create_topic_and_open_unrestricted_client(context, READER)
+    await _expect_produce_or_consume_of_new_record(command, context)
     stopped_node_id = await context.cluster_control.leader_id(TOPIC)
     await context.cluster_control.stop_broker(stopped_node_id)
     await context.cluster_control.restart_broker(stopped_node_id, on_new_port=True)

@@ -19,13 +19,13 @@ def _needs_idempotent_write(release: str) -> bool:
 
 
 async def _produce_with_write_permission(
-    context: CaseContext, *, enable_idempotence: bool, grant_idempotent_write: bool = False
+    context: CaseContext, *, set_enable_idempotence: bool, grant_idempotent_write: bool = False
 ) -> DriverResponse:
     await context.create_topics(TOPIC)
     await context.grant_to_user({"allow": ["Write"], "topic": TOPIC})
     if grant_idempotent_write:
         await context.grant_to_user({"allow": ["IdempotentWrite"], "cluster": None})
-    settings = {"enable_idempotence": "true"} if enable_idempotence else {}
+    settings = {"enable_idempotence": "true"} if set_enable_idempotence else {}
     await context.open_client(settings, without=["enable.idempotence"])
     return await context.run_command("produce", topic=TOPIC, values=["a"])
 
@@ -45,7 +45,9 @@ def _expect_record_written(response: DriverResponse) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_write_suffices_for_default_producer(context: CaseContext) -> None:
-    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=False))
+    _expect_record_written(
+        await _produce_with_write_permission(context, set_enable_idempotence=False)
+    )
 
 
 @_KIPS.case(
@@ -60,7 +62,9 @@ async def expect_write_suffices_for_default_producer(context: CaseContext) -> No
     runs_on_real_cluster=True,
 )
 async def expect_default_producer_initializes_producer_id(context: CaseContext) -> None:
-    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=False))
+    _expect_record_written(
+        await _produce_with_write_permission(context, set_enable_idempotence=False)
+    )
     if not context.client_requests(ApiKey.INIT_PRODUCER_ID):
         raise UnmetExpectationError("InitProducerId", "the client sent none")
 
@@ -78,7 +82,7 @@ async def expect_default_producer_initializes_producer_id(context: CaseContext) 
 async def expect_default_producer_requests_all_acks(context: CaseContext) -> None:
     _expect_record_written(
         await _produce_with_write_permission(
-            context, enable_idempotence=False, grant_idempotent_write=True
+            context, set_enable_idempotence=False, grant_idempotent_write=True
         )
     )
     for produce_request in context.client_requests(ApiKey.PRODUCE):
@@ -99,7 +103,9 @@ async def expect_default_producer_requests_all_acks(context: CaseContext) -> Non
     runs_on_real_cluster=True,
 )
 async def expect_write_suffices_for_idempotent_producer(context: CaseContext) -> None:
-    _expect_record_written(await _produce_with_write_permission(context, enable_idempotence=True))
+    _expect_record_written(
+        await _produce_with_write_permission(context, set_enable_idempotence=True)
+    )
 
 
 @_KIPS.case(
@@ -112,7 +118,7 @@ async def expect_write_suffices_for_idempotent_producer(context: CaseContext) ->
     runs_on_real_cluster=True,
 )
 async def expect_default_producer_falls_back_or_reports_denial(context: CaseContext) -> None:
-    response = await _produce_with_write_permission(context, enable_idempotence=False)
+    response = await _produce_with_write_permission(context, set_enable_idempotence=False)
     if response.error is not None and response.error.code != 31:
         raise UnmetExpectationError(
             "ok, or CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}"
@@ -131,7 +137,7 @@ async def expect_default_producer_falls_back_or_reports_denial(context: CaseCont
     runs_on_real_cluster=True,
 )
 async def expect_missing_idempotent_write_reported(context: CaseContext) -> None:
-    response = await _produce_with_write_permission(context, enable_idempotence=True)
+    response = await _produce_with_write_permission(context, set_enable_idempotence=True)
     if response.error is None or response.error.code != 31:
         raise UnmetExpectationError(
             "CLUSTER_AUTHORIZATION_FAILED (31)", f"the client reported {response}"
@@ -152,7 +158,7 @@ async def expect_missing_idempotent_write_reported(context: CaseContext) -> None
 async def expect_idempotent_write_suffices(context: CaseContext) -> None:
     _expect_record_written(
         await _produce_with_write_permission(
-            context, enable_idempotence=True, grant_idempotent_write=True
+            context, set_enable_idempotence=True, grant_idempotent_write=True
         )
     )
 

@@ -70,7 +70,7 @@ async def create_topic_and_grant_everything(context: CaseContext) -> None:
     await context.grant_to_user(*EVERYTHING)
 
 
-async def produce_with_client_options(
+async def open_client_and_produce_or_return_error(
     context: CaseContext, client_options: Mapping[str, Any]
 ) -> DriverResponse:
     """Return what a client reports that logs in like this and produces."""
@@ -82,7 +82,7 @@ async def produce_with_client_options(
 
 
 async def expect_login_succeeds(client_options: Mapping[str, Any], context: CaseContext) -> None:
-    response = await produce_with_client_options(context, client_options)
+    response = await open_client_and_produce_or_return_error(context, client_options)
     if response.ok is None:
         raise UnmetExpectationError("the log-in succeeds", f"the client reported {response}")
 
@@ -123,10 +123,10 @@ async def expect_token_login_succeeds(context: CaseContext) -> None:
     await expect_login_succeeds({"login": oauthbearer_login_fields(context)}, context)
 
 
-async def expect_login_rejected(
+async def expect_login_rejected_with_or_without_code(
     client_options: Mapping[str, Any], code: int | None, context: CaseContext
 ) -> None:
-    response = await produce_with_client_options(context, client_options)
+    response = await open_client_and_produce_or_return_error(context, client_options)
     _expect_login_error(response, code)
 
 
@@ -138,11 +138,11 @@ def _expect_login_error(response: DriverResponse, code: int | None) -> None:
         )
 
 
-async def expect_login_rejected_with_code(
+async def expect_login_promptly_rejected_with_code(
     client_options: Mapping[str, Any], context: CaseContext
 ) -> None:
     start = time.monotonic()
-    response = await produce_with_client_options(context, client_options)
+    response = await open_client_and_produce_or_return_error(context, client_options)
     seconds = time.monotonic() - start
     if response.error is None or response.error.code != 58:
         raise UnmetExpectationError(
@@ -160,7 +160,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"wrong-password.{_name}",
         f"a wrong password with {_login['mechanism']} is an error",
-        partial(expect_login_rejected, _wrong, 58),
+        partial(expect_login_rejected_with_or_without_code, _wrong, 58),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -170,7 +170,7 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"wrong-password.{_name}-code",
         f"a wrong password with {_login['mechanism']} is a final SASL_AUTHENTICATION_FAILED (58)",
-        partial(expect_login_rejected_with_code, _wrong),
+        partial(expect_login_promptly_rejected_with_code, _wrong),
         origin="KIP-152",
         expected_response=f"SASL_AUTHENTICATION_FAILED (58) within {FINAL_WITHIN_S:g} s",
         commands="produce",
@@ -181,7 +181,9 @@ for _name, _login, _capability in _MECHANISMS:
     _LOGINS.add_case(
         f"unknown-user.{_name}",
         f"an unknown user with {_login['mechanism']} is an error",
-        partial(expect_login_rejected, {"login": {**_login, "user": "nobody"}}, 58),
+        partial(
+            expect_login_rejected_with_or_without_code, {"login": {**_login, "user": "nobody"}}, 58
+        ),
         origin="KIP-152",
         expected_response=REFUSED,
         commands="produce",
@@ -201,7 +203,7 @@ for _name, _login, _capability in _MECHANISMS:
     needs_cluster_control=True,
 )
 async def expect_expired_token_rejected(context: CaseContext) -> None:
-    await expect_login_rejected(
+    await expect_login_rejected_with_or_without_code(
         {"login": oauthbearer_login_fields(context, seconds=-60)}, 58, context
     )
 
@@ -220,7 +222,7 @@ async def expect_injected_login_error_reported(api: str, error: int, context: Ca
 
 
 async def expect_few_login_attempts(context: CaseContext) -> None:
-    await expect_login_rejected(
+    await expect_login_rejected_with_or_without_code(
         {"login": password_login_fields("PLAIN", password=WRONG)}, 58, context
     )
     attempts = len(context.client_requests(ApiKey.SASL_HANDSHAKE))
@@ -243,7 +245,9 @@ _LOGINS.add_case(
 _LOGINS.add_case(
     "unknown-mechanism",
     "a mechanism that the broker does not support is an error",
-    partial(expect_login_rejected, {"login": password_login_fields("PLAIN")}, 33),
+    partial(
+        expect_login_rejected_with_or_without_code, {"login": password_login_fields("PLAIN")}, 33
+    ),
     origin="KIP-43",
     expected_response=error_with_or_without_code(33),
     expected_requests="SaslHandshake is answered with UNSUPPORTED_SASL_MECHANISM (33)",
@@ -296,7 +300,7 @@ async def expect_login_after_session_end(context: CaseContext) -> None:
     await context.open_client()
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         await asyncio.sleep(0.3)
     if context.can_inspect_requests and len(context.client_requests(ApiKey.SASL_AUTHENTICATE)) < 2:
         raise UnmetExpectationError("a second log-in", "there was one")
@@ -342,11 +346,11 @@ async def expect_reauthentication_on_open_connection(context: CaseContext) -> No
 async def expect_no_hang_after_principal_change(context: CaseContext) -> None:
     await create_topic_and_grant_everything(context)
     await context.open_client(client="other")  # a slow start of the client is not the token's time
-    await context.run_successfully("produce", client="other", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", client="other", **PRODUCE)
     await context.open_client(
         login=oauthbearer_login_fields(context, seconds=_SESSION_MS / 1000 + 1)
     )
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.run_command("set_login", login=oauthbearer_login_fields(context, OTHER_USER))
     deadline = time.monotonic() + 2 * _SESSION_MS / 1000
     while time.monotonic() < deadline:
@@ -368,7 +372,7 @@ async def expect_no_hang_after_principal_change(context: CaseContext) -> None:
 async def expect_error_after_password_change(context: CaseContext) -> None:
     await create_topic_and_grant_everything(context)
     await context.open_client()
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.set_password(USER, WRONG)
     response = DriverResponse()
     deadline = time.monotonic() + 4 * _SESSION_MS / 1000
@@ -393,7 +397,7 @@ async def expect_error_after_password_change(context: CaseContext) -> None:
 async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
     await create_topic_and_grant_everything(context)
     await context.open_client(client="owner")
-    created_token = await context.run_successfully(
+    created_token = await context.run_successfully_unwrapping_single_item(
         "create_token", client="owner", renewers=[], owner=None
     )
     await context.wait_for_applied_changes()
@@ -401,7 +405,7 @@ async def expect_delegation_token_login_succeeds(context: CaseContext) -> None:
         "SCRAM-SHA-256", created_token["token_id"], created_token["hmac"]
     )
     await context.open_client(login={**client_options, "is_delegation_token": True})
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 CASES = _LOGINS.cases

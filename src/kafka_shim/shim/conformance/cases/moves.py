@@ -28,7 +28,7 @@ IDEMPOTENT = {"enable_idempotence": "true"}
 TX = {"transactional_id": "tx", **IDEMPOTENT}
 
 
-async def open_client_allowed_everything(
+async def create_topic_and_open_unrestricted_client(
     context: CaseContext, settings: Mapping[str, str] = {}
 ) -> None:
     """A topic, and a client that may do everything."""
@@ -45,11 +45,11 @@ async def write_record_without_driver(context: CaseContext) -> None:
 async def expect_producer_follows_moved_leader(
     settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await open_client_allowed_everything(context, settings)
+    await create_topic_and_open_unrestricted_client(context, settings)
     for _ in range(2):
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         await context.cluster_control.move_leader(TOPIC)
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
@@ -80,13 +80,13 @@ for _name, _settings in (("producer", {}), ("idempotent-producer", IDEMPOTENT)):
     needs_cluster_control=True,
 )
 async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     for _ in range(2):
         await write_record_without_driver(context)
-        await context.run_successfully("consume", **CONSUME)
+        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
         await context.cluster_control.move_leader(TOPIC)
     await write_record_without_driver(context)
-    consumed = await context.run_successfully("consume", **CONSUME)
+    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if consumed["values"] != ["a"]:
         raise UnmetExpectationError(
             "the value written after the move", f"the client reported {consumed}"
@@ -105,10 +105,10 @@ async def expect_consumer_follows_moved_leader(context: CaseContext) -> None:
     level=RequirementLevel.SHOULD,
 )
 async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None:
-    await open_client_allowed_everything(context)
-    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
+    await create_topic_and_open_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
     await context.cluster_control.move_leader(TOPIC)
-    await context.run_successfully("list_offsets", partitions=[f"{TOPIC}-0"])
+    await context.run_successfully_unwrapping_single_item("list_offsets", partitions=[f"{TOPIC}-0"])
 
 
 @_TROUBLE.case(
@@ -123,15 +123,15 @@ async def expect_list_offsets_follows_moved_leader(context: CaseContext) -> None
     needs_cluster_control=True,
 )
 async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
-    await context.run_successfully("consume", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     await context.cluster_control.move_coordinator(KeyType.GROUP, GROUP)
     response = await context.run_command("commit_offsets")
     if response.ok is None:  # the member may have to join again first
         await write_record_without_driver(context)
-        await context.run_successfully("consume", **CONSUME)
-        await context.run_successfully("commit_offsets")
+        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
+        await context.run_successfully_unwrapping_single_item("commit_offsets")
 
 
 @_TROUBLE.case(
@@ -147,19 +147,19 @@ async def expect_commit_at_moved_coordinator(context: CaseContext) -> None:
     needs_cluster_control=True,
 )
 async def expect_transaction_ends_at_moved_coordinator(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, TX)
-    await context.run_successfully("begin")
-    await context.run_successfully("produce", **PRODUCE)
+    await create_topic_and_open_unrestricted_client(context, TX)
+    await context.run_successfully_unwrapping_single_item("begin")
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.move_coordinator(KeyType.TRANSACTION, "tx")
-    await context.run_successfully("commit")
+    await context.run_successfully_unwrapping_single_item("commit")
 
 
-async def expect_success_while_one_broker_is_stopped(
+async def expect_success_with_each_broker_stopped_once(
     command: str, fields: Mapping[str, Any], context: CaseContext
 ) -> None:
     """Stop each broker once, since the client may be connected to either."""
-    await open_client_allowed_everything(context)
-    await context.run_successfully(command, **fields)
+    await create_topic_and_open_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
     for _ in range(2):
         stopped_node_id = await context.cluster_control.leader_id(TOPIC)
         await context.cluster_control.move_leader(TOPIC)
@@ -176,7 +176,7 @@ async def repeat_until_success(
     """Repeat a command until it succeeds, at most until the deadline."""
     deadline = time.monotonic() + DEADLINE_S
     while True:
-        response = (await context.run_command(command, **fields)).first_item_response()
+        response = (await context.run_command(command, **fields)).first_item_or_whole_response()
         if response.ok is not None:
             return
         if time.monotonic() > deadline:
@@ -192,7 +192,7 @@ for _command, _fields in (
     _TROUBLE.add_case(
         f"broker-gone.{_command.replace('_', '-')}",
         f"{_command} works while either of two brokers is stopped, and after its restart",
-        partial(expect_success_while_one_broker_is_stopped, _command, _fields),
+        partial(expect_success_with_each_broker_stopped_once, _command, _fields),
         origin="brokers",
         expected_response="ok, maybe after errors that pass",
         expected_requests="requests to the running broker",
@@ -213,30 +213,30 @@ for _command, _fields in (
     needs_cluster_control=True,
 )
 async def expect_producer_survives_restart_of_only_broker(context: CaseContext) -> None:
-    await open_client_allowed_everything(context)
-    await context.run_successfully("produce", **PRODUCE)
+    await create_topic_and_open_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.cluster_control.stop_broker(1)
     await context.cluster_control.restart_broker(1)
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 async def expect_success_with_recreated_topic(command: str, context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
     if command == "consume":
-        await context.run_successfully("consume", **CONSUME)
+        await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     else:
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
     await context.delete_topic(TOPIC)
     await context.create_topics(TOPIC)
     if command == "consume":
         for _ in range(3):
             await write_record_without_driver(context)
-        consumed = await context.run_successfully("consume", **CONSUME)
+        consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
         if not consumed["values"]:
             raise UnmetExpectationError("values of the new topic", "the client reported none")
     else:
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 for _command in ("produce", "consume"):

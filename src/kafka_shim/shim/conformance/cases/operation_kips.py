@@ -85,7 +85,7 @@ ROWS = (
 )
 
 
-async def _prepare_described_resource(
+async def _create_resource_grant_operations_open_client(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
     await context.create_topics(TOPIC)
@@ -95,26 +95,28 @@ async def _prepare_described_resource(
     await context.open_client()
 
 
-async def _reported_operations(
+async def _run_and_get_reported_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext, *, request_operations: bool = True
 ) -> list[str] | None:
-    flags = await context.run_successfully(row.command, **row.fields, operations=request_operations)
+    flags = await context.run_successfully_unwrapping_single_item(
+        row.command, **row.fields, operations=request_operations
+    )
     if "items" in flags:
         raise UnmetExpectationError("one result, for the only name", f"there are {flags}")
     reported_operations: list[str] | None = flags["operations"]
     return reported_operations
 
 
-def _inject_operation_bits(
+def _replace_faults_with_operation_bits(
     row: ResourceWithAuthorizedOperations, context: CaseContext, bits: int
 ) -> None:
     """Put these bits into every response."""
-    context.shim_broker.faults.remove_all_sending_held()
+    context.shim_broker.faults.remove_all_and_send_held_responses()
     for api, (field, _) in row.apis.items():
         context.inject_fault(api.wire_name, set={field: bits}, times=0)
 
 
-def _flags_in_sent_requests(
+def _authorized_operations_flags_in_requests(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> list[bool]:
     flags = []
@@ -129,8 +131,8 @@ def _flags_in_sent_requests(
 async def expect_exactly_granted_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
-    reported_operations = await _reported_operations(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
+    reported_operations = await _run_and_get_reported_operations(row, context)
     if reported_operations is None or set(reported_operations) != row.reported_operations:
         raise UnmetExpectationError(
             f"{sorted(row.reported_operations)}", f"the client reported {reported_operations}"
@@ -140,28 +142,30 @@ async def expect_exactly_granted_operations(
 async def expect_no_operations_without_request_flag(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
-    reported_operations = await _reported_operations(row, context, request_operations=False)
+    await _create_resource_grant_operations_open_client(row, context)
+    reported_operations = await _run_and_get_reported_operations(
+        row, context, request_operations=False
+    )
     if reported_operations:
         raise UnmetExpectationError(
             "no operations, as they were not asked for",
             f"the client reported {reported_operations}",
         )
-    if any(_flags_in_sent_requests(row, context)):
+    if any(_authorized_operations_flags_in_requests(row, context)):
         raise UnmetExpectationError("a request without the flag", "the flag was set")
 
 
 async def expect_each_operation_bit_decoded(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
     for operation in Operation:
         if operation in (Operation.UNKNOWN, Operation.ANY, Operation.ALL):
             continue
         if operation > Operation.IDEMPOTENT_WRITE:
             continue  # newer than the KIP
-        _inject_operation_bits(row, context, 1 << operation)
-        reported_operations = await _reported_operations(row, context)
+        _replace_faults_with_operation_bits(row, context, 1 << operation)
+        reported_operations = await _run_and_get_reported_operations(row, context)
         if reported_operations != [operation.name]:
             raise UnmetExpectationError(
                 f"{operation.name} for bit {int(operation)}",
@@ -172,9 +176,9 @@ async def expect_each_operation_bit_decoded(
 async def expect_int32_min_means_no_operations(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
-    _inject_operation_bits(row, context, _NOT_ASKED)
-    reported_operations = await _reported_operations(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
+    _replace_faults_with_operation_bits(row, context, _NOT_ASKED)
+    reported_operations = await _run_and_get_reported_operations(row, context)
     if reported_operations is not None:
         raise UnmetExpectationError(
             "null, since Int32.MIN means that the operations are unknown",
@@ -185,9 +189,9 @@ async def expect_int32_min_means_no_operations(
 async def expect_unknown_operation_bit_ignored(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
-    _inject_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
-    reported_operations = await _reported_operations(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
+    _replace_faults_with_operation_bits(row, context, 1 << Operation.DESCRIBE | 1 << 29)
+    reported_operations = await _run_and_get_reported_operations(row, context)
     if reported_operations is None or set(reported_operations) - {"UNKNOWN"} != {"DESCRIBE"}:
         raise UnmetExpectationError(
             "DESCRIBE, without the unknown bit", f"the client reported {reported_operations}"
@@ -197,9 +201,9 @@ async def expect_unknown_operation_bit_ignored(
 async def expect_empty_operations_are_not_null(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
-    _inject_operation_bits(row, context, 0)
-    reported_operations = await _reported_operations(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
+    _replace_faults_with_operation_bits(row, context, 0)
+    reported_operations = await _run_and_get_reported_operations(row, context)
     if reported_operations != []:
         raise UnmetExpectationError(
             "an empty list, which is not null", f"the client reported {reported_operations}"
@@ -209,10 +213,10 @@ async def expect_empty_operations_are_not_null(
 async def expect_no_operations_from_old_broker(
     row: ResourceWithAuthorizedOperations, context: CaseContext
 ) -> None:
-    await _prepare_described_resource(row, context)
+    await _create_resource_grant_operations_open_client(row, context)
     response = (
         await context.run_command(row.command, **row.fields, operations=True)
-    ).first_item_response()
+    ).first_item_or_whole_response()
     if response.ok is not None and response.ok["operations"]:
         raise UnmetExpectationError("an error, or no operations", f"the client reported {response}")
 
@@ -299,7 +303,9 @@ async def expect_describe_suffices_for_offset_fetch(
         {"allow": ["Describe"], "group": GROUP}, {"allow": ["Describe"], "topic": TOPIC}
     )
     await context.open_client({"group_id": GROUP})
-    flags = await context.run_successfully(command, **fields, partitions=[f"{TOPIC}-0"])
+    flags = await context.run_successfully_unwrapping_single_item(
+        command, **fields, partitions=[f"{TOPIC}-0"]
+    )
     if flags.get("offset") != 0:
         raise UnmetExpectationError("offset 0", f"the client reported {flags}")
 

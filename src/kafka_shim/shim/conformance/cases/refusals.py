@@ -16,7 +16,7 @@ from kafka_shim.shim.conformance.cases.moves import (
     CONSUME,
     READER,
     TOPIC,
-    open_client_allowed_everything,
+    create_topic_and_open_unrestricted_client,
     write_record_without_driver,
 )
 from kafka_shim.shim.conformance.denied_command import supports_api
@@ -110,8 +110,10 @@ REFUSALS = (
 
 
 async def expect_rejection_reported(row: RejectedCommand, context: CaseContext) -> None:
-    await open_client_allowed_everything(context)
-    response = (await context.run_command(row.command, **row.fields)).item_response(row.item)
+    await create_topic_and_open_unrestricted_client(context)
+    response = (await context.run_command(row.command, **row.fields)).item_or_whole_error_response(
+        row.item
+    )
     _expect_error_code(row.error_code_in_release(context.release), response)
 
 
@@ -144,13 +146,13 @@ for _row in REFUSALS:
     runs_on_real_cluster=True,
 )
 async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
-    await context.run_successfully("consume", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     await context.open_client(client="admin")
     group = READER["group_id"]
     response = await context.run_command("delete_groups", client="admin", names=[group])
-    _expect_error_code(ErrorCode.NON_EMPTY_GROUP, response.item_response(group))
+    _expect_error_code(ErrorCode.NON_EMPTY_GROUP, response.item_or_whole_error_response(group))
 
 
 @_TROUBLE.case(
@@ -166,10 +168,10 @@ async def expect_nonempty_group_error_reported(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_full_group_error_reported(context: CaseContext) -> None:
-    await open_client_allowed_everything(context, READER)
+    await create_topic_and_open_unrestricted_client(context, READER)
     await write_record_without_driver(context)
     await context.open_client(READER, client="other")
-    await context.run_successfully("consume", client="other", **CONSUME)
+    await context.run_successfully_unwrapping_single_item("consume", client="other", **CONSUME)
     response = await context.run_command("consume", **{**CONSUME, "seconds": 4})
     _expect_error_code(ErrorCode.GROUP_MAX_SIZE_REACHED, response)
 

@@ -12,7 +12,7 @@ from kafka_shim.shim.conformance.cases.logins import (
     PRODUCE,
     REFUSED,
     create_topic_and_grant_everything,
-    expect_login_rejected,
+    expect_login_rejected_with_or_without_code,
     expect_login_succeeds,
     unsecured_jwt,
 )
@@ -103,7 +103,7 @@ async def expect_signed_token_login_succeeds(context: CaseContext) -> None:
 
 
 async def expect_signed_token_rejected(make_token: TokenFactory, context: CaseContext) -> None:
-    await expect_login_rejected(
+    await expect_login_rejected_with_or_without_code(
         {"login": _oauthbearer_login_fields(make_token(context))}, 58, context
     )
 
@@ -142,13 +142,15 @@ for _name, _what, _make_token in _REJECTED:
 async def expect_success_with_renewed_token(context: CaseContext) -> None:
     await create_topic_and_grant_everything(context)
     await context.open_client(client="writer", login=None)  # the first record may take seconds
-    await context.run_successfully("produce", client="writer", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", client="writer", **PRODUCE)
     await context.open_client(login=_valid_token_login_fields(context, _SESSION_S))
-    await context.run_successfully("produce", **PRODUCE)
-    await context.run_successfully("set_login", login=_valid_token_login_fields(context))
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item(
+        "set_login", login=_valid_token_login_fields(context)
+    )
     deadline = time.monotonic() + 2 * _SESSION_S
     while time.monotonic() < deadline:
-        await context.run_successfully("produce", **PRODUCE)
+        await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
         await asyncio.sleep(_LATER_S)
 
 

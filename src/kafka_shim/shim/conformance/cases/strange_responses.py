@@ -21,7 +21,7 @@ from kafka_shim.shim.conformance.cases.versions import (
     PRODUCE,
     TOPIC,
     Fields,
-    prepare_topic_and_group,
+    create_topic_group_and_unrestricted_client,
     write_as_other_client,
 )
 from kafka_shim.shim.conformance.denied_command import supports_api
@@ -39,10 +39,10 @@ _BEGIN = {"transactional_id": "tx", "enable_idempotence": "true"}
 async def expect_unknown_error_code_reported(
     api: str, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context, settings)
+    await create_topic_group_and_unrestricted_client(context, settings)
     await context.write_record(TOPIC, b"a")  # so that there is something to delete
     context.inject_fault(api, error=_UNKNOWN_CODE, times=0, match={"principal": "User:alice"})
-    response = (await context.run_command(command, **fields)).first_item_response()
+    response = (await context.run_command(command, **fields)).first_item_or_whole_response()
     expect_client_error(response)
     if not context.requests_with_error(_UNKNOWN_CODE):
         raise UnmetExpectationError(f"a {api} request", "the client sent none")
@@ -79,8 +79,8 @@ async def expect_unknown_tags_skipped(
     length: int, command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
     context.inject_fault_into_every_api(tagged_bytes=length)
-    await prepare_topic_and_group(context, settings)
-    await context.run_successfully(command, **fields)
+    await create_topic_group_and_unrestricted_client(context, settings)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
     context.require_flexible_response(command)
 
 
@@ -107,9 +107,9 @@ for _command, _fields, _reader, _ in BASICS:
 )
 async def expect_unknown_tags_skipped_by_consume(context: CaseContext) -> None:
     context.inject_fault_into_every_api(tagged_bytes=300)
-    await prepare_topic_and_group(context, _READER)
+    await create_topic_group_and_unrestricted_client(context, _READER)
     await write_as_other_client(context, "a")
-    consumed = await context.run_successfully("consume", **CONSUME)
+    consumed = await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
     if consumed["values"] != ["a"]:
         raise UnmetExpectationError("the value a", f"the client reported {consumed}")
     context.require_flexible_response("consume")
@@ -118,9 +118,9 @@ async def expect_unknown_tags_skipped_by_consume(context: CaseContext) -> None:
 async def expect_ten_megabyte_response_read(
     command: str, fields: Fields, api: str, context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context)
+    await create_topic_group_and_unrestricted_client(context)
     context.inject_fault(api, tagged_bytes=_TEN_MEGABYTES)
-    await context.run_successfully(command, **fields)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
     context.require_flexible_response(_LARGE_RESPONSES[api], _TEN_MEGABYTES)
 
 
@@ -143,9 +143,9 @@ for _command, _fields, _api in (
 async def expect_altered_field_accepted(
     api: str, field: str, value: Any, command: str, fields: Fields, context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context, _READER)
+    await create_topic_group_and_unrestricted_client(context, _READER)
     context.inject_fault(api, set={field: value}, times=0)
-    await context.run_successfully(command, **fields)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
 _CONFIGS = {"type": "topic", "names": [TOPIC]}
@@ -205,9 +205,9 @@ for _name, _api, _field, _command, _fields in (
 async def expect_error_for_missing_names(
     api: str, field: str, command: str, fields: Fields, context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context)
+    await create_topic_group_and_unrestricted_client(context)
     context.inject_fault(api, set={field: []}, times=0)
-    response = (await context.run_command(command, **fields)).first_item_response()
+    response = (await context.run_command(command, **fields)).first_item_or_whole_response()
     expect_client_error(response)
 
 
@@ -246,7 +246,7 @@ async def expect_success_after_metadata_without_brokers(context: CaseContext) ->
     await context.grant_to_user(*EVERYTHING)
     context.inject_fault("Metadata", set={"brokers": []})
     await context.open_client()
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 THROTTLE_MS = 700
@@ -255,11 +255,11 @@ THROTTLE_MS = 700
 async def expect_silence_during_throttle_time(
     api: str, command: str, fields: Fields, context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context)
-    await context.run_successfully(command, **fields)
+    await create_topic_group_and_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
     context.inject_fault(api, throttle_time_ms=THROTTLE_MS)
     for _ in range(2):
-        await context.run_successfully(command, **fields)
+        await context.run_successfully_unwrapping_single_item(command, **fields)
     throttled_request = next((each for each in context.client_requests() if each.faults), None)
     if throttled_request is None:
         raise UnmetExpectationError(f"another {api} request", "the client sent none")
@@ -309,9 +309,11 @@ for _api, _command, _fields in (
     supports_release=supports_api(ApiKey.METADATA, 13),
 )
 async def expect_rebootstrap_after_required_error(context: CaseContext) -> None:
-    await prepare_topic_and_group(context, {"metadata_recovery_strategy": "rebootstrap"})
+    await create_topic_group_and_unrestricted_client(
+        context, {"metadata_recovery_strategy": "rebootstrap"}
+    )
     context.inject_fault("Metadata", set={"error_code": 129})
-    await context.run_successfully("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
 
 
 CASES = _VERSIONS.cases

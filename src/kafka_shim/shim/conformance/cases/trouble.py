@@ -32,7 +32,9 @@ from kafka_shim.shim.conformance.error_versions import (
 )
 
 
-async def _response_during_fault(row: ErrorScenario, context: CaseContext, **action: Any) -> Any:
+async def _run_command_with_fault_injected(
+    row: ErrorScenario, context: CaseContext, **action: Any
+) -> Any:
     """Return the client's answer to the command, during which one fault with `action` occurs."""
     await context.create_topics(*row.topics)
     await context.create_empty_groups(GROUP, topic=TOPIC)
@@ -45,15 +47,15 @@ async def _response_during_fault(row: ErrorScenario, context: CaseContext, **act
             {row.error: [context.inject_fault(row.api, **action)]}
         )
     response = await context.run_command(row.command, **row.fields)
-    if not injected_errors.codes():
+    if not injected_errors.fired_error_codes():
         if (row.api, row.error) in SINCE and context.client_requests(ApiKey(api_key(row.api))):
             raise UnsupportedByDriverError(f"{row.api} v{SINCE[row.api, row.error][0]}")
         raise UnmetExpectationError(f"a {row.api} request", "the client sent none")
-    return response if row.item is None else response.item_response(row.item)
+    return response if row.item is None else response.item_or_whole_error_response(row.item)
 
 
 async def expect_error_retried(row: ErrorScenario, context: CaseContext) -> None:
-    response = await _response_during_fault(row, context, error=row.error.name)
+    response = await _run_command_with_fault_injected(row, context, error=row.error.name)
     if response.ok is None:
         raise UnmetExpectationError(
             f"{row.error.name} is retried", f"the client reported {response}"
@@ -61,7 +63,7 @@ async def expect_error_retried(row: ErrorScenario, context: CaseContext) -> None
 
 
 async def expect_final_error_reported(row: ErrorScenario, context: CaseContext) -> None:
-    response = await _response_during_fault(row, context, error=row.error.name)
+    response = await _run_command_with_fault_injected(row, context, error=row.error.name)
     if response.error is None or response.error.code != row.error:
         raise UnmetExpectationError(
             error_name_with_code(row.error), f"the client reported {response}"
@@ -71,7 +73,7 @@ async def expect_final_error_reported(row: ErrorScenario, context: CaseContext) 
 async def expect_success_after_lost_connection(
     row: ErrorScenario, action: Mapping[str, Any], context: CaseContext
 ) -> None:
-    response = await _response_during_fault(row, context, **action)
+    response = await _run_command_with_fault_injected(row, context, **action)
     if response.ok is None:
         raise UnmetExpectationError("the client retries", f"it reported {response}")
 
@@ -97,7 +99,9 @@ def _add_lost_connection_cases(family: CaseFamily, row: ErrorScenario) -> None:
         )
 
 
-def _requirement_level(row: ErrorScenario, *, is_final: bool) -> RequirementLevel:
+def _level_lowered_where_kafka_client_differs(
+    row: ErrorScenario, *, is_final: bool
+) -> RequirementLevel:
     """Return SHOULD where Kafka's own client differs.
 
     It reports errors of InitProducerId only as text, and its admin client may retry.
@@ -127,7 +131,9 @@ def _error_cases() -> CaseFamily:
                 origin=row.api,
                 expected_response=response.format(*format_values),
                 commands=row.command,
-                level=_requirement_level(row, is_final=body is expect_final_error_reported),
+                level=_level_lowered_where_kafka_client_differs(
+                    row, is_final=body is expect_final_error_reported
+                ),
             )
     reads = {row.command: row for row in RETRIED if row.command != "create_topics"}
     for row in reads.values():

@@ -38,7 +38,9 @@ BASICS: tuple[tuple[str, Fields, Mapping[str, str], ApiKey], ...] = (
 )
 
 
-async def prepare_topic_and_group(context: CaseContext, settings: Mapping[str, str] = {}) -> None:
+async def create_topic_group_and_unrestricted_client(
+    context: CaseContext, settings: Mapping[str, str] = {}
+) -> None:
     """Create a topic with a group and a record, and open a client that may do everything."""
     await context.create_topics(TOPIC)
     await context.create_empty_groups(GROUP, topic=TOPIC)
@@ -49,14 +51,16 @@ async def prepare_topic_and_group(context: CaseContext, settings: Mapping[str, s
 async def write_as_other_client(context: CaseContext, *values: str) -> None:
     """Have another client write records."""
     await context.open_client(client="writer", login=None)
-    await context.run_successfully("produce", client="writer", topic=TOPIC, values=list(values))
+    await context.run_successfully_unwrapping_single_item(
+        "produce", client="writer", topic=TOPIC, values=list(values)
+    )
 
 
 async def expect_command_succeeds(
     command: str, fields: Fields, settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context, settings)
-    await context.run_successfully(command, **fields)
+    await create_topic_group_and_unrestricted_client(context, settings)
+    await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
 for _command, _fields, _settings, _api in BASICS:
@@ -76,12 +80,14 @@ for _command, _fields, _settings, _api in BASICS:
 async def expect_group_member_reads_and_commits(
     settings: Mapping[str, str], context: CaseContext
 ) -> None:
-    await prepare_topic_and_group(context, settings)
+    await create_topic_group_and_unrestricted_client(context, settings)
     await write_as_other_client(context, "a", "b")
-    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
+    consumed = await context.run_successfully_unwrapping_single_item(
+        "consume", topics=[TOPIC], count=2, seconds=8
+    )
     if consumed["values"] != ["a", "b"]:
         raise UnmetExpectationError("the values a and b", f"the client reported {consumed}")
-    await context.run_successfully("commit_offsets")
+    await context.run_successfully_unwrapping_single_item("commit_offsets")
 
 
 for _name, _settings, _capability in (
@@ -115,9 +121,11 @@ for _name, _settings, _capability in (
     runs_on_real_cluster=True,
 )
 async def expect_transaction_commits(context: CaseContext) -> None:
-    await prepare_topic_and_group(context, {"transactional_id": "tx", "enable_idempotence": "true"})
+    await create_topic_group_and_unrestricted_client(
+        context, {"transactional_id": "tx", "enable_idempotence": "true"}
+    )
     for command, fields in (("begin", {}), ("produce", PRODUCE), ("commit", {})):
-        await context.run_successfully(command, **fields)
+        await context.run_successfully_unwrapping_single_item(command, **fields)
 
 
 @_VERSIONS.case(
@@ -130,9 +138,15 @@ async def expect_transaction_commits(context: CaseContext) -> None:
     runs_on_real_cluster=True,
 )
 async def expect_compressed_records_read(context: CaseContext) -> None:
-    await prepare_topic_and_group(context, {"group_id": "readers", "compression_type": "lz4"})
-    await context.run_successfully("produce", topic=TOPIC, values=["a" * 100, "b" * 100])
-    consumed = await context.run_successfully("consume", topics=[TOPIC], count=2, seconds=8)
+    await create_topic_group_and_unrestricted_client(
+        context, {"group_id": "readers", "compression_type": "lz4"}
+    )
+    await context.run_successfully_unwrapping_single_item(
+        "produce", topic=TOPIC, values=["a" * 100, "b" * 100]
+    )
+    consumed = await context.run_successfully_unwrapping_single_item(
+        "consume", topics=[TOPIC], count=2, seconds=8
+    )
     if consumed["values"] != ["a" * 100, "b" * 100]:
         raise UnmetExpectationError("the written values", f"the client reported {consumed}")
 
@@ -152,8 +166,8 @@ def _lacks_api_versions_v3(release: str) -> bool:
     runs_on_real_cluster=True,
 )
 async def expect_older_api_versions_retried(context: CaseContext) -> None:
-    await prepare_topic_and_group(context)
-    await context.run_successfully("list_topics")
+    await create_topic_group_and_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item("list_topics")
 
 
 _BEYOND = [1000, 1001]
@@ -172,7 +186,7 @@ async def expect_error_without_common_version(
     open_response = await context.try_open_client({"group_id": GROUP})
     if open_response.ok is None:
         return
-    response = (await context.run_command(command, **fields)).first_item_response()
+    response = (await context.run_command(command, **fields)).first_item_or_whole_response()
     if (response.ok or {}).get("values") != []:
         expect_client_error(response)
 
@@ -250,9 +264,9 @@ for _api, _command, _fields, _settings in _VANISHED:
 async def expect_unknown_apis_ignored(context: CaseContext) -> None:
     advertised_versions = {"4711": [0, 3], "32767": [5, 5]}
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
-    await prepare_topic_and_group(context)
-    await context.run_successfully("produce", **PRODUCE)
-    await context.run_successfully("list_topics")
+    await create_topic_group_and_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("list_topics")
 
 
 @_VERSIONS.case(
@@ -270,9 +284,9 @@ async def expect_newer_broker_versions_tolerated(context: CaseContext) -> None:
         api.wire_name: [served[api][0], 1000] for api in (ApiKey.METADATA, ApiKey.PRODUCE)
     }
     context.inject_fault("ApiVersions", api_versions=advertised_versions, times=0)
-    await prepare_topic_and_group(context)
-    await context.run_successfully("produce", **PRODUCE)
-    await context.run_successfully("list_topics")
+    await create_topic_group_and_unrestricted_client(context)
+    await context.run_successfully_unwrapping_single_item("produce", **PRODUCE)
+    await context.run_successfully_unwrapping_single_item("list_topics")
 
 
 CASES = _VERSIONS.cases

@@ -81,7 +81,7 @@ def evaluate_behaviour(
 
 def _exchange_with_note(occurrence: Occurrence) -> str:
     return (
-        f"{occurrence.exchange.name} ({occurrence.note})"
+        f"{occurrence.exchange.connection_sequence_and_api_text} ({occurrence.note})"
         if occurrence.note
-        else occurrence.exchange.name
+        else occurrence.exchange.connection_sequence_and_api_text
     )

@@ -50,7 +50,7 @@ class Exchange(msgspec.Struct):
         return [] if self.response is None else nonzero_error_codes(self.response, self.version)
 
     @property
-    def name(self) -> str:
+    def connection_sequence_and_api_text(self) -> str:
         """The name of the exchange, such as `connection 3 request 7: CreateAcls v2`."""
         try:
             api_key = ApiKey(self.api_key).wire_name
@@ -67,7 +67,7 @@ def exchanges_of_recording(recording: Recording) -> list[Exchange]:
     for event in recording.events:
         entry = event.entry
         if isinstance(entry, Request):
-            for exchange in _exchange_from_request_entry(event, entry):
+            for exchange in _exchange_unless_header_undecodable(event, entry):
                 exchanges_by_request[event.connection_id, entry.sequence] = exchange
         elif (
             isinstance(entry, Response)
@@ -86,7 +86,7 @@ def decoded_requests_of_apis(exchanges: list[Exchange], *apis: ApiKey) -> Iterat
     )
 
 
-def _exchange_from_request_entry(event: Event, entry: Request) -> Iterator[Exchange]:
+def _exchange_unless_header_undecodable(event: Event, entry: Request) -> Iterator[Exchange]:
     try:
         header, at = read_request_header(entry.frame)
     except ProtocolError:

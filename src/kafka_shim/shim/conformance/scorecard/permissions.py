@@ -27,7 +27,7 @@ _FILTERED = (ApiKey.DESCRIBE_ACLS, ApiKey.DELETE_ACLS)
 _ACL_APIS = (*_FILTERED, ApiKey.CREATE_ACLS)
 
 
-def _acl_filters(
+def _acl_filters_with_exchange_and_names(
     exchanges: list[Exchange],
 ) -> Iterator[tuple[Exchange, Any, tuple[str | None, ...]]]:
     """Yield each ACL filter with its three names: resource, principal, host."""
@@ -62,7 +62,7 @@ def _prefixed_acls_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurren
 
 
 def _absent_filter_names_are_null(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, names in _acl_filters(exchanges):
+    for exchange, _, names in _acl_filters_with_exchange_and_names(exchanges):
         if None in names or "" in names:
             yield Occurrence(
                 "" not in names, exchange, "an empty text selects nothing" * ("" in names)
@@ -70,18 +70,18 @@ def _absent_filter_names_are_null(exchanges: list[Exchange]) -> Iterator[Occurre
 
 
 def _any_is_sent_as_any_code(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _acl_filters(exchanges):
+    for exchange, row, _ in _acl_filters_with_exchange_and_names(exchanges):
         codes = (row.resource_type_filter, row.operation, row.permission_type)
         yield Occurrence(0 not in codes, exchange, "UNKNOWN in place of ANY" * (0 in codes))
 
 
 def _match_filters_use_version_1(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, row, _ in _acl_filters(exchanges):
+    for exchange, row, _ in _acl_filters_with_exchange_and_names(exchanges):
         if row.pattern_type_filter == PatternType.MATCH:
             yield Occurrence(exchange.version >= 1, exchange)
 
 
-def _acl_requests_use_offered_pattern_types(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _acl_requests_use_version_1_if_offered(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     for exchange, highest_version in _acl_requests_with_highest_offered_version(exchanges):
         yield Occurrence(
             exchange.version >= min(1, highest_version),
@@ -111,7 +111,7 @@ def _acl_requests_with_highest_offered_version(
             yield exchange, offered[exchange.api_key]
 
 
-def _responses_with_operations_are_not_requested_again(
+def _requests_for_operations_not_repeated_rapidly(
     exchanges: list[Exchange],
 ) -> Iterator[Occurrence]:
     """Check that responses with operations are not requested again
@@ -128,10 +128,10 @@ def _responses_with_operations_are_not_requested_again(
             getattr(exchange.request, name, False) for name in _DESCRIBING[exchange.api_key]
         ):
             continue
-        yield _occurrence_without_rapid_repeats(exchange, exchanges[number + 1 :])
+        yield _occurrence_right_without_rapid_repeats(exchange, exchanges[number + 1 :])
 
 
-def _occurrence_without_rapid_repeats(
+def _occurrence_right_without_rapid_repeats(
     exchange: Exchange, later_exchanges: list[Exchange]
 ) -> Occurrence:
     """Check that the principal does not repeat the request several times within a second."""
@@ -145,7 +145,7 @@ def _occurrence_without_rapid_repeats(
     return Occurrence(repeats < REPEATS_MAX, exchange, note)
 
 
-def _authorized_operations_are_requested(attribute: str, *apis: ApiKey) -> OccurrenceFinder:
+def _requests_with_authorized_operations_flag(attribute: str, *apis: ApiKey) -> OccurrenceFinder:
     def find_occurrences(exchanges: list[Exchange]) -> Iterator[Occurrence]:
         for exchange in decoded_requests_of_apis(exchanges, *apis):
             if getattr(exchange.request, attribute):
@@ -169,7 +169,7 @@ def _record_clients_do_not_request_operations(exchanges: list[Exchange]) -> Iter
             yield Occurrence(not requests_operations, exchange)
 
 
-def _denied_requests_are_not_repeated(error: ErrorCode) -> OccurrenceFinder:
+def _denied_requests_are_not_repeated_rapidly(error: ErrorCode) -> OccurrenceFinder:
     """Check that a denied request is not repeated at once."""
 
     def find_occurrences(exchanges: list[Exchange]) -> Iterator[Occurrence]:
@@ -177,7 +177,7 @@ def _denied_requests_are_not_repeated(error: ErrorCode) -> OccurrenceFinder:
             exchange for exchange in exchanges if error in exchange.error_codes_except_none
         ]
         for number, exchange in enumerate(denied_exchanges):
-            yield _occurrence_without_rapid_repeats(exchange, denied_exchanges[number + 1 :])
+            yield _occurrence_right_without_rapid_repeats(exchange, denied_exchanges[number + 1 :])
 
     return find_occurrences
 
@@ -188,7 +188,7 @@ def _final_error_behaviour(error: ErrorCode, kip: int | None) -> Behaviour:
         f"does not retry {error.name} in a loop",
         kip,
         f"a request answered with {int(error)} is not repeated {REPEATS_MAX} times within 1 s",
-        _denied_requests_are_not_repeated(error),
+        _denied_requests_are_not_repeated_rapidly(error),
     )
 
 
@@ -212,7 +212,7 @@ PERMISSIONS = (
         "uses pattern types if the broker supports them",
         290,
         "ACL requests are in version 0 only where nothing higher is offered",
-        _acl_requests_use_offered_pattern_types,
+        _acl_requests_use_version_1_if_offered,
     ),
     Behaviour(
         "acls.v0-fallback",
@@ -247,21 +247,23 @@ PERMISSIONS = (
         "requests its operations on the cluster",
         430,
         "the flag in DescribeCluster, or Metadata 8 to 10",
-        _authorized_operations_are_requested(_CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA),
+        _requests_with_authorized_operations_flag(
+            _CLUSTER, ApiKey.DESCRIBE_CLUSTER, ApiKey.METADATA
+        ),
     ),
     Behaviour(
         "operations.topics",
         "requests its operations on topics",
         430,
         "the flag in Metadata 8 or later",
-        _authorized_operations_are_requested(_TOPICS, ApiKey.METADATA),
+        _requests_with_authorized_operations_flag(_TOPICS, ApiKey.METADATA),
     ),
     Behaviour(
         "operations.groups",
         "requests its operations on groups",
         430,
         "the flag in DescribeGroups 3 or later, or ConsumerGroupDescribe",
-        _authorized_operations_are_requested(
+        _requests_with_authorized_operations_flag(
             _GROUPS, ApiKey.DESCRIBE_GROUPS, ApiKey.CONSUMER_GROUP_DESCRIBE
         ),
     ),
@@ -270,7 +272,7 @@ PERMISSIONS = (
         "can read authorized operations",
         430,
         f"a request answered with them is not repeated {REPEATS_MAX} times within 1 s",
-        _responses_with_operations_are_not_requested_again,
+        _requests_for_operations_not_repeated_rapidly,
     ),
     Behaviour(
         "operations.not-by-default",

@@ -18,7 +18,9 @@ _COORDINATED = (ApiKey.FIND_COORDINATOR, ApiKey.INIT_PRODUCER_ID, ApiKey.JOIN_GR
 _SEQUENCES = 1 << 31
 
 
-def _produced_batches(exchanges: list[Exchange]) -> Iterator[tuple[Exchange, object, Batch]]:
+def _decodable_v2_batches_with_partition(
+    exchanges: list[Exchange],
+) -> Iterator[tuple[Exchange, object, Batch]]:
     """Yield every batch of format 2 with its partition."""
     for exchange in exchanges:
         if exchange.api_key != ApiKey.PRODUCE or exchange.request is None or exchange.version < 3:
@@ -34,7 +36,7 @@ def _produced_batches(exchanges: list[Exchange]) -> Iterator[tuple[Exchange, obj
 
 
 def _batches_have_producer_id(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, batch in _produced_batches(exchanges):
+    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
         yield Occurrence(batch.producer_id >= 0, exchange)
 
 
@@ -45,7 +47,7 @@ def _produce_requests_all_acks(exchanges: list[Exchange]) -> Iterator[Occurrence
 
 
 def _batch_checksums_are_right(exchanges: list[Exchange]) -> Iterator[Occurrence]:
-    for exchange, _, batch in _produced_batches(exchanges):
+    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
         batch_bytes = batch.blob[batch.start_in_blob : batch.start_in_blob + 12 + batch.length]
         is_right = (
             len(batch_bytes) >= HEADER_BYTES and crc32c(batch_bytes[_COVERED_FROM:]) == batch.crc
@@ -61,7 +63,7 @@ def _batch_sequences_are_consecutive(exchanges: list[Exchange]) -> Iterator[Occu
     for exchange in exchanges:
         if exchange.api_key == ApiKey.INIT_PRODUCER_ID and exchange.response is not None:
             assigned_ids[exchange.response.producer_id, exchange.response.producer_epoch] += 1
-        for _, partition, batch in _produced_batches([exchange]):
+        for _, partition, batch in _decodable_v2_batches_with_partition([exchange]):
             if batch.producer_id < 0:
                 continue
             producer = (batch.producer_id, batch.producer_epoch)
@@ -90,7 +92,7 @@ def _batches_use_assigned_producer_ids(exchanges: list[Exchange]) -> Iterator[Oc
         and exchange.response is not None
     }
     ids = {producer_id for producer_id, _ in assigned_ids}
-    for exchange, _, batch in _produced_batches(exchanges):
+    for exchange, _, batch in _decodable_v2_batches_with_partition(exchanges):
         if batch.producer_id >= 0:
             is_assigned = (batch.producer_id, batch.producer_epoch) in assigned_ids
             # an idempotent producer may raise its epoch itself after an error (KIP-360)
@@ -136,7 +138,7 @@ def _second_join_uses_assigned_member_id(exchanges: list[Exchange]) -> Iterator[
             yield Occurrence(is_retried.request.member_id == member_id, is_retried)
 
 
-def _members_leave_their_group(exchanges: list[Exchange]) -> Iterator[Occurrence]:
+def _dynamic_members_leave_their_group(exchanges: list[Exchange]) -> Iterator[Occurrence]:
     """Check that a member that got a generation sends LeaveGroup."""
     left_members = set()
     for exchange in exchanges:
@@ -235,7 +237,7 @@ RECORDS = (
         "leaves its group when it ends",
         None,
         "a dynamic member sends LeaveGroup, or a heartbeat with epoch -1",
-        _members_leave_their_group,
+        _dynamic_members_leave_their_group,
     ),
     Behaviour(
         "sasl.wrapped",

@@ -42,16 +42,18 @@ class Scorecard(msgspec.Struct, frozen=True):
         return [result for result in self.results if result.preventing_denial is not None]
 
     @property
-    def holds(self) -> bool:
+    def has_no_failure_or_total_denial(self) -> bool:
         """Whether no behaviour failed, and the client was not denied everything."""
         failed = any(result.status is BehaviourStatus.FAILED for result in self.results)
         return not failed and not self.decisions.are_all_denials
 
 
-def evaluate_trace(trace: Path, progress: Callable[[int], None] = lambda _: None) -> Scorecard:
+def evaluate_trace(trace: Path, on_bytes_read: Callable[[int], None] = lambda _: None) -> Scorecard:
     """Evaluate every behaviour for a trace; `progress` is called with the number of bytes read."""
     decisions = Decisions()
-    exchanges = exchanges_of_recording(load_recording(trace, progress, decisions.count_block))
+    exchanges = exchanges_of_recording(
+        load_recording(trace, on_bytes_read, decisions.count_denials_and_note_allowed_types)
+    )
     return Scorecard(
         [evaluate_behaviour(behaviour, exchanges, decisions) for behaviour in CATALOGUE], decisions
     )

@@ -32,11 +32,13 @@ class VectorConnection(Client):
         except OSError:
             self.close()
 
-    def receive(self) -> Any:
+    def receive_response_or_outcome(self) -> Any:
         """Return the response, or CLOSED, WAITS, UNREADABLE, or SILENT if none is to come."""
         api, version, has_response = self._sent
         if not has_response:
-            response = self.request(ApiKey.API_VERSIONS, 0, ApiVersionsRequest())
+            response = self.send_and_receive_response_or_outcome(
+                ApiKey.API_VERSIONS, 0, ApiVersionsRequest()
+            )
             return response if isinstance(response, str) else SILENT
         try:
             size = int.from_bytes(self._receive_exactly(4), "big")
@@ -51,7 +53,7 @@ class VectorConnection(Client):
         except ProtocolError:
             return UNREADABLE
 
-    def request(self, api: ApiKey, version: int, request: Any) -> Any:
+    def send_and_receive_response_or_outcome(self, api: ApiKey, version: int, request: Any) -> Any:
         """Send a request and return its response, or the outcome."""
         self.send(api, version, request)
-        return self.receive()
+        return self.receive_response_or_outcome()

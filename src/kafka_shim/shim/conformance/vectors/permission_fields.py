@@ -64,18 +64,20 @@ def plain_response(
     return _plain_struct(spec, response, version, topic_name)
 
 
-def without_other_names(fields: Any, prefix: str, requested_names: Container[str]) -> Any:
+def without_names_of_other_vector_groups(
+    fields: Any, prefix: str, requested_names: Container[str]
+) -> Any:
     """Return a response without elements that belong to other groups of vectors."""
     if isinstance(fields, dict):
         return {
-            name: without_other_names(value, prefix, requested_names)
+            name: without_names_of_other_vector_groups(value, prefix, requested_names)
             for name, value in fields.items()
         }
     if isinstance(fields, list):
         return [
-            without_other_names(each, prefix, requested_names)
+            without_names_of_other_vector_groups(each, prefix, requested_names)
             for each in fields
-            if _belongs_to_group(each, prefix, requested_names)
+            if _has_no_name_outside_vector_group(each, prefix, requested_names)
         ]
     return fields
 
@@ -92,48 +94,65 @@ def texts_in(value: Any) -> Iterator[str]:
             yield from texts_in(row)
 
 
-def first_difference(expected: Any, actual: Any, path: str = "") -> str | None:
+def first_deviation_from_expected_ignoring_order(
+    expected: Any, actual: Any, path: str = ""
+) -> str | None:
     """Return where a response lacks what is expected; None if all of it is there.
 
     Lists are compared without their order, and null is an empty list; an object may have more
     fields than expected.
     """
     if isinstance(expected, dict) and isinstance(actual, dict):
-        return _first_field_difference(expected, actual, path)
+        return _first_missing_or_differing_field(expected, actual, path)
     if isinstance(expected, list) and isinstance(actual, list):
-        return _first_list_difference(expected, actual, path)
+        return _first_list_difference_ignoring_order(expected, actual, path)
     if expected in (None, []) and actual in (None, []):
         return None
-    return None if expected == actual else f"{path}: {_text(actual)}, expected {_text(expected)}"
+    return (
+        None
+        if expected == actual
+        else f"{path}: {_json_text(actual)}, expected {_json_text(expected)}"
+    )
 
 
-def _first_field_difference(
+def _first_missing_or_differing_field(
     expected: Mapping[str, Any], actual: Mapping[str, Any], path: str
 ) -> str | None:
     for name, value in expected.items():
         where = f"{path}.{name}" if path else name
         if name not in actual:
             return f"{where} is missing"
-        difference = first_difference(value, actual[name], where)
+        difference = first_deviation_from_expected_ignoring_order(value, actual[name], where)
         if difference is not None:
             return difference
     return None
 
 
-def _first_list_difference(expected: list[Any], actual: list[Any], path: str) -> str | None:
+def _first_list_difference_ignoring_order(
+    expected: list[Any], actual: list[Any], path: str
+) -> str | None:
     remaining = list(actual)
     for element in expected:
-        match = next((each for each in remaining if first_difference(element, each) is None), None)
+        match = next(
+            (
+                each
+                for each in remaining
+                if first_deviation_from_expected_ignoring_order(element, each) is None
+            ),
+            None,
+        )
         if match is None:
-            nearest = next((each for each in remaining if _have_same_names(element, each)), None)
+            nearest = next(
+                (each for each in remaining if _have_same_identifying_fields(element, each)), None
+            )
             if nearest is not None:
-                return first_difference(element, nearest, f"{path}[]")
-            return f"{path} has no {_text(element)}"
+                return first_deviation_from_expected_ignoring_order(element, nearest, f"{path}[]")
+            return f"{path} has no {_json_text(element)}"
         remaining.remove(match)
-    return f"{path} has also {_text(remaining[0])}" if remaining else None
+    return f"{path} has also {_json_text(remaining[0])}" if remaining else None
 
 
-def _have_same_names(left: Any, right: Any) -> bool:
+def _have_same_identifying_fields(left: Any, right: Any) -> bool:
     if not isinstance(left, dict) or not isinstance(right, dict):
         return False
     return all(
@@ -141,11 +160,13 @@ def _have_same_names(left: Any, right: Any) -> bool:
     )
 
 
-def _text(value: Any) -> str:
+def _json_text(value: Any) -> str:
     return msgspec.json.encode(value).decode()
 
 
-def _belongs_to_group(element: Any, prefix: str, requested_names: Container[str]) -> bool:
+def _has_no_name_outside_vector_group(
+    element: Any, prefix: str, requested_names: Container[str]
+) -> bool:
     """Return whether an element has no name, or names of the group.
 
     Brokers have numbers; internal topics may be there or not.

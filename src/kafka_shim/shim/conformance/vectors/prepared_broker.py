@@ -74,8 +74,10 @@ def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
     try:
         ids = _create_topics(client, given)
         for group in given.groups:
-            _commit_offsets(client, group, list(given.topics)[:COMMITTED_TOPICS])
-        acls = list({_acl(entry) for entry in given.acls})
+            _commit_offset_five_of_partition_zero(
+                client, group, list(given.topics)[:COMMITTED_TOPICS]
+            )
+        acls = list({_acl_from_entry(entry) for entry in given.acls})
         if acls:
             missing_types = _create_acls_of_known_types(client, acls)
     except ClientError as error:
@@ -86,18 +88,18 @@ def prepare_broker(client: Client, given: Situation) -> PreparedBroker:
 def _create_acls_of_known_types(client: Client, acls: Sequence[Acl]) -> frozenset[ResourceType]:
     """Create ACLs, without those of RARE_TYPES if the broker rejects them; return their types."""
     try:
-        _create_acls(client, acls)
+        _create_acls_if_authorizer_and_wait(client, acls)
     except ClientError as error:
         common = [acl for acl in acls if acl.resource_type not in RARE_TYPES]
         if error.code != ErrorCode.INVALID_REQUEST or len(common) == len(acls):
             raise
         if common:
-            _create_acls(client, common)
+            _create_acls_if_authorizer_and_wait(client, common)
         return RARE_TYPES
     return frozenset()
 
 
-def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
+def _create_acls_if_authorizer_and_wait(client: Client, acls: Sequence[Acl]) -> None:
     """Create ACLs; a broker without an authorizer has none, which is part of its file."""
     try:
         create_acls(client, acls)
@@ -108,7 +110,7 @@ def _create_acls(client: Client, acls: Sequence[Acl]) -> None:
     _wait_until("the ACLs are there", lambda: set(describe_acls(client)) >= set(acls))
 
 
-def send(client: Client, api: ApiKey, request: Any) -> Any:
+def send_in_newest_version_with_names(client: Client, api: ApiKey, request: Any) -> Any:
     """Send a request in the newest version that both sides have, without fields it lacks."""
     version = min(client.negotiated_version(api), _NEWEST_WITH_NAMES.get(api, 99))
     return client.send_request(api, fit_to_version(request, version), version)
@@ -124,7 +126,9 @@ def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
         )
         for name in given.topics
     ]
-    created = send(client, ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics, timeout_ms=10_000))
+    created = send_in_newest_version_with_names(
+        client, ApiKey.CREATE_TOPICS, CreateTopicsRequest(topics, timeout_ms=10_000)
+    )
     for topic in created.topics:
         if topic.error_code not in (ErrorCode.NONE, ErrorCode.TOPIC_ALREADY_EXISTS):
             raise SetupError(f"CreateTopics: {error_name_with_code(topic.error_code)}")
@@ -150,7 +154,9 @@ def _create_topics(client: Client, given: Situation) -> dict[bytes, bytes]:
 def _described_topics(client: Client, names: Sequence[str]) -> list[Any]:
     topics = [MetadataRequestTopic(name=name) for name in names]
     request = MetadataRequest(topics=topics, allow_auto_topic_creation=False)
-    described: list[Any] = send(client, ApiKey.METADATA, request).topics
+    described: list[Any] = send_in_newest_version_with_names(
+        client, ApiKey.METADATA, request
+    ).topics
     return described
 
 
@@ -158,23 +164,29 @@ def _end_offset_errors(client: Client, names: Sequence[str]) -> list[int]:
     """Return the errors of all partitions: leaders are ready a little after Metadata has them."""
     partitions = [ListOffsetsPartition(index, timestamp=-1) for index in range(PARTITIONS)]
     topics = [ListOffsetsTopic(name, list(partitions)) for name in names]
-    response = send(client, ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=topics))
+    response = send_in_newest_version_with_names(
+        client, ApiKey.LIST_OFFSETS, ListOffsetsRequest(topics=topics)
+    )
     return [row.error_code for topic in response.topics for row in topic.partitions]
 
 
-def _commit_offsets(client: Client, group: str, topics: Sequence[str]) -> None:
+def _commit_offset_five_of_partition_zero(
+    client: Client, group: str, topics: Sequence[str]
+) -> None:
     def is_committed() -> bool:
         partition = OffsetCommitRequestPartition(
             partition_index=0, committed_offset=5, committed_metadata="x"
         )
         rows = [OffsetCommitRequestTopic(name=name, partitions=[partition]) for name in topics]
-        response = send(client, ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group, topics=rows))
+        response = send_in_newest_version_with_names(
+            client, ApiKey.OFFSET_COMMIT, OffsetCommitRequest(group, topics=rows)
+        )
         return not any(row.error_code for topic in response.topics for row in topic.partitions)
 
     _wait_until(f"the offsets of {group} are committed", is_committed)
 
 
-def _acl(entry: AclEntry) -> Acl:
+def _acl_from_entry(entry: AclEntry) -> Acl:
     return Acl(
         ResourceType[entry.resource_type],
         entry.resource_name,
@@ -186,19 +198,19 @@ def _acl(entry: AclEntry) -> Acl:
     )
 
 
-def _wait_until(what: str, is_so: Callable[[], bool]) -> None:
+def _wait_until(goal: str, is_reached: Callable[[], bool]) -> None:
     """Wait for what brokers apply a little later; SetupError if it does not happen."""
     deadline = time.monotonic() + _WAIT_S
-    while not is_so():
+    while not is_reached():
         if time.monotonic() > deadline:
-            raise SetupError(f"not within {_WAIT_S:g} s: {what}")
+            raise SetupError(f"not within {_WAIT_S:g} s: {goal}")
         time.sleep(_PAUSE_S)
 
 
 def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]) -> None:
     """Remove what a group of vectors has left; ClientError if a request is not answered."""
     if ApiKey.DELETE_ACLS in client.versions:
-        _delete_acls(client)
+        _delete_all_acls_if_authorizer_and_wait(client)
     prefix = group.given.prefix
     _delete_topics(client, prefix)
     apis = {vector.when.api for vector in group.vectors}
@@ -206,14 +218,16 @@ def clean_broker(client: Client, group: VectorGroup, users: Mapping[str, Client]
         for user in users.values():
             _expire_tokens(user)
     if ApiKey.DELETE_GROUPS in client.versions and group.given.groups:
-        send(client, ApiKey.DELETE_GROUPS, DeleteGroupsRequest(list(group.given.groups)))
+        send_in_newest_version_with_names(
+            client, ApiKey.DELETE_GROUPS, DeleteGroupsRequest(list(group.given.groups))
+        )
     for vector in group.vectors:
         undo = _UNDO.get(vector.when.api)
         if undo is not None and not vector.when.request.get("validateOnly"):
             undo(client, vector.when.request)
 
 
-def _delete_acls(client: Client) -> None:
+def _delete_all_acls_if_authorizer_and_wait(client: Client) -> None:
     try:
         delete_acls(client, [EVERY_ACL])
     except ClientError as error:
@@ -224,7 +238,9 @@ def _delete_acls(client: Client) -> None:
 
 
 def _delete_topics(client: Client, prefix: str) -> None:
-    listed = send(client, ApiKey.METADATA, MetadataRequest(topics=None)).topics
+    listed = send_in_newest_version_with_names(
+        client, ApiKey.METADATA, MetadataRequest(topics=None)
+    ).topics
     names = [
         topic.name
         for topic in listed
@@ -234,7 +250,7 @@ def _delete_topics(client: Client, prefix: str) -> None:
         return
     topics = [DeleteTopicState(name=name) for name in names]
     request = DeleteTopicsRequest(topics=topics, topic_names=names, timeout_ms=10_000)
-    send(client, ApiKey.DELETE_TOPICS, request)
+    send_in_newest_version_with_names(client, ApiKey.DELETE_TOPICS, request)
     _wait_until(
         "the topics are deleted",
         lambda: all(topic.error_code for topic in _described_topics(client, names)),
@@ -245,27 +261,29 @@ def _expire_tokens(user: Client) -> None:
     if ApiKey.DESCRIBE_DELEGATION_TOKEN not in user.versions:
         return
     own = DescribeDelegationTokenRequest(owners=None)
-    for token in send(user, ApiKey.DESCRIBE_DELEGATION_TOKEN, own).tokens:
+    for token in send_in_newest_version_with_names(
+        user, ApiKey.DESCRIBE_DELEGATION_TOKEN, own
+    ).tokens:
         request = ExpireDelegationTokenRequest(hmac=token.hmac, expiry_time_period_ms=-1)
-        send(user, ApiKey.EXPIRE_DELEGATION_TOKEN, request)
+        send_in_newest_version_with_names(user, ApiKey.EXPIRE_DELEGATION_TOKEN, request)
 
 
-def _undo_quotas(client: Client, request: Mapping[str, Any]) -> None:
+def _remove_altered_client_quotas(client: Client, request: Mapping[str, Any]) -> None:
     entries = [
         {
-            "entity": [_entity(each) for each in entry.get("entity", ())],
+            "entity": [_quota_entity_fields(each) for each in entry.get("entity", ())],
             "ops": [{"key": each["key"], "remove": True} for each in entry.get("ops", ())],
         }
         for entry in request.get("entries", ())
     ]
-    _send_plain(client, ApiKey.ALTER_CLIENT_QUOTAS, {"entries": entries})
+    _send_request_from_fields_if_served(client, ApiKey.ALTER_CLIENT_QUOTAS, {"entries": entries})
 
 
-def _entity(fields: Mapping[str, Any]) -> dict[str, Any]:
+def _quota_entity_fields(fields: Mapping[str, Any]) -> dict[str, Any]:
     return {"entity_type": fields.get("entityType", ""), "entity_name": fields.get("entityName")}
 
 
-def _undo_settings(client: Client, request: Mapping[str, Any]) -> None:
+def _delete_altered_broker_configs(client: Client, request: Mapping[str, Any]) -> None:
     resources = [
         {
             "resource_type": _BROKER,
@@ -279,26 +297,34 @@ def _undo_settings(client: Client, request: Mapping[str, Any]) -> None:
         if resource["resourceType"] == _BROKER
     ]
     if resources:
-        _send_plain(client, ApiKey.INCREMENTAL_ALTER_CONFIGS, {"resources": resources})
+        _send_request_from_fields_if_served(
+            client, ApiKey.INCREMENTAL_ALTER_CONFIGS, {"resources": resources}
+        )
 
 
-def _undo_passwords(client: Client, request: Mapping[str, Any]) -> None:
+def _delete_created_scram_credentials(client: Client, request: Mapping[str, Any]) -> None:
     deletions = [
         {"name": each.get("name", ""), "mechanism": each["mechanism"]}
         for each in request.get("upsertions", ())
     ]
-    _send_plain(client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, {"deletions": deletions})
+    _send_request_from_fields_if_served(
+        client, ApiKey.ALTER_USER_SCRAM_CREDENTIALS, {"deletions": deletions}
+    )
 
 
-def _send_plain(client: Client, api: ApiKey, fields: Mapping[str, Any]) -> None:
+def _send_request_from_fields_if_served(
+    client: Client, api: ApiKey, fields: Mapping[str, Any]
+) -> None:
     if api not in client.versions:
         return
     name = f"{api.wire_name}Request"
-    send(client, api, msgspec.convert(fields, message_classes_by_name(name)[name]))
+    send_in_newest_version_with_names(
+        client, api, msgspec.convert(fields, message_classes_by_name(name)[name])
+    )
 
 
 _UNDO: Mapping[str, Callable[[Client, Mapping[str, Any]], None]] = {
-    ApiKey.ALTER_CLIENT_QUOTAS.wire_name: _undo_quotas,
-    ApiKey.INCREMENTAL_ALTER_CONFIGS.wire_name: _undo_settings,
-    ApiKey.ALTER_USER_SCRAM_CREDENTIALS.wire_name: _undo_passwords,
+    ApiKey.ALTER_CLIENT_QUOTAS.wire_name: _remove_altered_client_quotas,
+    ApiKey.INCREMENTAL_ALTER_CONFIGS.wire_name: _delete_altered_broker_configs,
+    ApiKey.ALTER_USER_SCRAM_CREDENTIALS.wire_name: _delete_created_scram_credentials,
 }

@@ -21,11 +21,11 @@ from kafka_shim.shim.conformance.vectors.connection import CLOSED, WAITS, Vector
 from kafka_shim.shim.conformance.vectors.generated_values import fill_generated_values
 from kafka_shim.shim.conformance.vectors.permission_fields import (
     APIS_THAT_LIST_EVERYTHING,
-    first_difference,
+    first_deviation_from_expected_ignoring_order,
     permission_fields,
     plain_response,
     texts_in,
-    without_other_names,
+    without_names_of_other_vector_groups,
 )
 from kafka_shim.shim.conformance.vectors.prepared_broker import (
     PreparedBroker,
@@ -109,15 +109,17 @@ class VectorRunner:
         except SetupError as error:
             for vector in group.vectors:
                 on_result(VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error)))
-            self._clean(group, {})
+            self._clean_broker_or_reconnect_on_error(group, {})
             return
         group_run = _GroupRun(self, group, prepared, checks)
-        for result in group_run.results():
+        for result in group_run.run_vectors_yielding_results():
             on_result(result)
-        self._clean(group, group_run.user_connections)
+        self._clean_broker_or_reconnect_on_error(group, group_run.non_anonymous_connections_by_name)
         group_run.close()
 
-    def _clean(self, group: VectorGroup, users: Mapping[str, VectorConnection]) -> None:
+    def _clean_broker_or_reconnect_on_error(
+        self, group: VectorGroup, users: Mapping[str, VectorConnection]
+    ) -> None:
         """Clean the broker; after an error connect again, since it may have closed connections."""
         try:
             clean_broker(self._super_user, group, users)
@@ -138,7 +140,7 @@ class VectorRunner:
         low, high = self._super_user.versions.get(api, (1, 0))
         return low <= version <= high
 
-    def settle(self) -> None:
+    def wait_until_changes_have_settled(self) -> None:
         """Wait until the broker has applied a change."""
         time.sleep(self._settle_s)
 
@@ -173,48 +175,52 @@ class _GroupRun:
         self._has_other_state = False
 
     @property
-    def user_connections(self) -> Mapping[str, VectorConnection]:
+    def non_anonymous_connections_by_name(self) -> Mapping[str, VectorConnection]:
         return {
             name: each for name, each in self._connections.items() if not name.startswith("anon")
         }
 
-    def results(self) -> Iterator[VectorResult]:
+    def run_vectors_yielding_results(self) -> Iterator[VectorResult]:
         for vector in self._group.vectors:
             user = vector.when.user
             if user in self._waiting:
-                yield self._receive(self._waiting.pop(user))
+                yield self._receive_and_judge_later_response(self._waiting.pop(user))
             if self._has_other_state:
                 yield VectorResult(vector, VectorOutcome.AFTER_DIFFERENCE)
                 continue
-            result = self._send(vector)
+            result = self._send_and_judge_unless_response_is_later(vector)
             if result is not None:
                 yield result
         while self._waiting:
-            yield self._receive(self._waiting.pop(next(iter(self._waiting))))
+            yield self._receive_and_judge_later_response(
+                self._waiting.pop(next(iter(self._waiting)))
+            )
 
     def close(self) -> None:
         for connection in self._connections.values():
             connection.close()
 
-    def _send(self, vector: Vector) -> VectorResult | None:
+    def _send_and_judge_unless_response_is_later(self, vector: Vector) -> VectorResult | None:
         """Send the request of a vector; return its result unless the response comes later."""
         when = vector.when
         api = _APIS[when.api]
         is_served = self._runner.serves(api, when.version)
         if not is_served and vector.then.outcome != CLOSED:
-            self._note_state(vector, is_equal=False)
+            self._settle_or_note_state_difference(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SERVED, f"{when.api} v{when.version}")
         for resource_type in self._missing_types:
             if any(f"on {resource_type.name}" in self._checks[each] for each in vector.why):
                 reason = f"no ACLs on {resource_type.name}"
                 return VectorResult(vector, VectorOutcome.NOT_SET_UP, reason)
         try:
-            connection = self._connection(when.user)
+            connection = self._open_or_cached_connection(when.user)
         except (ClientError, OSError) as error:
-            self._note_state(vector, is_equal=False)
+            self._settle_or_note_state_difference(vector, is_equal=False)
             return VectorResult(vector, VectorOutcome.NOT_SET_UP, str(error))
         request = codecs.read_request(api, when.version, base64.b64decode(when.body), 0)
-        takes = {_attribute_path(path): _attribute_source(s) for path, s in when.takes.items()}
+        takes = {
+            _attribute_path(path): _attribute_path_with_label(s) for path, s in when.takes.items()
+        }
         fill_generated_values(request, takes, self._responses, self._ids)
         fit_to_version(request, when.version)
         if when.later:
@@ -222,102 +228,110 @@ class _GroupRun:
             time.sleep(_ARRIVAL_S)
             self._waiting[when.user] = vector
             return None
-        response = connection.request(api, when.version, request)
+        response = connection.send_and_receive_response_or_outcome(api, when.version, request)
         for _ in range(_ATTEMPTS):
             if isinstance(response, str) or not _TRANSIENT.intersection(
                 nonzero_error_codes(response, when.version)
             ):
                 break
             time.sleep(_PAUSE_S)
-            response = connection.request(api, when.version, request)
-        return self._judge(vector, response)
+            response = connection.send_and_receive_response_or_outcome(api, when.version, request)
+        return self._compare_response_and_note_its_effects(vector, response)
 
-    def _receive(self, vector: Vector) -> VectorResult:
-        return self._judge(vector, self._connections[vector.when.user].receive())
+    def _receive_and_judge_later_response(self, vector: Vector) -> VectorResult:
+        return self._compare_response_and_note_its_effects(
+            vector, self._connections[vector.when.user].receive_response_or_outcome()
+        )
 
-    def _judge(self, vector: Vector, response: Any) -> VectorResult:
+    def _compare_response_and_note_its_effects(self, vector: Vector, response: Any) -> VectorResult:
         if response in (CLOSED, WAITS):
             self._connections.pop(vector.when.user).close()
         if not isinstance(response, str):
-            self._remember(vector, response)
-        reason = self._difference(vector, response)
-        self._note_state(vector, is_equal=reason is None)
+            self._store_labelled_response_and_created_ids(vector, response)
+        reason = self._difference_from_expectation(vector, response)
+        self._settle_or_note_state_difference(vector, is_equal=reason is None)
         if reason is not None:
             return VectorResult(vector, VectorOutcome.DIFFERENT, reason)
         return VectorResult(vector, VectorOutcome.EQUAL)
 
-    def _remember(self, vector: Vector, response: Any) -> None:
+    def _store_labelled_response_and_created_ids(self, vector: Vector, response: Any) -> None:
         if vector.label:
             self._responses[vector.label] = response
         if vector.when.api == ApiKey.CREATE_TOPICS.wire_name:
             for topic in response.topics:
                 if any(topic.topic_id):
-                    self._ids[_made_up_topic_id(topic.name)] = topic.topic_id
+                    self._ids[_topic_id_in_vector_files(topic.name)] = topic.topic_id
 
-    def _difference(self, vector: Vector, response: Any) -> str | None:
+    def _difference_from_expectation(self, vector: Vector, response: Any) -> str | None:
         then = vector.then
         if isinstance(response, str) or then.outcome:
             outcome = response if isinstance(response, str) else "a response"
             expected = then.outcome or "a response"
             return None if outcome == expected else f"{outcome}, expected {expected}"
         api = _APIS[vector.when.api]
-        plain = plain_response(api, vector.when.version, response, self._topic_name)
+        plain = plain_response(api, vector.when.version, response, self._topic_name_or_placeholder)
         fields = permission_fields(api, vector.when.version, plain)
         if api in APIS_THAT_LIST_EVERYTHING:
-            fields = without_other_names(fields, self._group.given.prefix, self._requested_names)
-        return first_difference(then.response, fields)
+            fields = without_names_of_other_vector_groups(
+                fields, self._group.given.prefix, self._requested_names
+            )
+        return first_deviation_from_expected_ignoring_order(then.response, fields)
 
-    def _topic_name(self, topic_id: bytes) -> str:
+    def _topic_name_or_placeholder(self, topic_id: bytes) -> str:
         """Return the name of a topic by its id; ids of requests that stand for none stay as hex."""
         names = {uuid_bytes(text): name for name, text in self._group.given.topics.items()}
         for in_file, on_broker in self._ids.items():
             if on_broker == topic_id:
-                return names.get(in_file) or self._created_name(in_file)
+                return names.get(in_file) or self._created_topic_name_or_placeholder(in_file)
         if topic_id == _GHOST_ID:
             return "<ghost>"
         if not any(topic_id):
             return ""
         return topic_id.hex() if len(set(topic_id)) == 1 else "<some>"
 
-    def _created_name(self, id_in_file: bytes) -> str:
+    def _created_topic_name_or_placeholder(self, id_in_file: bytes) -> str:
         return next(
-            (name for name in self._requested_names if _made_up_topic_id(name) == id_in_file),
+            (
+                name
+                for name in self._requested_names
+                if _topic_id_in_vector_files(name) == id_in_file
+            ),
             "<some>",
         )
 
-    def _connection(self, name: str) -> VectorConnection:
+    def _open_or_cached_connection(self, name: str) -> VectorConnection:
         if name not in self._connections:
             self._connections[name] = self._runner.open_connection(name.partition("/")[0])
         return self._connections[name]
 
-    def _note_state(self, vector: Vector, *, is_equal: bool) -> None:
+    def _settle_or_note_state_difference(self, vector: Vector, *, is_equal: bool) -> None:
         """Wait for a change to be applied; note if it was not made as on the real broker."""
         if _READ_ONLY.match(vector.when.api):
             return
         if is_equal:
-            self._runner.settle()
-        elif _may_change_state(vector.then):
+            self._runner.wait_until_changes_have_settled()
+        elif _expects_success_of_any_part(vector.then):
             self._has_other_state = True
 
 
-def _may_change_state(then: Expectation) -> bool:
+def _expects_success_of_any_part(then: Expectation) -> bool:
     """Return whether a part of the request succeeds on the real broker."""
-    return not then.error_codes or 0 in _error_codes(then.response)
+    return not then.error_codes or 0 in _error_codes_in_json(then.response)
 
 
-def _error_codes(value: Any) -> Iterator[int]:
+def _error_codes_in_json(value: Any) -> Iterator[int]:
     if isinstance(value, dict):
         for name, content in value.items():
             if name.endswith("rrorCode"):
                 yield content
             else:
-                yield from _error_codes(content)
+                yield from _error_codes_in_json(content)
     elif isinstance(value, list):
         for element in value:
-            yield from _error_codes(element)
+            yield from _error_codes_in_json(element)
 
 
-def _made_up_topic_id(name: str) -> bytes:
+def _topic_id_in_vector_files(name: str) -> bytes:
     """Return the id that stands in the files for a topic of this name."""
     return hashlib.sha256(name.encode()).digest()[:16]
 
@@ -327,6 +341,6 @@ def _attribute_path(path: str) -> str:
     return re.sub(r"(?<=[a-z0-9])([A-Z])", r"_\1", path).lower()
 
 
-def _attribute_source(source: str) -> str:
+def _attribute_path_with_label(source: str) -> str:
     label, colon, path = source.partition(":")
     return f"{label}{colon}{_attribute_path(path)}"

@@ -117,18 +117,20 @@ def write_vector_file(path: Path, vectors: VectorFile) -> None:
 
 
 def _file_lines(vectors: VectorFile) -> Iterator[str]:
-    yield f'{{"format": {vectors.format}, "release": {_json(vectors.release)},'
-    yield f' "subject": {_json(vectors.subject)},\n "broker": {_json(vectors.broker)},\n'
+    yield f'{{"format": {vectors.format}, "release": {_json_text(vectors.release)},'
+    yield f' "subject": {_json_text(vectors.subject)},\n "broker": {_json_text(vectors.broker)},\n'
     yield ' "why": {\n'
-    yield ",\n".join(f"  {_json(name)}: {_json(text)}" for name, text in vectors.why.items())
+    yield ",\n".join(
+        f"  {_json_text(name)}: {_json_text(text)}" for name, text in vectors.why.items()
+    )
     yield '},\n "groups": [\n'
     for at, group in enumerate(vectors.groups):
-        yield f' {{"given": {_json(group.given)},\n  "vectors": [\n'
-        yield ",\n".join(f"   {_json(vector)}" for vector in group.vectors)
+        yield f' {{"given": {_json_text(group.given)},\n  "vectors": [\n'
+        yield ",\n".join(f"   {_json_text(vector)}" for vector in group.vectors)
         yield "]}" + (",\n" if at < len(vectors.groups) - 1 else "]}\n")
 
 
-def _json(content: Any) -> str:
+def _json_text(content: Any) -> str:
     return msgspec.json.encode(content).decode()
 
 

@@ -109,14 +109,14 @@ def _errors_of_setting(name: str, settings: _ProposedBrokerSettings) -> Iterator
     if _ONLY_BY_LISTENER.fullmatch(name):
         yield f"{name} can only be altered for a listener: listener.name.NAME.{name}"
     if name in _ONLY_KNOWN_CLASSES and any(
-        part != _ONLY_KNOWN_CLASSES[name] for part in _listed_class_names(name, value)
+        part != _ONLY_KNOWN_CLASSES[name] for part in _split_class_names(name, value)
     ):
         yield f"`{value}` for {name}: unknown class"
     if check := _CHECK_BY_SETTING.get(name):
         yield from check(value, settings)
 
 
-def _listed_class_names(name: str, value: str) -> list[str]:
+def _split_class_names(name: str, value: str) -> list[str]:
     is_empty_list = name == "metric.reporters" and not value
     return [] if is_empty_list else value.split(",")
 

@@ -41,7 +41,9 @@ _PLUGIN_SETTINGS = frozenset({"alter.config.policy.kraft.compatibility.enable"})
 MIN_INSYNC_REPLICAS = "min.insync.replicas"
 
 
-def stored_settings(resource_type: int, name: str, context: RequestContext) -> dict[str, str]:
+def stored_settings_requiring_alterable_broker(
+    resource_type: int, name: str, context: RequestContext
+) -> dict[str, str]:
     """Return the settings that were set on the resource.
 
     Names of resources other than brokers are checked later, by `check_new_settings`, after the
@@ -81,7 +83,7 @@ def check_new_settings(
     """Raise ConfigResourceError unless the resource can have these settings."""
     match resource_type:
         case ConfigResourceType.TOPIC:
-            _check_altered_topic_name(name, context)
+            _check_altered_topic_name_if_release_does(name, context)
             if not context.facts.configs.alter_configs_checks_values_before_topic:
                 _check_topic_exists(name, context)
             check_topic_settings(new, context)
@@ -159,7 +161,7 @@ def check_broker_settings(name: str, new: Mapping[str, str], context: RequestCon
     check_running_broker_settings({key: new[key] for key in known}, context)
 
 
-def _check_altered_topic_name(name: str, context: RequestContext) -> None:
+def _check_altered_topic_name_if_release_does(name: str, context: RequestContext) -> None:
     message = name_error(name)
     if message is not None and context.facts.configs.alter_configs_checks_topic_name:
         error = (

@@ -12,7 +12,7 @@ from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
 
-def is_controller(context: RequestContext) -> bool:
+def is_controller_or_forwards_to_it(context: RequestContext) -> bool:
     """Return whether this broker may answer for the controller."""
     return (
         context.facts.cluster.brokers_forward_admin_requests
@@ -20,9 +20,9 @@ def is_controller(context: RequestContext) -> bool:
     )
 
 
-def require_controller(context: RequestContext) -> None:
+def require_controller_or_forwarding(context: RequestContext) -> None:
     """Raise RequestRejected (NOT_CONTROLLER) if the request has to go to another broker."""
-    if not is_controller(context):
+    if not is_controller_or_forwards_to_it(context):
         raise RequestRejected(ErrorCode.NOT_CONTROLLER)
 
 
@@ -31,7 +31,7 @@ NO_EPOCH: Final = -1
 TopicPartition = tuple[str, int]
 
 
-def denial_or_stale_epoch_error(
+def denial_or_always_stale_epoch_error(
     requirement: Requirement, broker_epoch: int, context: RequestContext
 ) -> ErrorCode:
     """Return the denial, or that the broker's or controller's epoch is stale: no request passes."""

@@ -93,7 +93,7 @@ def alter_each_resource(
             yield resource, None
 
 
-def settings_of_existing_or_future_topic(
+def broker_or_even_future_topic_settings(
     kind: int, name: str, context: RequestContext
 ) -> Mapping[str, str]:
     """Return the stored settings, also those for a topic that does not exist yet.
@@ -119,7 +119,7 @@ def check_topic_settings_if_validated(
         config_change.check_topic_settings(new, context)
 
 
-def store_settings_of_existing_or_future_topic(
+def store_broker_or_even_future_topic_settings(
     kind: int, name: str, new: Mapping[str, str], context: RequestContext
 ) -> None:
     """Replace the settings of a resource; its topic may be created later."""
@@ -170,7 +170,7 @@ def apply_operations_as_kraft_3_0(
     Raise ConfigResourceError if one is invalid.
     """
     kind, name = resource.resource_type, resource.resource_name
-    settings = settings_of_existing_or_future_topic(kind, name, context)
+    settings = broker_or_even_future_topic_settings(kind, name, context)
     new = dict(settings)
     for config in {config.name: config for config in resource.configs}.values():
         value = _value_after_operation(kind, config, settings, context)
@@ -180,7 +180,7 @@ def apply_operations_as_kraft_3_0(
             new[config.name] = value
     check_topic_settings_if_validated(kind, new, context)
     if not validate_only:
-        store_settings_of_existing_or_future_topic(kind, name, new, context)
+        store_broker_or_even_future_topic_settings(kind, name, new, context)
 
 
 def _value_after_operation(

@@ -50,7 +50,7 @@ class PartitionReader(msgspec.Struct, frozen=True):
         return self.replica_id >= 0
 
     @property
-    def reads_committed(self) -> bool:
+    def is_consumer_reading_committed(self) -> bool:
         """Return whether the last stable offset limits the reader; replicas read everything."""
         return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
 
@@ -59,7 +59,7 @@ def readable_end_offset(partition: Partition, reader: PartitionReader) -> int:
     """Return the offset up to which the reader may read."""
     if reader.is_follower:
         return partition.log.end_offset
-    if reader.reads_committed:
+    if reader.is_consumer_reading_committed:
         return partition.log.last_stable_offset
     return partition.log.high_watermark
 
@@ -77,7 +77,7 @@ def partition_read_error(
     return (
         leader_epoch_error(partition, epoch)
         or _follower_without_replica_error(partition, epoch, reader)
-        or _fetch_offset_error(partition, request)
+        or _out_of_range_error_unless_log_diverges(partition, request)
     )
 
 
@@ -100,7 +100,9 @@ def _follower_without_replica_error(
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
-def _fetch_offset_error(partition: Partition, request: FetchPartition) -> ErrorCode:
+def _out_of_range_error_unless_log_diverges(
+    partition: Partition, request: FetchPartition
+) -> ErrorCode:
     log = partition.log
     if (
         request.last_fetched_epoch >= 0
@@ -135,9 +137,11 @@ def read_partition(
     """Return one partition's row, limited by `reader.bytes_max`, as it is in the log."""
     error = partition_read_error(partition, request, reader)
     if error is not ErrorCode.NONE:
-        return failed_partition_data(request.partition, error, reader, partition)
+        return failed_partition_data_with_leader_if_known(
+            request.partition, error, reader, partition
+        )
     log = partition.log
-    is_committed = reader.reads_committed
+    is_committed = reader.is_consumer_reading_committed
     reads_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
     returns_stable = reads_stable or reader.facts.fetch_always_returns_last_stable_offset
     response = PartitionData(
@@ -180,7 +184,7 @@ def read_partition(
     return response
 
 
-def failed_partition_data(
+def failed_partition_data_with_leader_if_known(
     index: int, error: ErrorCode, reader: PartitionReader, partition: Partition | None = None
 ) -> PartitionData:
     """Return a row without records; `partition` is set if reading its log failed."""
@@ -201,13 +205,15 @@ def failed_partition_data(
 
 def _unsupported_compression_data(index: int, reader: PartitionReader) -> PartitionData:
     """Return the row for records that this version of Fetch cannot contain."""
-    response = failed_partition_data(index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader)
+    response = failed_partition_data_with_leader_if_known(
+        index, ErrorCode.UNSUPPORTED_COMPRESSION_TYPE, reader
+    )
     if not reader.facts.failed_fetch_has_empty_records:
         response.records = None
     return response
 
 
-def response_bytes_limit(
+def response_bytes_limit_by_config_and_quota(
     requested_bytes: int, context: RequestContext, *, is_follower: bool = False
 ) -> int:
     """Return the byte limit of a response: what was asked, or less by the broker's setting (2.5,
@@ -232,7 +238,7 @@ def readable_bytes_up_to_limit(
     return min(ready, request.partition_max_bytes)
 
 
-def convert_records_to_fetch_version(
+def down_convert_fetched_records_or_fail_row(
     response: PartitionData, partition: Partition, offset: int, reader: PartitionReader
 ) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
@@ -258,7 +264,7 @@ def convert_records_to_fetch_version(
     except (EncodeError, MissingPackageError):
         return _unsupported_compression_data(response.partition_index, reader)
     except DecodeError:
-        return failed_partition_data(
+        return failed_partition_data_with_leader_if_known(
             response.partition_index, ErrorCode.UNKNOWN_SERVER_ERROR, reader
         )
     return response
@@ -280,7 +286,7 @@ def _aborted_transactions_list_end(
     """
     readable = log.bytes_between(offset, end)
     if readable:
-        return log.offset_index_entry_after(offset, min(bytes_max, readable))
+        return log.offset_index_entry_after_or_log_end(offset, min(bytes_max, readable))
     at_end = facts.fetch_at_stable_offset_lists_all_aborted and offset == end
     return log.end_offset if at_end or facts.empty_fetch_lists_all_aborted_transactions else 0
 

@@ -100,11 +100,11 @@ def members_in_map_order(
 ) -> Iterable[Member]:
     """Return members in the order of Kafka's map; those of large groups in time slices."""
     if len(members) <= TIME_SLICE_ITEMS:
-        return _sort_members(members)
-    return context.time_sliced(context.offload(_sort_members, dict(members)))
+        return _members_in_timeline_hash_map_order(members)
+    return context.time_sliced(context.offload(_members_in_timeline_hash_map_order, dict(members)))
 
 
-def _sort_members(members: Mapping[str, Member]) -> list[Member]:
+def _members_in_timeline_hash_map_order(members: Mapping[str, Member]) -> list[Member]:
     return [members[member_id] for member_id in in_timeline_hash_map_order(members)]
 
 

@@ -43,7 +43,7 @@ def groups_have_long_descriptions(cluster: Cluster, group_ids: Iterable[str]) ->
         members += 1
         if group is not None:
             members += group.member_count
-            rows += group.described_row_count
+            rows += group.described_partition_and_topic_count
         if members >= MANY_MEMBERS or rows > MANY_ROWS:
             return True
     return False

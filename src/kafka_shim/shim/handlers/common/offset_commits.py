@@ -21,7 +21,10 @@ from kafka_shim.shim.handlers.common.duplicates import rows_by_topic_deduplicate
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.groups.groups import OffsetCommit
-from kafka_shim.shim.state.groups.offsets import CommittedOffset, missing_partition_id
+from kafka_shim.shim.state.groups.offsets import (
+    CommittedOffset,
+    stand_in_topic_id_of_missing_partition,
+)
 from kafka_shim.shim.state.topics import Topic
 
 Response = TypeVar("Response", OffsetCommitResponse, TxnOffsetCommitResponse)
@@ -29,7 +32,7 @@ CommitRequestTopic = OffsetCommitRequestTopic | TxnOffsetCommitRequestTopic
 CommitRequestPartition = OffsetCommitRequestPartition | TxnOffsetCommitRequestPartition
 
 
-def merge_duplicate_response_rows(response: Response) -> Response:
+def merge_duplicate_topics_and_partitions(response: Response) -> Response:
     """Merge a response for releases that collect it in a map: every topic and partition once."""
     first = {topic.name: topic for topic in reversed(response.topics)}
     rows = (
@@ -111,7 +114,7 @@ def permitted_commits_adding_errors(
             if rejects_missing_partitions:
                 add_result(request_topic, index, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
                 continue
-            stored_topic_id = missing_partition_id(topic.name)
+            stored_topic_id = stand_in_topic_id_of_missing_partition(topic.name)
         yield PermittedCommit(request_topic, partition, topic, stored_topic_id)
 
 

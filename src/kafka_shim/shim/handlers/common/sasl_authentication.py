@@ -31,7 +31,7 @@ def failed_authentication_delay_ms(cluster: Cluster, node_id: int) -> int:
     return int(cluster.configs.effective_broker_value(_FAILED_AUTHENTICATION_DELAY, node_id) or 0)
 
 
-def begin_sasl_exchange(
+def begin_sasl_exchange_or_record_failure(
     mechanism: str, session: Session, cluster: Cluster, next_phase: AuthenticationPhase
 ) -> bool:
     """Start an exchange on this connection. Record the failure and return False if the mechanism
@@ -153,7 +153,7 @@ def _authenticate_session(
     elif not cluster.facts.users.sessions_end_with_their_token:
         ends.clear()
     session.expires_at_ms = min(ends, default=None)
-    session.set_principal(principal)
+    session.set_principal_resetting_identity_and_trace(principal)
     session.is_authenticated = True
     session.phase = AuthenticationPhase.READY
     session.token_id = step.token_id

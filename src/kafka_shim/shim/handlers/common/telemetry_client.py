@@ -8,7 +8,7 @@ UNKNOWN = "unknown"
 """The software of a client that has not named it (KIP-511)."""
 
 
-def telemetry_client(instance_id: bytes, context: RequestContext) -> TelemetryClient:
+def telemetry_client_of_session(instance_id: bytes, context: RequestContext) -> TelemetryClient:
     session = context.session
     return TelemetryClient(
         principal=session.principal,

@@ -46,21 +46,23 @@ class TopicPlan(msgspec.Struct, frozen=True):
 def plan_topic_creation(topic: CreatableTopic, cluster: Cluster) -> TopicPlan:
     """Check a topic of the request and place its replicas. Raise TopicError if it is invalid."""
     if cluster.facts.topics.create_topics_checks_name_first:
-        _check_new_topic_name(topic.name, cluster)
-        configs = _validated_topic_configs(topic.configs, cluster)
+        _check_new_topic_name_valid_and_unused(topic.name, cluster)
+        configs = _topic_configs_as_sent_if_valid(topic.configs, cluster)
         return TopicPlan(topic.name, _replica_assignments(topic, cluster), configs)
     if cluster.facts.topics.create_topics_checks_existing_topic_first:
         _check_topic_does_not_exist(topic.name, cluster)
-    _check_null_values(topic.configs, cluster)
+    _check_null_values_if_release_rejects(topic.configs, cluster)
     if cluster.facts.topics.create_topics_checks_configs_before_partitions:
-        _validated_topic_configs(topic.configs, cluster)
+        _topic_configs_as_sent_if_valid(topic.configs, cluster)
     assignments = _replica_assignments(topic, cluster)
-    _check_new_topic_name(topic.name, cluster)
+    _check_new_topic_name_valid_and_unused(topic.name, cluster)
     _check_assignments_as_zookeeper(topic, assignments, cluster)
-    return TopicPlan(topic.name, assignments, _validated_topic_configs(topic.configs, cluster))
+    return TopicPlan(
+        topic.name, assignments, _topic_configs_as_sent_if_valid(topic.configs, cluster)
+    )
 
 
-def _check_new_topic_name(name: str, cluster: Cluster) -> None:
+def _check_new_topic_name_valid_and_unused(name: str, cluster: Cluster) -> None:
     message = name_error(name)
     colliding_names = (
         cluster.topics.names_colliding_in_metrics(name)
@@ -81,10 +83,10 @@ def _check_topic_does_not_exist(name: str, cluster: Cluster) -> None:
         raise TopicError(ErrorCode.TOPIC_ALREADY_EXISTS, f"topic `{name}` already exists")
 
 
-def _validated_topic_configs(
+def _topic_configs_as_sent_if_valid(
     configs: Iterable[CreatableTopicConfig], cluster: Cluster
 ) -> dict[str, str]:
-    _check_null_values(configs, cluster)
+    _check_null_values_if_release_rejects(configs, cluster)
     values = {}
     definitions = cluster.configs.topic_definitions
     for config in configs:
@@ -109,7 +111,9 @@ def _validated_topic_configs(
     return values
 
 
-def _check_null_values(configs: Iterable[CreatableTopicConfig], cluster: Cluster) -> None:
+def _check_null_values_if_release_rejects(
+    configs: Iterable[CreatableTopicConfig], cluster: Cluster
+) -> None:
     nulls = [config.name for config in configs if config.value is None]
     error = ErrorCode(cluster.facts.topics.create_topics_null_config_error)
     if nulls and error is not ErrorCode.NONE:
@@ -158,7 +162,7 @@ def _replica_assignments(topic: CreatableTopic, cluster: Cluster) -> Sequence[Se
         count = len(alive) + len(stopped)
         message = f"replication factor {factor}: there are only {count} brokers"
         raise TopicError(ErrorCode.INVALID_REPLICATION_FACTOR, message)
-    check_partition_count(partitions)
+    check_partition_count_at_most_limit(partitions)
     return place_replicas_live_first(alive, stopped, partitions, factor, cluster.random)
 
 
@@ -184,7 +188,7 @@ class PartitionBudget:
             raise TopicError(ErrorCode.INVALID_PARTITIONS, message)
 
 
-def check_partition_count(partitions: int) -> None:
+def check_partition_count_at_most_limit(partitions: int) -> None:
     """Raise TopicError for more partitions than a topic can have."""
     if partitions > PARTITIONS_MAX:
         message = f"{partitions} partitions: a topic can have at most {PARTITIONS_MAX}"

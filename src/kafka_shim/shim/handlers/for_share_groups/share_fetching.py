@@ -9,9 +9,9 @@ from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_shim.protocol.records.batches import Batch, iterate_batches
-from kafka_shim.shim.handlers.common.fetching import response_bytes_limit
+from kafka_shim.shim.handlers.common.fetching import response_bytes_limit_by_config_and_quota
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.share_partitions.in_flight import delivery_count_as_int16
+from kafka_shim.shim.state.share_partitions.in_flight import wrap_delivery_count_to_int16
 from kafka_shim.shim.state.share_partitions.share_acquisition import (
     AcquiredRange,
     AcquireRequest,
@@ -58,7 +58,7 @@ class ShareFetchReading:
         self._request = request
         self._context = context
         self._denials = denials
-        self._bytes_max = response_bytes_limit(request.max_bytes, context)
+        self._bytes_max = response_bytes_limit_by_config_and_quota(request.max_bytes, context)
         self._reads_committed = context.cluster.groups.settings.share_reads_committed(
             request.group_id or ""
         )
@@ -70,7 +70,7 @@ class ShareFetchReading:
         self._wait_resources = WaitResources()
 
     def acquire_now_or_when_ready(
-        self, wanted: Sequence[SessionPartition], on_rows: Callable[[Rows | None], None]
+        self, wanted: Sequence[SessionPartition], on_rows_or_failure: Callable[[Rows | None], None]
     ) -> StopWaiting:
         """Acquire records, immediately or when there are enough, and give their rows to `on_rows`.
 
@@ -81,12 +81,12 @@ class ShareFetchReading:
         ):
             self._load_or_fail_partition(session_partition)
         if self._is_ready_setting_read_order() or self._request.max_wait_ms <= 0:
-            on_rows(self._acquire_rows_or_fail_all())
+            on_rows_or_failure(self._acquire_rows_or_fail_all())
             return lambda: None
 
         def finish() -> None:
             self._wait_resources.release()
-            on_rows(self._acquire_rows_or_fail_all())
+            on_rows_or_failure(self._acquire_rows_or_fail_all())
 
         def finish_if_ready() -> None:
             if self._is_ready_setting_read_order():
@@ -193,11 +193,13 @@ class ShareFetchReading:
         ]
         for source in fresh:
             source.share_partition.last_read_offset = source.share_partition.next_fetch_offset
-        is_enough = self._has_min_bytes(sources)
+        is_enough = self._has_min_bytes_or_offset_outside_log(sources)
         self._slices = [known, fresh] if is_enough else []
         return is_enough
 
-    def _has_min_bytes(self, sources: Sequence[ReadableSharePartition]) -> bool:
+    def _has_min_bytes_or_offset_outside_log(
+        self, sources: Sequence[ReadableSharePartition]
+    ) -> bool:
         request = self._request
         ready = 0
         for source in sources:
@@ -225,7 +227,7 @@ class ShareFetchReading:
             bytes_left, whole_first = self._bytes_max, True
             for source in sources:
                 at_most = min(bytes_left, limit)
-                data, taken, size = self._acquire_records(
+                data, taken, size = self._acquire_records_or_skip_to_log_start(
                     source, records_left, at_most, whole_first=whole_first
                 )
                 records_left -= taken
@@ -236,7 +238,7 @@ class ShareFetchReading:
             return None
         return rows + deleted + self._failures
 
-    def _acquire_records(
+    def _acquire_records_or_skip_to_log_start(
         self, source: ReadableSharePartition, records_max: int, bytes_max: int, *, whole_first: bool
     ) -> _AcquiredRow:
         """Acquire records of a partition; skip to the log's start if they were deleted."""
@@ -263,12 +265,12 @@ class ShareFetchReading:
         )
         acquired = acquire_records(share_partition, taking, offset, read_batches, aborted)
         if acquired:
-            data.records = _batches_with_acquired_records(payloads, read_batches, acquired)
+            data.records = _batches_from_first_to_last_acquired(payloads, read_batches, acquired)
             data.acquired_records = [
                 AcquiredRecords(
                     records.first_offset,
                     records.last_offset,
-                    delivery_count_as_int16(records.delivery_count),
+                    wrap_delivery_count_to_int16(records.delivery_count),
                 )
                 for records in acquired
             ]
@@ -300,7 +302,7 @@ def failed_partition_data(index: int, error: ErrorCode) -> PartitionData:
     return PartitionData(partition_index=index, error_code=error, records=b"")
 
 
-def _batches_with_acquired_records(
+def _batches_from_first_to_last_acquired(
     payloads: Iterable[bytes], batches: Sequence[Batch], acquired: Sequence[AcquiredRange]
 ) -> bytes:
     """Return the batches from the first to the last acquired record."""

@@ -17,8 +17,8 @@ from kafka_shim.protocol.records.compression import Compression
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
+    check_batch_returning_max_timestamp_ms,
     check_compression_known,
-    max_timestamp_of_checked_batch,
 )
 
 
@@ -29,7 +29,9 @@ class CheckedBatch(NamedTuple):
     max_timestamp_ms: int
 
 
-def checked_batches_of_any_format(records: bytes, limits: RecordLimits) -> Iterator[CheckedBatch]:
+def checked_batches_converting_old_formats(
+    records: bytes, limits: RecordLimits
+) -> Iterator[CheckedBatch]:
     """Yield checked batches; messages of old formats are converted to one batch.
 
     Raise RecordsRejected for the first that is invalid.
@@ -38,7 +40,7 @@ def checked_batches_of_any_format(records: bytes, limits: RecordLimits) -> Itera
         formats = {magic for *_, magic in batch_bounds_and_magic(records)}
         if formats == {2}:
             for batch in iterate_batches(records):
-                yield CheckedBatch(batch, max_timestamp_of_checked_batch(batch, limits))
+                yield CheckedBatch(batch, check_batch_returning_max_timestamp_ms(batch, limits))
             return
         rows, compression = _records_of_old_formats(records, limits)
     except DecodeError as error:
@@ -47,7 +49,7 @@ def checked_batches_of_any_format(records: bytes, limits: RecordLimits) -> Itera
     for at, row in enumerate(rows):
         row.offset = at
     (batch,) = iterate_batches(encode_batch(rows, options))
-    yield CheckedBatch(batch, max_timestamp_of_checked_batch(batch, limits))
+    yield CheckedBatch(batch, check_batch_returning_max_timestamp_ms(batch, limits))
 
 
 def _records_of_old_formats(

@@ -19,7 +19,7 @@ from kafka_shim.shim.handlers.producing.produced_rows import ProducedRow
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    max_timestamp_of_checked_batch,
+    check_batch_returning_max_timestamp_ms,
 )
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.topics import Partition
@@ -50,11 +50,11 @@ def check_and_append(
     ):
         if not facts.transaction_is_verified_before_acks and not ALL <= request.acks <= 1:
             raise RecordsRejected(ErrorCode.INVALID_REQUIRED_ACKS)
-        if not partition.is_led_by(context.node_id):
+        if not partition.is_led_with_open_log_by(context.node_id):
             raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
         _verify_or_add_to_transaction(name, partition, batch, request, context, facts)
     check_acks_and_internal_topic(name, request, context)
-    if not partition.is_led_by(context.node_id):
+    if not partition.is_led_with_open_log_by(context.node_id):
         raise RecordsRejected(ErrorCode.NOT_LEADER_OR_FOLLOWER)
     settings = partition.log.settings
     if request.acks == ALL:
@@ -62,7 +62,7 @@ def check_and_append(
     limits = RecordLimits(settings, facts, context.cluster.clock.now_ms())
     if batch is not None and row.check_outcome is None:
         return append_unless_duplicate(
-            partition, batch, limits, max_timestamp_of_checked_batch(batch, limits)
+            partition, batch, limits, check_batch_returning_max_timestamp_ms(batch, limits)
         )
     return _append_checking_if_unchecked(partition, row, content, limits)
 
@@ -76,7 +76,7 @@ def _append_checking_if_unchecked(
         outcome = check_records_of_partition(content, row.batch, limits)
     appended = append_batches(partition, outcome.batches, limits)
     if outcome.rejection is not None:
-        raise outcome.rejection.copy()
+        raise outcome.rejection.copy_without_traceback()
     return appended
 
 

@@ -23,12 +23,12 @@ from kafka_shim.protocol.records.compression import (
 )
 from kafka_shim.shim.handlers.producing.any_format import (
     CheckedBatch,
-    checked_batches_of_any_format,
+    checked_batches_converting_old_formats,
 )
 from kafka_shim.shim.handlers.producing.record_checks import (
     RecordLimits,
     RecordsRejected,
-    max_timestamp_of_checked_batch,
+    check_batch_returning_max_timestamp_ms,
 )
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.logs.log_settings import LogSettings
@@ -59,12 +59,12 @@ def check_records_of_partition(
     rejection = None
     try:
         if batch is not None:
-            max_timestamp_ms = max_timestamp_of_checked_batch(batch, limits)
+            max_timestamp_ms = check_batch_returning_max_timestamp_ms(batch, limits)
             checked_batches.append(CheckedBatch(batch, max_timestamp_ms))
         elif content:
-            checked_batches.extend(checked_batches_of_any_format(content, limits))
+            checked_batches.extend(checked_batches_converting_old_formats(content, limits))
     except RecordsRejected as error:
-        rejection = error.copy()
+        rejection = error.copy_without_traceback()
     return CheckedRecords(limits.settings, checked_batches, rejection)
 
 
@@ -85,7 +85,7 @@ def takes_long(request: ProduceRequest, _cluster: Cluster) -> bool:
                 if _has_compressed_entry(records):
                     return True
                 continue
-            bytes_left -= _decompressed_size(batch, bytes_left)
+            bytes_left -= _decompressed_size_or_one_above_limit(batch, bytes_left)
             if bytes_left < 0:
                 return True
     return False
@@ -100,7 +100,7 @@ def _is_single_uncompressed_batch(records: bytes) -> bool:
     )
 
 
-def _decompressed_size(batch: Batch, bytes_max: int) -> int:
+def _decompressed_size_or_one_above_limit(batch: Batch, bytes_max: int) -> int:
     """Return the size of decompressed records, or a larger one than `bytes_max`."""
     try:
         compressed = batch.blob[batch.start_in_blob + HEADER_BYTES :]

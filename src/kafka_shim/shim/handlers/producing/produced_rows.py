@@ -113,7 +113,7 @@ def _close_if_unparsable(formats: list[int], context: RequestContext) -> None:
         raise CloseConnection("a partition has no readable batch, or more than one")
 
 
-def last_appendable_row(
+def last_appendable_row_and_last_rejection(
     rows: Iterable[ProducedRow], version: int, facts: RecordFacts
 ) -> tuple[ProducedRow | None, RecordsRejected | None]:
     """Return a partition's last row that can be appended, and the error of the last that cannot."""
@@ -145,7 +145,7 @@ def null_records_error(
             sliced_rows = context.time_sliced(rows)
             if partition is not None and any(row.content is None for row in sliced_rows):
                 sliced_rows = context.time_sliced(rows)
-                found_last, _ = last_appendable_row(
+                found_last, _ = last_appendable_row_and_last_rejection(
                     sliced_rows, context.version, context.facts.records
                 )
                 if found_last is not None and found_last.content is None:

@@ -64,7 +64,7 @@ class RecordsRejected(Exception):  # noqa: N818 - an outcome, not an error
         self.returns_log_start = returns_log_start
         self.records = records
 
-    def copy(self) -> "RecordsRejected":
+    def copy_without_traceback(self) -> "RecordsRejected":
         """Return the same rejection without a traceback."""
         return RecordsRejected(
             self.error,
@@ -128,7 +128,7 @@ def check_compression_of_version(batch: Batch, version: int, facts: RecordFacts)
         raise RecordsRejected(ErrorCode.UNSUPPORTED_COMPRESSION_TYPE)
 
 
-def max_timestamp_of_checked_batch(batch: Batch, limits: RecordLimits) -> int:
+def check_batch_returning_max_timestamp_ms(batch: Batch, limits: RecordLimits) -> int:
     """Check a batch against the limits of a log.
 
     Return the greatest time of its records (ms), whatever its header says; the header's if the
@@ -194,7 +194,7 @@ def _unreadable_records_error(
     fails = None
     if limits.facts.record_damage_is_checked_one_by_one:
         scope = _compressed_read_limits(limits) if batch.compression_code else ALL_CHECKS
-        fails = damage_up_to_2_8.fails_broker_unexpectedly(batch, limits.facts, scope)
+        fails = damage_up_to_2_8.fails_broker_or_none_as_later_releases(batch, limits.facts, scope)
     if fails is None:
         fails = isinstance(cause, UnreadableRecordsError)
     if fails:

@@ -77,11 +77,11 @@ def assign_range(
 
 
 def assignment_in_java_map_order(
-    held: Mapping[bytes, range], topic_ids: Collection[bytes]
+    assignment: Mapping[bytes, range], topic_ids_for_map_capacity: Collection[bytes]
 ) -> OrderedAssignment:
     """Return what a member has in the order of a map with room for all that it wants."""
-    found = JavaHashMap[bytes, range](uuid_hash, int(len(topic_ids) / 0.75 + 1))
-    for topic_id, partitions in held.items():
+    found = JavaHashMap[bytes, range](uuid_hash, int(len(topic_ids_for_map_capacity) / 0.75 + 1))
+    for topic_id, partitions in assignment.items():
         found.put(topic_id, partitions)
     return dict(found.items())
 
@@ -115,7 +115,7 @@ class MemberPartitions:
     def partitions_of_topic(self, topic_id: bytes) -> list[int]:
         return list(self._held.get(topic_id) or ())
 
-    def copy_before_change(self) -> None:
+    def copy_once_before_change(self) -> None:
         """Copy it, unless that was done before."""
         if self._is_copy:
             return
@@ -126,7 +126,7 @@ class MemberPartitions:
 
     def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
         """Add a partition; `set_capacity` is the capacity of a new set of a topic's partitions."""
-        self.copy_before_change()
+        self.copy_once_before_change()
         self._held.get_or_create(
             topic_id, lambda: JavaHashSet(_java_integer_hash, set_capacity)
         ).add(partition)
@@ -137,7 +137,7 @@ class MemberPartitions:
         """Remove a partition; return whether it existed. The topic may be removed with its last
         one.
         """
-        self.copy_before_change()
+        self.copy_once_before_change()
         partitions = self._held.get(topic_id)
         if partitions is None or partition not in partitions:
             return False
@@ -147,7 +147,7 @@ class MemberPartitions:
         return True
 
     def drop_topic(self, topic_id: bytes) -> None:
-        self.copy_before_change()
+        self.copy_once_before_change()
         self._held.remove(topic_id)
 
     def as_ordered_assignment(self) -> OrderedAssignment:

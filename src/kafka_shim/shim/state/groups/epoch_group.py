@@ -69,7 +69,7 @@ class EpochGroup(Group, Generic[Member]):
         return len(self.members)
 
     @property
-    def described_row_count(self) -> int:
+    def described_partition_and_topic_count(self) -> int:
         return self.target.assigned_partition_count
 
     @property
@@ -108,7 +108,7 @@ class EpochGroup(Group, Generic[Member]):
             raise RequestRejected(ErrorCode.UNRELEASED_INSTANCE_ID, text)
         return current
 
-    def member_of_instance(self, instance_id: str, member_id: str) -> Member:
+    def require_member_of_instance(self, instance_id: str, member_id: str) -> Member:
         """Return the member of an instance.
 
         Raise RequestRejected if the instance is unknown or has another member.
@@ -121,33 +121,35 @@ class EpochGroup(Group, Generic[Member]):
             raise RequestRejected(ErrorCode.FENCED_INSTANCE_ID, text)
         return current
 
-    def leaving_member(self, member_id: str, instance_id: str | None) -> Member:
+    def require_member_by_id_or_instance(self, member_id: str, instance_id: str | None) -> Member:
         """Return the member that leaves.
 
         Raise RequestRejected if it does not exist.
         """
         if instance_id is None:
             return self.require_member(member_id)
-        return self.member_of_instance(instance_id, member_id)
+        return self.require_member_of_instance(instance_id, member_id)
 
     # assignments
 
-    def reconcile_member(self, member: Member, owned: Assignment | None) -> bool:
+    def reconcile_and_return_if_assignment_changed(
+        self, member: Member, owned: Assignment | None
+    ) -> bool:
         """Reconcile a member by one step; return whether its assignment changed."""
         before = member.assigned
         member.reconcile_one_step(
             self.target.target_epoch,
-            self._target_of_subscribed_topics(member),
+            self._target_for_reconciliation(member),
             owned,
             self._unowned_check_for(member),
         )
         return member.assigned != before
 
-    def _target_of_subscribed_topics(self, member: Member) -> Assignment:
+    def _target_for_reconciliation(self, member: Member) -> Assignment:
         """Return the part of its target that a member is reconciled with."""
         return self.target.target_of_member(member.member_id)
 
-    def remove_members(self, *members: Member) -> None:
+    def remove_members_and_begin_epoch(self, *members: Member) -> None:
         """Remove members that left or exceeded their session or rebalance timeout."""
         for member in members:
             self.drop_member_in_epoch(member)
@@ -157,7 +159,7 @@ class EpochGroup(Group, Generic[Member]):
         )
 
     def _remove_expired_member(self, member_id: str) -> None:
-        self.remove_members(self.members[member_id])
+        self.remove_members_and_begin_epoch(self.members[member_id])
         self.on_changed(None)
 
     def leave_as_static_member(self, member: Member) -> None:

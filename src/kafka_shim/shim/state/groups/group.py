@@ -51,7 +51,7 @@ class Group(ABC):
         """Return the number of its members."""
 
     @property
-    def described_row_count(self) -> int:
+    def described_partition_and_topic_count(self) -> int:
         """Return how many assigned partitions or tasks, and subscribed topics, its members have."""
         return 0
 

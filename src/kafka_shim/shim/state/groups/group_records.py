@@ -105,7 +105,7 @@ class UnwrittenRecords:
         self.changes.append((self.end_offset, change))
         self.end_offset += change.record_count
 
-    def compact_to_last_of_key(self, *, keeps_tombstones: bool) -> None:
+    def compact_to_last_of_key_dropping_oldest(self, *, keeps_tombstones: bool) -> None:
         """Keep the last record of each key."""
         kept = self.kept
         for base_offset, note in self.changes:
@@ -213,12 +213,14 @@ class GroupRecords:
 
     # notes
 
-    def note_offset_deletion_for_batch(self, topic_id: bytes, partition: int) -> None:
-        """Note that an offset is deleted; `note_deletions_as_batch` follows."""
+    def collect_offset_deletion_for_batch(self, topic_id: bytes, partition: int) -> None:
+        """Note that an offset is deleted; `queue_collected_deletions_as_batch` follows."""
         if len(self._deleted) < AT_ONCE_MAX:
             self._deleted[topic_id, partition] = None
 
-    def note_deletions_as_batch(self, group_id: str, *, with_group: bool = False) -> None:
+    def queue_collected_deletions_as_batch(
+        self, group_id: str, *, with_group: bool = False
+    ) -> None:
         """Note the deletions, and perhaps that of the group, as one batch."""
         deleted = tuple(self._deleted)
         self._deleted.clear()
@@ -235,7 +237,7 @@ class GroupRecords:
                 )
             )
 
-    def note_generation(self, group: "ClassicGroup") -> None:
+    def queue_generation_record(self, group: "ClassicGroup") -> None:
         """Note the generation of a classic group."""
         cycle, roster = group.rebalance, group.roster
         protocol = cycle.protocol_name
@@ -262,39 +264,41 @@ class GroupRecords:
             )
         )
 
-    def note_new_group(self, group_id: str) -> None:
+    def queue_new_classic_group_record(self, group_id: str) -> None:
         """Note a classic group that has no generation yet."""
         now_ms = self._clock.now_ms()
         self._queue_change_and_compact_or_wake(
             GroupChange(group_id, now_ms, generation=("", 0, None, None, now_ms, []))
         )
 
-    def note_changed_member_records(
+    def queue_changed_member_records(
         self, group: "Group", log: CreateMemberLog, member_id: str | None
     ) -> None:
         """Note the changed records of a group of a newer kind; see `MemberLog.new_records`."""
         known = self._logged.get(group.group_id)
         if known is None or known.group is not group:
             known = self._logged[group.group_id] = log(group)
-        self._note_records(group.group_id, known.new_records(self._clock.now_ms(), member_id))
+        self._queue_member_records(
+            group.group_id, known.new_records(self._clock.now_ms(), member_id)
+        )
 
-    def skip_members(self, group: "Group", log: CreateMemberLog) -> None:
+    def treat_members_as_logged(self, group: "Group", log: CreateMemberLog) -> None:
         """Note nothing about the present state of a group of a newer kind."""
         known = self._logged[group.group_id] = log(group)
         known.new_records(self._clock.now_ms(), None)
 
-    def note_deleted_members(self, group: "Group") -> None:
+    def queue_tombstones_of_deleted_group(self, group: "Group") -> None:
         """Note the deletion of a group of a newer kind."""
         logged = self._logged.pop(group.group_id, None)
         if logged is not None and logged.group is group:
-            self._note_records(group.group_id, logged.group_tombstones())
+            self._queue_member_records(group.group_id, logged.group_tombstones())
 
     def has_member_records_of(self, group: "Group") -> bool:
         """Return whether there are records of this group of a newer kind."""
         logged = self._logged.get(group.group_id)
         return logged is not None and logged.group is group
 
-    def _note_records(self, group_id: str, members: Sequence[MemberRecord]) -> None:
+    def _queue_member_records(self, group_id: str, members: Sequence[MemberRecord]) -> None:
         if members:
             now_ms = self._clock.now_ms()
             self._queue_change_and_compact_or_wake(
@@ -319,7 +323,7 @@ class GroupRecords:
                 0, self._wake_watched_partitions
             )  # now, a change of a group may be half done
 
-    def compact_and_wake_watchers(self) -> None:
+    def compact_if_too_many_and_wake_watchers(self) -> None:
         """Compact too many notes; write records that a client waits for."""
         self._compact_if_too_many()
         if not self.room:
@@ -336,7 +340,9 @@ class GroupRecords:
             self._compact_new_plain_commits()
         self._weight = 0
         for index, unread in self._unread.items():
-            unread.compact_to_last_of_key(keeps_tombstones=self.log.has_records_in_partition(index))
+            unread.compact_to_last_of_key_dropping_oldest(
+                keeps_tombstones=self.log.has_records_in_partition(index)
+            )
 
     def _compact_new_plain_commits(self) -> None:
         """Compact new notes that are commits without own retention, as quickly as possible.
@@ -402,7 +408,7 @@ class GroupRecords:
             self._weight -= sum(note.merged_count for _, note in unread.changes)
             self.log.write_unwritten_records(index, unread)
 
-    def write_all_partitions(self) -> None:
+    def write_all_partitions_if_topic_exists(self) -> None:
         """Write what was noted about all partitions, if their topic exists."""
         if (self.new or self._unread) and self.log.group_topic_exists:
             self._move_changes_to_partitions()

@@ -173,7 +173,7 @@ class GroupTarget:
         return self._counts
 
     @property
-    def assignable_topic_count(self) -> int:
+    def assignable_topic_count_at_last_refresh(self) -> int:
         """Number of topics with assignable partitions at the last refresh."""
         return len(self._counts)
 
@@ -266,7 +266,7 @@ class GroupTarget:
             begins_epoch or self._has_more or self.awaits_computation
         ) and self._may_be_computed()
 
-    def note_more_assignable_partitions(self) -> None:
+    def request_epoch_for_more_partitions(self) -> None:
         """Record that more partitions are assignable: begins a new epoch unless a target is
         pending.
         """

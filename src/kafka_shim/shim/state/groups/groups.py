@@ -92,7 +92,9 @@ class Groups:
         self.clock_of_group: Callable[[str], Clock] = lambda _: clock
         """Returns the clock for the timers of a group."""
         self._rounds = PeriodicWork(
-            clock, lambda: settings.offsets_check_interval_ms, self._expire_and_yield_whether_left
+            clock,
+            lambda: settings.offsets_check_interval_ms,
+            self._expire_groups_yielding_whether_each_remains,
         )
 
     def stop_periodic_work(self) -> None:
@@ -103,11 +105,11 @@ class Groups:
         return len(self._groups)
 
     def __iter__(self) -> Iterator[Group]:
-        self._apply_topic_deletions()
+        self._drop_offsets_and_groups_of_deleted_topics()
         return iter(list(self._groups.values()))
 
-    def find_after_topic_deletions(self, group_id: str) -> Group | None:
-        self._apply_topic_deletions()
+    def find_and_touch_after_topic_deletions(self, group_id: str) -> Group | None:
+        self._drop_offsets_and_groups_of_deleted_topics()
         self.when_touched(group_id)
         return self._groups.get(group_id)
 
@@ -119,40 +121,42 @@ class Groups:
         """Return the group's state for a snapshot."""
         return self._groups.get(group_id)
 
-    def find_classic(self, group_id: str) -> "ClassicGroup | None":
+    def find_group_if_classic(self, group_id: str) -> "ClassicGroup | None":
         """Return the group if it exists and uses the classic protocol."""
-        return cast("ClassicGroup | None", self._find_of_type(group_id, GroupType.CLASSIC))
+        return cast("ClassicGroup | None", self._find_group_if_of_type(group_id, GroupType.CLASSIC))
 
-    def find_consumer(self, group_id: str) -> "ConsumerGroup | None":
+    def find_group_if_consumer(self, group_id: str) -> "ConsumerGroup | None":
         """Return the group if it exists and uses the consumer protocol."""
-        return cast("ConsumerGroup | None", self._find_of_type(group_id, GroupType.CONSUMER))
+        return cast(
+            "ConsumerGroup | None", self._find_group_if_of_type(group_id, GroupType.CONSUMER)
+        )
 
-    def find_share(self, group_id: str) -> "ShareGroup | None":
+    def find_group_if_share(self, group_id: str) -> "ShareGroup | None":
         """Return the group if it exists and is a share group."""
-        return cast("ShareGroup | None", self._find_of_type(group_id, GroupType.SHARE))
+        return cast("ShareGroup | None", self._find_group_if_of_type(group_id, GroupType.SHARE))
 
-    def find_streams(self, group_id: str) -> "StreamsGroup | None":
+    def find_group_if_streams(self, group_id: str) -> "StreamsGroup | None":
         """Return the group if it exists and is a streams group."""
-        return cast("StreamsGroup | None", self._find_of_type(group_id, GroupType.STREAMS))
+        return cast("StreamsGroup | None", self._find_group_if_of_type(group_id, GroupType.STREAMS))
 
-    def _find_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
-        group = self.find_after_topic_deletions(group_id)
+    def _find_group_if_of_type(self, group_id: str, wanted: GroupType) -> Group | None:
+        group = self.find_and_touch_after_topic_deletions(group_id)
         return group if group is not None and group.type is wanted else None
 
-    def classic_or_new(self, group_id: str) -> "ClassicGroup":
+    def find_or_create_classic_replacing_other_type(self, group_id: str) -> "ClassicGroup":
         """Return the classic group; create it if it does not exist."""
-        group = self.find_classic(group_id)
+        group = self.find_group_if_classic(group_id)
         if group is None:
-            group = self.create_classic(group_id)
+            group = self.create_unstored_classic_group(group_id)
             self.store_group_replacing_previous(group)
         return group
 
-    def create_classic(self, group_id: str) -> "ClassicGroup":
+    def create_unstored_classic_group(self, group_id: str) -> "ClassicGroup":
         from kafka_shim.shim.state.groups.classic.classic_group import ClassicGroup  # noqa: PLC0415 - see above
 
         clock = self.clock_of_group(group_id)
         made = ClassicGroup(group_id, self.settings, self.facts, clock, self._random)
-        made.rebalance.on_settled = partial(self.records.note_generation, made)
+        made.rebalance.on_settled = partial(self.records.queue_generation_record, made)
         return made
 
     def store_group_replacing_previous(self, group: Group) -> None:
@@ -161,9 +165,9 @@ class Groups:
         if replaced is not None and replaced is not group:
             replaced.stop_timers_and_drop_owned_state()
             if replaced.type is not GroupType.CLASSIC:
-                self._stop_logging_and_note_tombstones(replaced)
+                self._stop_logging_and_queue_tombstones(replaced)
         if group is not replaced and group.type is not GroupType.CLASSIC:
-            self.note_changes_replacing_classic_group(group)
+            self.queue_changes_replacing_classic_group(group)
         self._groups[group.group_id] = group
         self.when_touched(group.group_id)
         kept_in = self._topics.get(GROUPS_TOPIC)
@@ -172,12 +176,12 @@ class Groups:
 
     def log_changes_of(self, group: Group) -> None:
         """Note each change of members of a new group for the log."""
-        group.on_changed = partial(self.note_changes_replacing_classic_group, group)
+        group.on_changed = partial(self.queue_changes_replacing_classic_group, group)
 
     def mark_as_logged(self, group: Group) -> None:
         """Take the state of a restored group for logged."""
         if group.type is not GroupType.CLASSIC:
-            self.records.skip_members(group, self._create_member_log)
+            self.records.treat_members_as_logged(group, self._create_member_log)
 
     def _create_member_log(self, group: Group) -> MemberLog:
         from kafka_shim.shim.state.groups.member_records import create_logged_group  # noqa: PLC0415 - see above
@@ -190,7 +194,7 @@ class Groups:
         if group is not None:
             group.on_changed(None)
 
-    def note_changes_replacing_classic_group(
+    def queue_changes_replacing_classic_group(
         self, group: Group, member_id: str | None = None
     ) -> None:
         """Note for the log what has changed in a group of a newer kind, maybe of one member only;
@@ -199,16 +203,16 @@ class Groups:
         replaced = self._groups.get(group.group_id)
         is_classic = replaced is not None and replaced.type is GroupType.CLASSIC
         if is_classic and not self.records.has_member_records_of(group):
-            self.records.note_deletions_as_batch(group.group_id, with_group=True)
-        self.records.note_changed_member_records(group, self._create_member_log, member_id)
+            self.records.queue_collected_deletions_as_batch(group.group_id, with_group=True)
+        self.records.queue_changed_member_records(group, self._create_member_log, member_id)
 
-    def _stop_logging_and_note_tombstones(self, group: Group) -> None:
+    def _stop_logging_and_queue_tombstones(self, group: Group) -> None:
         group.on_changed = lambda _: None
-        self.records.note_deleted_members(group)
+        self.records.queue_tombstones_of_deleted_group(group)
 
     def delete_empty_group(self, group_id: str) -> ErrorCode:
         """Delete a group with its offsets; it must have no members (KIP-229)."""
-        group = self.find_after_topic_deletions(group_id)
+        group = self.find_and_touch_after_topic_deletions(group_id)
         if not group_id and not self.facts.delete_groups_accepts_empty_group_id:
             return ErrorCode.INVALID_GROUP_ID
         if group is None:
@@ -219,7 +223,7 @@ class Groups:
         self._remove_group_and_offsets(group)
         return NO_ERROR
 
-    def note_offset_deletions_or_remove_empty_group(self, group: Group) -> None:
+    def queue_offset_deletions_or_remove_empty_group(self, group: Group) -> None:
         """End a deletion of offsets: remove an empty group without others, except in newer
         releases.
         """
@@ -227,7 +231,7 @@ class Groups:
         if not keeps and group.is_empty and not self.offsets.group_has_offsets(group.group_id):
             self._remove_group_and_offsets(group)
         else:
-            self.records.note_deletions_as_batch(group.group_id)
+            self.records.queue_collected_deletions_as_batch(group.group_id)
 
     def _remove_group_and_offsets(self, group: Group) -> None:
         group.stop_timers_and_drop_owned_state()
@@ -236,12 +240,14 @@ class Groups:
         self.when_touched(group_id)
         with_pending = self.facts.java_group_coordinator
         for partition in self.offsets.partitions_with_offset(group_id, with_pending=with_pending):
-            self.records.note_offset_deletion_for_batch(*partition)
+            self.records.collect_offset_deletion_for_batch(*partition)
         self.offsets.delete_offsets_of_group(group_id)
-        self.records.note_deletions_as_batch(group_id, with_group=self._has_tombstone(group))
-        self._stop_logging_and_note_tombstones(group)
+        self.records.queue_collected_deletions_as_batch(
+            group_id, with_group=self._deletion_writes_group_tombstone(group)
+        )
+        self._stop_logging_and_queue_tombstones(group)
 
-    def _has_tombstone(self, group: Group) -> bool:
+    def _deletion_writes_group_tombstone(self, group: Group) -> bool:
         """Return whether a group has a tombstone when it is deleted."""
         if group.type is not GroupType.CLASSIC:
             return False
@@ -250,10 +256,10 @@ class Groups:
 
     def write_records_of_partition(self, index: int) -> None:
         """Write the records of a partition of the topic of groups, since a client reads it."""
-        self._apply_topic_deletions()
+        self._drop_offsets_and_groups_of_deleted_topics()
         self.records.write_partition(index)
 
-    def _apply_topic_deletions(self) -> None:
+    def _drop_offsets_and_groups_of_deleted_topics(self) -> None:
         """Remove offsets of deleted topics, and in older releases empty groups without other
         offsets; remove all groups if their internal topic was deleted.
         """
@@ -275,7 +281,7 @@ class Groups:
                 if self._topics.by_id(topic_id) is None
                 and topic_name_of_missing_partition(topic_id) is None
             ]
-        affected = self.offsets.groups_by_topic(deleted)
+        affected = self.offsets.group_ids_with_offsets_of_topics(deleted)
         with_pending = self.facts.java_group_coordinator
         written = {
             group_id: list(
@@ -290,10 +296,10 @@ class Groups:
         for group_id in every:
             if group_id in self._groups:
                 for partition in written.get(group_id, ()):
-                    self.records.note_offset_deletion_for_batch(*partition)
-                self.note_offset_deletions_or_remove_empty_group(self._groups[group_id])
+                    self.records.collect_offset_deletion_for_batch(*partition)
+                self.queue_offset_deletions_or_remove_empty_group(self._groups[group_id])
 
-    def _expire_and_yield_whether_left(self) -> Iterator[bool]:
+    def _expire_groups_yielding_whether_each_remains(self) -> Iterator[bool]:
         """Forget old offsets, and empty groups without any; yield for each group whether it is
         left.
         """
@@ -302,7 +308,7 @@ class Groups:
                 self._expire_offsets_of_group(group)
                 if group.is_empty and not self.offsets.group_has_offsets(group.group_id):
                     self._remove_group_and_offsets(group)
-                self.records.note_deletions_as_batch(group.group_id)
+                self.records.queue_collected_deletions_as_batch(group.group_id)
             yield group.group_id in self._groups
 
     def _expire_offsets_of_group(self, group: Group) -> None:
@@ -318,14 +324,16 @@ class Groups:
                 if is_old and not self.offsets.has_pending_offset(
                     group.group_id, topic_id, partition
                 ):
-                    self.delete_offset(group.group_id, topic_id, partition)
+                    self.delete_offset_and_collect_for_batch(group.group_id, topic_id, partition)
 
-    def delete_offset(self, group_id: str, topic_id: bytes, partition: int) -> None:
-        """Delete an offset; `note_offset_deletions_or_remove_empty_group` follows."""
+    def delete_offset_and_collect_for_batch(
+        self, group_id: str, topic_id: bytes, partition: int
+    ) -> None:
+        """Delete an offset; `queue_offset_deletions_or_remove_empty_group` follows."""
         if self.offsets.partition_has_offset(
             group_id, topic_id, partition, or_pending=self.facts.java_group_coordinator
         ):
-            self.records.note_offset_deletion_for_batch(topic_id, partition)
+            self.records.collect_offset_deletion_for_batch(topic_id, partition)
         self.offsets.delete_offset(group_id, topic_id, partition)
 
     # commits of offsets
@@ -349,10 +357,10 @@ class Groups:
         An error applies to the whole commit, and nothing is stored. `append_error` is called last:
         it returns whether the coordinator's log accepts the offsets.
         """
-        group = self.find_after_topic_deletions(group_id)
+        group = self.find_and_touch_after_topic_deletions(group_id)
         identity.is_transactional = producer_id is not None
         if identity.is_transactional and not self.facts.java_group_coordinator and group_id:
-            group = self.classic_or_new(group_id)  # and then it judges
+            group = self.find_or_create_classic_replacing_other_type(group_id)  # and then it judges
         partitions = list(map(_TOPIC_AND_PARTITION, commits))
         error = self._offset_commit_error(group, identity, partitions)
         if producer_id is not None and not group_id:
@@ -365,7 +373,7 @@ class Groups:
                 self.offsets.drop_pending_offsets(group_id, producer_id, partitions)
             return error
         if group is None and (commits or not self.facts.java_group_coordinator):
-            self.classic_or_new(group_id)
+            self.find_or_create_classic_replacing_other_type(group_id)
         if producer_id is not None and (
             producer_id != NO_PRODUCER or self.facts.java_group_coordinator
         ):
@@ -373,8 +381,8 @@ class Groups:
             self.offsets.store_pending_offsets(group_id, producer_id, rows)
             return NO_ERROR
         self.store_offsets(group_id, commits, retention_ms)
-        if commits and self.find_after_topic_deletions(group_id) is None:
-            self.classic_or_new(group_id)
+        if commits and self.find_and_touch_after_topic_deletions(group_id) is None:
+            self.find_or_create_classic_replacing_other_type(group_id)
         return NO_ERROR
 
     def store_offsets(
@@ -393,10 +401,10 @@ class Groups:
             records.new += (group_id, topic_id, partition, offset, mark)
             mark = FOLLOWS
             if len(records.new) > ROOM:  # which takes a moment, so not after all of them
-                records.compact_and_wake_watchers()
+                records.compact_if_too_many_and_wake_watchers()
                 mark = retention_ms
         if len(records.new) > records.room:
-            records.compact_and_wake_watchers()
+            records.compact_if_too_many_and_wake_watchers()
 
     def _offset_commit_error(
         self,

@@ -120,7 +120,7 @@ class LoggedGroup(ABC):
         self._add_member_tombstones(gone)
         changed = [name for name in present if group.members[name] is not self._members.get(name)]
         self._add_changed_members(changed)
-        self._add_replacements(gone, changed)
+        self._add_inherited_targets_and_assignments(gone, changed)
         self._add_regexes_or_topology()
         self._add_epochs_and_targets()
         self._add_current_assignments(changed)
@@ -155,7 +155,7 @@ class LoggedGroup(ABC):
             if known is None or self.member_value(known) != value:
                 self._add_record_unless_too_many(self.key_types.member, name, value)
 
-    def _add_replacements(self, gone: list[str], changed: list[str]) -> None:
+    def _add_inherited_targets_and_assignments(self, gone: list[str], changed: list[str]) -> None:
         """Add the target and the assignment that a static member takes over."""
         if not gone:
             return
@@ -170,7 +170,7 @@ class LoggedGroup(ABC):
 
     def _add_epochs_and_targets(self) -> None:
         target = self._group.target
-        if self.group_record_has_changed():
+        if self.check_and_note_group_record_change():
             self._epoch = target.epoch
             self._add_record_unless_too_many(self.key_types.group, "", self.group_value())
         if self._by_member is not target.by_member or len(self._targets) != len(target.by_member):
@@ -207,7 +207,7 @@ class LoggedGroup(ABC):
         if not is_known or self.current_assignment_value(known) != value:
             self._add_record_unless_too_many(self.key_types.current, name, value)
 
-    def group_record_has_changed(self) -> bool:
+    def check_and_note_group_record_change(self) -> bool:
         """Return whether the group's record changes."""
         return bool(self._epoch != self._group.target.epoch)
 
@@ -376,11 +376,13 @@ class LoggedShareGroup(LoggedGroup):
         self._add_state_partitions({}, now)
 
     def _add_state_partitions(
-        self, new: Mapping[bytes, frozenset[int]], old: Mapping[bytes, frozenset[int]]
+        self,
+        initializing: Mapping[bytes, frozenset[int]],
+        initialized: Mapping[bytes, frozenset[int]],
     ) -> None:
         value = share_states.ShareGroupStatePartitionMetadataValue(
-            initializing_topics=self._topic_infos_with_names(new),
-            initialized_topics=self._topic_infos_with_names(old),
+            initializing_topics=self._topic_infos_with_names(initializing),
+            initialized_topics=self._topic_infos_with_names(initialized),
         )
         self._add_record_unless_too_many(STATE_PARTITIONS, "", value)
 
@@ -389,7 +391,9 @@ class LoggedShareGroup(LoggedGroup):
     ) -> list[share_states.TopicPartitionsInfo]:
         return [
             share_states.TopicPartitionsInfo(
-                topic_id, self._topics.name_of_topic_even_deleted(topic_id) or "", sorted(held)
+                topic_id,
+                self._topics.name_of_topic_even_recently_deleted(topic_id) or "",
+                sorted(held),
             )
             for topic_id, held in partitions.items()
         ]
@@ -399,7 +403,7 @@ class LoggedShareGroup(LoggedGroup):
             value = share_states.ShareGroupStatePartitionMetadataValue(
                 deleting_topics=[
                     share_states.TopicInfo(
-                        topic_id, self._topics.name_of_topic_even_deleted(topic_id) or ""
+                        topic_id, self._topics.name_of_topic_even_recently_deleted(topic_id) or ""
                     )
                     for topic_id in self._initialized
                 ]
@@ -455,15 +459,15 @@ class LoggedStreamsGroup(LoggedGroup):
         topology = cast("StreamsGroup", self._group).topology
         if topology is not self._topology and topology != self._topology:
             assert topology is not None
-            if _topology_size(topology) <= TOPICS_MAX:
+            if _subtopology_and_topic_count(topology) <= TOPICS_MAX:
                 self._add_record_unless_too_many(TOPOLOGY, "", _topology_value(topology))
         self._topology = topology
 
-    def group_record_has_changed(self) -> bool:
+    def check_and_note_group_record_change(self) -> bool:
         group = cast("StreamsGroup", self._group)
         is_described_otherwise = group.description != self._described
         self._described = group.description
-        return is_described_otherwise or super().group_record_has_changed()
+        return is_described_otherwise or super().check_and_note_group_record_change()
 
     def metadata_hash(self) -> int:
         counts = self._group.target.partition_counts_at_last_refresh
@@ -546,7 +550,7 @@ def _current_tasks(
     ]
 
 
-def _topology_size(topology: StreamsTopology) -> int:
+def _subtopology_and_topic_count(topology: StreamsTopology) -> int:
     """Return the number of subtopologies and of their topics."""
     return sum(
         1 + len(each.sources) + len(each.sinks) + len(each.changelogs) + len(each.repartition)

@@ -90,7 +90,7 @@ class MemberRequests:
         if error is not NO_ERROR:
             response(JoinResponse(error=error, member_id=joining.member_id))
             return
-        group = self.groups.find_consumer(group_id)
+        group = self.groups.find_group_if_consumer(group_id)
         if group is not None and not group.is_empty:
             participants, new_id = self._classic_requests_of(group), self.new_member_id()
             if slices is None:
@@ -99,15 +99,15 @@ class MemberRequests:
                 apart = partial(self.time_sliced_heartbeats.change_for_classic_member, slices)
                 participants.join(joining, new_id, response, apart)
         else:
-            self._find_or_create_classic_group(group_id).join(joining, response)
+            self._find_or_create_and_log_classic_group(group_id).join(joining, response)
 
-    def _find_or_create_classic_group(self, group_id: str) -> "ClassicGroup":
-        group = self.groups.find_classic(group_id)
+    def _find_or_create_and_log_classic_group(self, group_id: str) -> "ClassicGroup":
+        group = self.groups.find_group_if_classic(group_id)
         if group is None:
-            group = self.groups.create_classic(group_id)
+            group = self.groups.create_unstored_classic_group(group_id)
             self.groups.store_group_replacing_previous(group)
             if self._facts.java_group_coordinator:
-                self.groups.records.note_new_group(group_id)
+                self.groups.records.queue_new_classic_group_record(group_id)
         return group
 
     def _join_error(self, group_id: str, joining: JoinRequest) -> ErrorCode:
@@ -115,7 +115,7 @@ class MemberRequests:
             return ErrorCode.INVALID_GROUP_ID
         if joining.session_timeout_ms not in self._settings.allowed_session_timeouts_ms:
             return ErrorCode.INVALID_SESSION_TIMEOUT
-        group = self.groups.find_after_topic_deletions(group_id)
+        group = self.groups.find_and_touch_after_topic_deletions(group_id)
         if joining.member_id and group is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
         if group is not None and not self._accepts_classic_members(group):
@@ -168,7 +168,7 @@ class MemberRequests:
         """Return the group; None also for a group without a name, which may have only offsets."""
         if self.groups.empty_group_id_error(group_id) is not NO_ERROR:
             return None
-        group = self.groups.find_after_topic_deletions(group_id)
+        group = self.groups.find_and_touch_after_topic_deletions(group_id)
         if group is None or group.type is _CLASSIC:
             return cast("ClassicGroup | None", group)
         if group.type is GroupType.CONSUMER:
@@ -204,19 +204,19 @@ class MemberRequests:
     def _handle_or_upgrade_consumer_heartbeat(
         self, group_id: str, heartbeat: "ConsumerHeartbeat", slices: "TimeSlices | None"
     ) -> "HeartbeatResult":
-        group = self.groups.find_consumer(group_id)
+        group = self.groups.find_group_if_consumer(group_id)
         if group is not None and slices is not None:
             return self.time_sliced_heartbeats.handle_consumer_heartbeat(
                 group, group, heartbeat, slices
             )
         if group is not None:
             return group.handle_heartbeat(heartbeat)
-        old = self.groups.find_classic(group_id)
+        old = self.groups.find_group_if_classic(group_id)
         has_members = old is not None and not old.is_empty
         joins = heartbeat.member_epoch == 0
         if not (joins and has_members):
             self._require_new_or_empty_classic_group(
-                self.groups.find_after_topic_deletions(group_id), group_id, joins=joins
+                self.groups.find_and_touch_after_topic_deletions(group_id), group_id, joins=joins
             )
         made = self._create_consumer_group(group_id)
         if old is not None and has_members:
@@ -225,13 +225,13 @@ class MemberRequests:
                     old, made, lambda: made.handle_heartbeat(heartbeat)
                 )
             self._upgrade_classic_group(
-                old, made, lambda: made.require_acceptable_new_member(heartbeat)
+                old, made, lambda: made.require_room_and_released_static_member(heartbeat)
             )
             return self.time_sliced_heartbeats.handle_consumer_heartbeat(
                 made, made, heartbeat, slices
             )
         if slices is not None:
-            found = self.groups.find_after_topic_deletions(group_id)
+            found = self.groups.find_and_touch_after_topic_deletions(group_id)
             return self.time_sliced_heartbeats.handle_consumer_heartbeat(
                 made, found, heartbeat, slices
             )
@@ -248,7 +248,7 @@ class MemberRequests:
             self._facts,
             self._topics,
             self.groups.clock_of_group(group_id),
-            self._downgrade_to_classic_group,
+            self._downgrade_to_classic_group_if_possible,
         )
         self.groups.log_changes_of(group)
         return group
@@ -278,17 +278,17 @@ class MemberRequests:
             classic_group.rebalance.send_queued_responses_in_batches()
         return response
 
-    def _downgrade_to_classic_group(
+    def _downgrade_to_classic_group_if_possible(
         self, group: "ConsumerGroup", leaving: Collection["ConsumerMember"], rebalances: bool
     ) -> bool:
         """Downgrade a group without members of the consumer protocol to a classic one (KIP-848)."""
         from kafka_shim.shim.state.groups import migration  # noqa: PLC0415 - see above
 
-        if not migration.becomes_classic_without_members(group, leaving, self._settings):
+        if not migration.becomes_classic_without_leaving_members(group, leaving, self._settings):
             return False
         for member in leaving:
             group.drop_member_in_epoch(member)
-        made = self.groups.create_classic(group.group_id)
+        made = self.groups.create_unstored_classic_group(group.group_id)
         migration.move_members_to_classic_group(group, made, self._topics)
         self.groups.store_group_replacing_previous(made)
         made.rebalance.on_settled()
@@ -306,7 +306,7 @@ class MemberRequests:
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_after_topic_deletions(group_id)
+                found = self.groups.find_and_touch_after_topic_deletions(group_id)
                 group = self._share_group_for_heartbeat(group_id, heartbeat)
                 return self.time_sliced_heartbeats.handle_share_heartbeat(
                     group, found, heartbeat, slices
@@ -327,23 +327,25 @@ class MemberRequests:
         self, group_id: str, heartbeat: "ShareHeartbeat"
     ) -> "ShareGroup":
         joins = heartbeat.member_epoch == 0
-        return self.groups.find_share(group_id) or self._create_share_group(
-            group_id, may_be_new=joins
-        )
+        return self.groups.find_group_if_share(
+            group_id
+        ) or self._require_free_id_and_create_share_group(group_id, may_be_new=joins)
 
     def require_empty_or_create_share_group(self, group_id: str) -> "ShareGroup":
         """Return a share group without members, or a new one, which is not stored yet. Raise
         RequestRejected if the group has members.
         """
-        group = self.groups.find_share(group_id) or self._create_share_group(
-            group_id, may_be_new=True
-        )
+        group = self.groups.find_group_if_share(
+            group_id
+        ) or self._require_free_id_and_create_share_group(group_id, may_be_new=True)
         if not group.is_empty:
             raise RequestRejected(ErrorCode.NON_EMPTY_GROUP, f"group `{group_id}` has members")
         return group
 
-    def _create_share_group(self, group_id: str, *, may_be_new: bool) -> "ShareGroup":
-        if not may_be_new or self.groups.find_after_topic_deletions(group_id) is not None:
+    def _require_free_id_and_create_share_group(
+        self, group_id: str, *, may_be_new: bool
+    ) -> "ShareGroup":
+        if not may_be_new or self.groups.find_and_touch_after_topic_deletions(group_id) is not None:
             text = f"unknown share group `{group_id}`"
             raise RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
         from kafka_shim.shim.state.groups.share.share_group import ShareGroup  # noqa: PLC0415 - see above
@@ -368,7 +370,7 @@ class MemberRequests:
         self.groups.joins += heartbeat.member_epoch == 0
         if slices is not None and heartbeat.member_epoch >= 0:
             with self.time_sliced_heartbeats.serialize_by_group(group_id, slices):
-                found = self.groups.find_after_topic_deletions(group_id)
+                found = self.groups.find_and_touch_after_topic_deletions(group_id)
                 group = self._streams_group_for_heartbeat(group_id, heartbeat)
                 response = self.time_sliced_heartbeats.handle_streams_heartbeat(
                     group, found, heartbeat, slices
@@ -389,11 +391,11 @@ class MemberRequests:
     def _streams_group_for_heartbeat(
         self, group_id: str, heartbeat: "StreamsHeartbeat"
     ) -> "StreamsGroup":
-        group = self.groups.find_streams(group_id)
+        group = self.groups.find_group_if_streams(group_id)
         if group is None:
             joins = heartbeat.member_epoch == 0
             self._require_new_or_empty_classic_group(
-                self.groups.find_after_topic_deletions(group_id), group_id, joins=joins
+                self.groups.find_and_touch_after_topic_deletions(group_id), group_id, joins=joins
             )
             group = self._create_streams_group(group_id)
         return group
@@ -412,11 +414,11 @@ class MemberRequests:
         if group_type is GroupType.CONSUMER:
             group = self._create_consumer_group(group_id)
         elif group_type is GroupType.SHARE:
-            group = self._create_share_group(group_id, may_be_new=True)
+            group = self._require_free_id_and_create_share_group(group_id, may_be_new=True)
         elif group_type is GroupType.STREAMS:
             group = self._create_streams_group(group_id)
         else:
-            group = self.groups.create_classic(group_id)
+            group = self.groups.create_unstored_classic_group(group_id)
         self.groups.store_group_replacing_previous(group)
         return group
 

@@ -16,7 +16,7 @@ from kafka_shim.shim.state.groups.classic.classic_member import ClassicMember, J
 from kafka_shim.shim.state.groups.classic.classic_rebalance import ClassicState
 from kafka_shim.shim.state.groups.consumer.consumer_group import ConsumerGroup
 from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicJoinFields, ConsumerMember
-from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
+from kafka_shim.shim.state.groups.topic_subscriptions import interned_name_set
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.topics import Topics
 
@@ -58,7 +58,7 @@ def _as_consumer_member(
     metadata = consumer_protocol.decode_subscription(
         classic_member.metadata_of_protocol(group.rebalance.protocol_name)
     )
-    assigned = consumer_protocol.decode_assignment_without_user_data(
+    assigned = consumer_protocol.decode_assignment_unless_user_data(
         classic_member.assignment, topics
     )
     if metadata is None or assigned is None:
@@ -70,7 +70,7 @@ def _as_consumer_member(
     member.client_id = classic_member.client_id
     member.client_host = classic_member.client_host
     member.rebalance_timeout_ms = classic_member.rebalance_timeout_ms
-    member.topic_names = deduplicated_name_set(metadata.topics)
+    member.topic_names = interned_name_set(metadata.topics)
     member.classic_join = ClassicJoinFields(
         classic_member.session_timeout_ms, classic_member.protocols
     )
@@ -83,7 +83,7 @@ def _upgrade_rejected(group: ClassicGroup, reason: str) -> RequestRejected:
     return RequestRejected(ErrorCode.GROUP_ID_NOT_FOUND, text)
 
 
-def becomes_classic_without_members(
+def becomes_classic_without_leaving_members(
     group: ConsumerGroup, leaving: Collection[ConsumerMember], settings: GroupSettings
 ) -> bool:
     """Return whether a group becomes classic once these members leave: only classic ones remain."""

@@ -16,7 +16,7 @@ _BY_NAME = bytes(17)
 """Longer than any topic id."""
 
 
-def missing_partition_id(topic_name: str) -> bytes:
+def stand_in_topic_id_of_missing_partition(topic_name: str) -> bytes:
     """Return an id for offsets of partitions that the topic does not have (up to 1.1).
 
     Deleting a topic deletes the offsets of its partitions, but not these.
@@ -118,7 +118,7 @@ class Offsets:
             for partition in partitions:
                 group.pending[producer_id].pop(partition, None)
             self.when_held(group_id, producer_id)
-            self._drop_empty_parts(group)
+            self._drop_empty_topics_and_producers(group)
             self._forget_unused_topics(group_id, (topic_id for topic_id, _ in partitions))
             self._drop_group_if_empty(group_id)
 
@@ -211,7 +211,7 @@ class Offsets:
 
     def delete_offsets_of_group(self, group_id: str) -> None:
         group = self._groups.pop(group_id, None)
-        self._note_group_change(group_id, group)
+        self._notify_all_offsets_of_group_changed(group_id, group)
         if group is not None:
             pending = [key[0] for held in group.pending.values() for key in held]
             self._forget_unused_topics(group_id, [*group.committed, *pending])
@@ -221,12 +221,12 @@ class Offsets:
             group = self._groups.get(group_id)
             if group is None:
                 continue
-            self._note_group_change(group_id, group)
+            self._notify_all_offsets_of_group_changed(group_id, group)
             group.committed.pop(topic_id, None)
             for held in group.pending.values():
                 for key in [key for key in held if key[0] == topic_id]:
                     del held[key]
-            self._drop_empty_parts(group)
+            self._drop_empty_topics_and_producers(group)
             self._drop_group_if_empty(group_id)
 
     def _forget_unused_topics(self, group_id: str, topic_ids: Iterable[bytes]) -> None:
@@ -244,7 +244,7 @@ class Offsets:
         """Return the ids of all topics that may have a committed or pending offset."""
         return list(self._groups_by_topic)
 
-    def groups_by_topic(self, topic_ids: Iterable[bytes]) -> dict[str, None]:
+    def group_ids_with_offsets_of_topics(self, topic_ids: Iterable[bytes]) -> dict[str, None]:
         """Return the ids of the groups with a committed or pending offset of any of the topics."""
         return {
             group_id: None
@@ -280,7 +280,9 @@ class Offsets:
                 group.pending.setdefault(producer_id, {})[topic_id, partition] = offset
                 self._groups_by_producer.setdefault(producer_id, {})[group_id] = None
 
-    def _note_group_change(self, group_id: str, group: _GroupOffsets | None) -> None:
+    def _notify_all_offsets_of_group_changed(
+        self, group_id: str, group: _GroupOffsets | None
+    ) -> None:
         """All that a group has changes."""
         if group is None:
             return
@@ -290,7 +292,7 @@ class Offsets:
         for producer_id in group.pending:
             self.when_held(group_id, producer_id)
 
-    def _drop_empty_parts(self, group: _GroupOffsets) -> None:
+    def _drop_empty_topics_and_producers(self, group: _GroupOffsets) -> None:
         for topic_id in [topic_id for topic_id, held in group.committed.items() if not held]:
             del group.committed[topic_id]
         for producer_id in [producer_id for producer_id, held in group.pending.items() if not held]:

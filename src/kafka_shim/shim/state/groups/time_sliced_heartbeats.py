@@ -43,13 +43,13 @@ class TimeSlices(Protocol):
     def time_sliced(self, items: Iterable[Item]) -> Iterator[Item]: ...
 
 
-class MutableGroupState(Protocol):
+class StateChangedByHeartbeat(Protocol):
     """A frozen value with everything that a heartbeat changes, and the epoch of the topics."""
 
     def copy(self) -> Self: ...
 
 
-State = TypeVar("State", bound=MutableGroupState)
+State = TypeVar("State", bound=StateChangedByHeartbeat)
 
 
 class DraftableGroup(Protocol[State]):
@@ -120,7 +120,7 @@ class TimeSlicedHeartbeats:
                 group,
                 group,
                 slices,
-                lambda draft: draft.apply_resolved_expressions_and_renew_target(matching),
+                lambda draft: draft.apply_expressions_and_begin_epoch_if_changed(matching),
             )
             group.on_changed(member.member_id)
         group.subscriptions.drop_unused_expressions(group.members.values())
@@ -143,7 +143,7 @@ class TimeSlicedHeartbeats:
         self._groups.store_group_replacing_previous(group)
         member = group.members[heartbeat.member_id]
         group.restart_session_timeout(member)
-        group.initialize_share_states(
+        group.initialize_share_states_and_request_epoch(
             slices.time_sliced(slices.offload(group.uninitialized_partitions, member))
         )
         group.on_changed(member.member_id)
@@ -204,12 +204,14 @@ class TimeSlicedHeartbeats:
         raise RequestRejected(ErrorCode.COORDINATOR_LOAD_IN_PROGRESS, text)
 
     def _are_group_and_topics_unchanged(
-        self, group: Drafted, stored_group: Group | None, previous_state: MutableGroupState
+        self, group: Drafted, stored_group: Group | None, previous_state: StateChangedByHeartbeat
     ) -> bool:
         """Return whether neither the group nor the topics have changed, and the same group is
         stored.
         """
-        is_stored = self._groups.find_after_topic_deletions(group.group_id) is stored_group
+        is_stored = (
+            self._groups.find_and_touch_after_topic_deletions(group.group_id) is stored_group
+        )
         return is_stored and bool(group.mutable_state_without_copy() == previous_state)
 
 

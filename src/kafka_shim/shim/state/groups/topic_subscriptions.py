@@ -6,7 +6,7 @@ from weakref import WeakValueDictionary
 
 import msgspec
 
-from kafka_shim.shim.state.client_patterns import compile_client_pattern
+from kafka_shim.shim.state.client_patterns import compile_client_pattern_warning_without_re2
 from kafka_shim.shim.state.java_collections import in_hash_map_order
 from kafka_shim.shim.state.topics import Topics
 
@@ -28,7 +28,7 @@ def call_directly(work: Callable[..., frozenset[str]], *arguments: object) -> fr
 _NAMES: "WeakValueDictionary[frozenset[str], frozenset[str]]" = WeakValueDictionary()
 
 
-def deduplicated_name_set(topics: Iterable[str]) -> frozenset[str]:
+def interned_name_set(topics: Iterable[str]) -> frozenset[str]:
     """Return the names, as one set for all members with the same: sets are compared again and
     again, and a set is quickly found to be itself.
     """
@@ -112,7 +112,7 @@ class TopicSubscriptions:
         epoch = self._topics.epoch  # before the topics are read, so that later changes are noticed
         if self._seen_epoch != epoch:
             names = {name for member in members for name in self.subscribed_topic_names(member)}
-            self.change_number += self._topics.any_changed_since(self._seen_epoch, names)
+            self.change_number += self._topics.any_may_have_changed_since(self._seen_epoch, names)
             self._seen_epoch = epoch
 
     def subscribed_topic_names(self, member: SubscribingMember) -> frozenset[str]:
@@ -121,14 +121,14 @@ class TopicSubscriptions:
 
     def subscribed_topic_ids(self, member: SubscribingMember) -> frozenset[bytes]:
         """Return the ids of its topics that exist."""
-        found = self._topics.existing_among(self.subscribed_topic_names(member))
+        found = self._topics.existing_among_unordered(self.subscribed_topic_names(member))
         return frozenset(topic.topic_id for topic in found)
 
     def partition_counts(self, members: Collection[SubscribingMember]) -> dict[bytes, int]:
         """Return the partition counts of all subscribed topics that exist, by topic id."""
         wishes = {(member.topic_names, member.topic_regex): member for member in members}
         names = frozenset[str]().union(*map(self.subscribed_topic_names, wishes.values()))
-        topics = {topic.name: topic for topic in self._topics.existing_among(names)}
+        topics = {topic.name: topic for topic in self._topics.existing_among_unordered(names)}
         in_order = [topics[name] for name in in_hash_map_order(sorted(topics))]
         return {topic.topic_id: len(topic.partitions) for topic in in_order}
 
@@ -200,7 +200,7 @@ class TopicSubscriptions:
 
 
 def _names_matching_expression(expression: str, names: Iterable[str]) -> frozenset[str]:
-    pattern = compile_client_pattern(expression)
+    pattern = compile_client_pattern_warning_without_re2(expression)
     return frozenset(name for name in names if pattern.fullmatch(name))
 
 

@@ -70,7 +70,9 @@ class _SparseOffsetIndex:
         self._positions: list[int] = []
         self._last_offsets: list[int] = []
 
-    def is_index_of(self, batches: list[StoredBatch], interval_bytes: int) -> bool:
+    def has_same_first_batch_and_interval(
+        self, batches: list[StoredBatch], interval_bytes: int
+    ) -> bool:
         """Return whether the index begins with these batches and has this interval."""
         return self._first is batches[0] and self._interval_bytes == interval_bytes
 
@@ -242,7 +244,7 @@ class PartitionLog(ChangeNotifier):
             fitting += 1
         return first, fitting, limit - batches[fitting].position if fitting < stop else 0
 
-    def offset_index_entry_after(self, offset: int, bytes_after: int) -> int:
+    def offset_index_entry_after_or_log_end(self, offset: int, bytes_after: int) -> int:
         """Return the offset of the first entry in Kafka's offset index that is at least
         `bytes_after` bytes after the start of the batch with `offset`; the log end if there is
         none. The very first entry must be further away, since Kafka's search misses an exact match.
@@ -250,7 +252,9 @@ class PartitionLog(ChangeNotifier):
         position = self._batches[bisect_left(self._batches, offset, key=_LAST_OFFSET)].position
         interval_bytes = self.settings.index_interval_bytes
         index = self._offset_index
-        if index is None or not index.is_index_of(self._batches, interval_bytes):
+        if index is None or not index.has_same_first_batch_and_interval(
+            self._batches, interval_bytes
+        ):
             index = self._offset_index = _SparseOffsetIndex(self._batches, interval_bytes)
         index.add_new_batches(self._batches)
         found = index.first_indexed_offset_from(position + bytes_after)
@@ -280,9 +284,9 @@ class PartitionLog(ChangeNotifier):
         if at > 0:
             self._epochs = [(self._epochs[at][0], offset), *self._epochs[at + 1 :]]
 
-    def delete_records_but_count_bytes(self, offset: int) -> None:
+    def delete_records_remembering_max_timestamp(self, offset: int) -> None:
         """Delete records below `offset`, which a real broker's files keep until retention."""
-        newest = self.first_batch_with_max_timestamp()
+        newest = self.first_max_timestamp_batch_even_deleted()
         self.advance_log_start(offset)
         if newest is not None and newest.last_offset < offset:
             self._trimmed_newest = newest
@@ -295,7 +299,7 @@ class PartitionLog(ChangeNotifier):
         at = bisect_left(self._batches, timestamp, key=_NEWEST)
         return (batch for batch in self._batches[at:] if batch.max_timestamp >= timestamp)
 
-    def first_batch_with_max_timestamp(self) -> StoredBatch | None:
+    def first_max_timestamp_batch_even_deleted(self) -> StoredBatch | None:
         """Return the first batch with the greatest timestamp, including trimmed ones (KIP-734)."""
         held = self._first_remaining_with_max_timestamp()
         trimmed = self._trimmed_newest

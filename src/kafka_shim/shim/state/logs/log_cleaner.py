@@ -52,7 +52,7 @@ def compact_logs(
     """
     runs = [_Compaction(log, now_ms, stamps_horizon=stamps_horizon) for log in logs]
     for run in runs:
-        run.replace_batches_of_log()
+        run.apply_compacted_batches_to_log()
     return [run.outcome for run in runs]
 
 
@@ -85,19 +85,19 @@ class _TransactionsInOrder:
         self._seen: set[int] = set()  # producers with batches of the open transaction
         self.gone: list[AbortedTransaction] = []
 
-    def is_aborted_or_empty_marker(self, batch: _DecodedBatch) -> bool:
+    def advance_and_check_aborted_or_empty_marker(self, batch: _DecodedBatch) -> bool:
         """Return whether a batch was aborted, or is the marker of a transaction without batches."""
         header = batch.header
         while self._coming and self._coming[-1].first_offset <= header.last_offset:
             aborted = self._coming.pop()
             self._aborted.setdefault(aborted.producer_id, aborted)
         if header.is_control:
-            return self._is_marker_ending_batches(header.producer_id, batch.records)
+            return self._end_transaction_and_return_if_empty(header.producer_id, batch.records)
         if header.is_transactional:
             self._seen.add(header.producer_id)
         return header.is_transactional and header.producer_id in self._aborted
 
-    def _is_marker_ending_batches(self, producer_id: int, records: list[Record]) -> bool:
+    def _end_transaction_and_return_if_empty(self, producer_id: int, records: list[Record]) -> bool:
         had_batches = producer_id in self._seen
         if records:
             self._seen.discard(producer_id)
@@ -122,7 +122,9 @@ class _Compaction:
             _decode_batch(batch) for batch in log.batches[: _cleanable_batch_count(log, now_ms)]
         ]
         self._transactions = _TransactionsInOrder(log.producers.aborted_between(0, log.end_offset))
-        self._void = [self._transactions.is_aborted_or_empty_marker(batch) for batch in opened]
+        self._void = [
+            self._transactions.advance_and_check_aborted_or_empty_marker(batch) for batch in opened
+        ]
         self._last_of_key = {
             record.key: record.offset
             for batch, is_void in zip(opened, self._void, strict=True)
@@ -138,24 +140,28 @@ class _Compaction:
             sum(len(batch.payload) for batch in self._kept),
         )
 
-    def replace_batches_of_log(self) -> None:
+    def apply_compacted_batches_to_log(self) -> None:
         self._log.replace_cleaned_batches(len(self._opened), self._kept)
         self._log.producers.drop_aborted(self._transactions.gone)
 
     def _remaining_batches(self) -> list[StoredBatch]:
         found = []
         for batch, is_void in zip(self._opened, self._void, strict=True):
-            records = self._remaining_records(batch, is_void=is_void)
+            records = self._remaining_records(batch, is_aborted_or_empty_marker=is_void)
             if records or self._must_keep_empty_batch(batch):
                 self._records_after += len(records)
-                found.append(self._encode_remaining_batch(batch, records, is_void=is_void))
+                found.append(
+                    self._encode_remaining_batch(batch, records, is_aborted_or_empty_marker=is_void)
+                )
         return found
 
-    def _remaining_records(self, batch: _DecodedBatch, *, is_void: bool) -> list[Record]:
+    def _remaining_records(
+        self, batch: _DecodedBatch, *, is_aborted_or_empty_marker: bool
+    ) -> list[Record]:
         keeps_deleted = self._retains_tombstones_and_markers(batch)
         if batch.header.is_control:
-            return batch.records if keeps_deleted or not is_void else []
-        if is_void:
+            return batch.records if keeps_deleted or not is_aborted_or_empty_marker else []
+        if is_aborted_or_empty_marker:
             return []
         return [
             record
@@ -187,13 +193,13 @@ class _Compaction:
         return header.is_control and header.producer_epoch == producer.epoch
 
     def _encode_remaining_batch(
-        self, batch: _DecodedBatch, records: list[Record], *, is_void: bool
+        self, batch: _DecodedBatch, records: list[Record], *, is_aborted_or_empty_marker: bool
     ) -> StoredBatch:
         horizon_ms = batch.header.delete_horizon_ms
         if (
             self._stamps_horizon
             and horizon_ms is None
-            and _has_records_to_remove_later(batch, records, is_void)
+            and _has_records_to_remove_later(batch, records, is_aborted_or_empty_marker)
         ):
             horizon_ms = self._now_ms + self._log.settings.delete_retention_ms
         payload = batch.stored.payload
@@ -206,11 +212,11 @@ class _Compaction:
 
 
 def _has_records_to_remove_later(
-    batch: _DecodedBatch, records: list[Record], is_void: bool
+    batch: _DecodedBatch, records: list[Record], is_aborted_or_empty_marker: bool
 ) -> bool:
     """Return whether the remaining batches contain something to remove later."""
     if batch.header.is_control:
-        return is_void
+        return is_aborted_or_empty_marker
     return any(record.value is None for record in records)
 
 

@@ -86,7 +86,7 @@ def readable_end_offset(log: PartitionLog, isolation_level: int | None) -> int:
 
 
 def _find_max_timestamp(log: PartitionLog, facts: RecordFacts) -> FoundOffset:
-    batch = log.first_batch_with_max_timestamp()
+    batch = log.first_max_timestamp_batch_even_deleted()
     if batch is None:
         return NOTHING
     if facts.max_timestamp_returns_last_record_of_batch:

@@ -276,7 +276,7 @@ class PartitionProducers(msgspec.Struct, gc=False):
                 del self._producers[producer.producer_id]
                 self._open_transactions.pop(producer.producer_id, None)
 
-    def drop_expired_producers(self, before_ms: int) -> None:
+    def drop_expired_producers_and_verifications(self, before_ms: int) -> None:
         """Drop producers whose last batch is older than `before_ms` and that have no open
         transaction, and verifications that began before.
         """

@@ -123,7 +123,7 @@ class Quotas:
     ) -> None:
         """Set limits, and remove those with value None; `beside` runs the expensive part."""
         changes = {entity_key(entity): changed for entity, changed in alterations}
-        if len(changes) > IN_PLACE_MAX or not self._alter_in_place(changes):
+        if len(changes) > IN_PLACE_MAX or not self._try_alter_without_reordering(changes):
             number = self._change_number
             state = offload(_state_after, *self._state_in_order(), changes)
             if self._change_number != number:  # changed meanwhile by another request
@@ -134,7 +134,7 @@ class Quotas:
             self._index_connection_rates()
         self._changed()
 
-    def _alter_in_place(self, changes: Mapping[EntityKey, Changes]) -> bool:
+    def _try_alter_without_reordering(self, changes: Mapping[EntityKey, Changes]) -> bool:
         """Set and remove limits if the order of other entities stays; return whether it does."""
         if self._order is None:
             return False
@@ -242,7 +242,7 @@ def _in_order_of_computing(
     """Return the changed entities in the order in which Kafka computes their limits."""
     altered = JavaHashOrder[EntityKey]()
     for key in changes:
-        altered.add_first_in_bucket(key, hashes[key])
+        altered.grow_then_add_first_in_bucket(key, hashes[key])
     return altered
 
 

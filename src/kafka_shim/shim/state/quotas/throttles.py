@@ -112,7 +112,9 @@ class Throttles:
         if rate is None:
             if len(self._rates) >= _KEPT:
                 idle = [
-                    known for known, kept in self._rates.items() if kept.are_samples_expired(now_ms)
+                    known
+                    for known, kept in self._rates.items()
+                    if kept.drop_expired_and_return_whether_empty(now_ms)
                 ]
                 for known in idle:
                     del self._rates[known]

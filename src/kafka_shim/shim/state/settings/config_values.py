@@ -25,7 +25,7 @@ def validated_canonical_value(name: str, definition: ConfigDefinition, value: st
     """Return the value as a broker shows it; ConfigValueError if the setting does not accept it."""
     text = _PARSERS.get(definition.type, _unchanged_text)(name, definition.type, value.strip())
     if definition.check.is_list_of_distinct:
-        text = _validated_distinct_list(name, text)
+        text = _deduplicated_list_of_nonempty_elements(name, text)
     _validate_by_check(name, definition, text)
     return text
 
@@ -120,7 +120,7 @@ def _validate_allowed_value(
         )
 
 
-def _validated_distinct_list(name: str, value: str) -> str:
+def _deduplicated_list_of_nonempty_elements(name: str, value: str) -> str:
     parts = list_elements(value)
     if "" in parts:
         raise ConfigValueError(f"invalid value `{value}` of {name}: an element is empty")

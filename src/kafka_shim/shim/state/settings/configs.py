@@ -137,7 +137,7 @@ class Configs:
         )
         return list_elements(dirs or "")[0]
 
-    def is_valid_topic_value(self, name: str, value: str) -> bool:
+    def is_valid_or_unknown_topic_value(self, name: str, value: str) -> bool:
         """Return whether a value is valid for a topic setting; True for unknown settings."""
         definition = self.topic_definitions.get(name)
         try:
@@ -163,7 +163,7 @@ class Configs:
         return definition.default
 
     def topic_entries(
-        self, topic: Mapping[str, str], *, keeps_original_spelling: bool = False
+        self, topic: Mapping[str, str], *, keeps_spelling_and_internal_configs: bool = False
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a topic with these overrides.
 
@@ -172,9 +172,9 @@ class Configs:
         """
         for name, definition in self.topic_definitions.items():
             value = self.effective_topic_value(topic, name)
-            if keeps_original_spelling:
+            if keeps_spelling_and_internal_configs:
                 value = topic.get(name, value)
-            if definition.internal and (value is None or not keeps_original_spelling):
+            if definition.internal and (value is None or not keeps_spelling_and_internal_configs):
                 continue
             synonyms: list[ConfigSynonym] = []
             if name in topic:

@@ -80,12 +80,14 @@ def definition_table(facts: Facts) -> Facts:
     }
 
 
-def _history_without_repeats(name: str, history: History, known: dict[str, History]) -> History:
+def _history_without_repeats(
+    name: str, history: History, broker_histories: dict[str, History]
+) -> History:
     changes: History = {}
     before = None
     for since, fact in history.items():
         row = None if fact is None else definition_row(name, fact)
-        if row is not None and row.get("broker") not in known:
+        if row is not None and row.get("broker") not in broker_histories:
             row.pop("broker", None)
         if row != before:
             changes[since] = row

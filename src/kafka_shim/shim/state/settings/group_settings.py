@@ -38,7 +38,7 @@ class GroupSettings:
         own = self._configs.groups.get(group_id, {}).get(name)
         return self._broker_number_or_default(f"group.{name}", default) if own is None else int(own)
 
-    def _group_text(self, group_id: str, name: str) -> str:
+    def _group_text_or_empty(self, group_id: str, name: str) -> str:
         """Return the group's own value; empty if it is not set."""
         return self._configs.groups.get(group_id, {}).get(name, "")
 
@@ -164,15 +164,15 @@ class GroupSettings:
         return self._broker_number_or_default("group.share.max.share.sessions", 2000)
 
     def share_reads_committed(self, group_id: str) -> bool:
-        return self._group_text(group_id, "share.isolation.level") == "read_committed"
+        return self._group_text_or_empty(group_id, "share.isolation.level") == "read_committed"
 
     def share_allows_lock_renewal(self, group_id: str) -> bool:
         """Return whether members may renew locks."""
-        return self._group_text(group_id, "share.renew.acknowledge.enable") != "false"
+        return self._group_text_or_empty(group_id, "share.renew.acknowledge.enable") != "false"
 
     def share_auto_offset_reset(self, group_id: str) -> str:
         """Return `earliest`, `latest`, or `by_duration:` with an ISO 8601 duration."""
-        return self._group_text(group_id, "share.auto.offset.reset") or "latest"
+        return self._group_text_or_empty(group_id, "share.auto.offset.reset") or "latest"
 
     # streams groups
 
@@ -209,13 +209,13 @@ class GroupSettings:
         """Return the number of standby tasks for each task with state."""
         return self._group_or_broker_number(group_id, "streams.num.standby.replicas", 0)
 
-    def streams_assignment_configs(self, group_id: str) -> tuple[object, ...]:
+    def streams_standby_replicas_and_rack_tags(self, group_id: str) -> tuple[object, ...]:
         """Return the assignor's settings, whose change begins a new epoch."""
         return self.streams_standby_replicas(group_id), self.streams_rack_tags(group_id)
 
     def streams_assignor(self, group_id: str) -> str:
         """Return the group's assignor, else `sticky`, the only one."""
-        return self._group_text(group_id, "streams.assignor.name") or "sticky"
+        return self._group_text_or_empty(group_id, "streams.assignor.name") or "sticky"
 
     @property
     def stores_topology_descriptions(self) -> bool:

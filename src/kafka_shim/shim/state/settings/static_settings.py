@@ -79,7 +79,7 @@ def validate_static_values(properties: Mapping[str, str], release: str) -> None:
             raise ConfigError(f"`{properties[name]}` for {name}: {most}")
 
 
-def offers_client_telemetry(properties: Mapping[str, str]) -> bool:
+def parse_client_telemetry_enabled(properties: Mapping[str, str]) -> bool:
     """Return whether ApiVersions offers client telemetry (KIP-714); raise ConfigError if the
     setting is neither true nor false.
     """

@@ -24,7 +24,7 @@ class RecordState(IntEnum):
         return self in (RecordState.ACKNOWLEDGED, RecordState.ARCHIVED)
 
 
-def delivery_count_as_int16(count: int) -> int:
+def wrap_delivery_count_to_int16(count: int) -> int:
     """Return a number of deliveries as 16 bits, as brokers send and store it: after 32767 comes
     -32768.
     """

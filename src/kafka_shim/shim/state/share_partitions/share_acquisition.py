@@ -128,8 +128,9 @@ class _RecordAcquisition:
             self._acquire_new_records(begin)
             return self._acquired
         for batch in in_flight:
-            if self._acquired_count >= self._acquirable_count or not self._acquire_released_records(
-                batch
+            if (
+                self._acquired_count >= self._acquirable_count
+                or not self._acquire_released_return_if_may_continue(batch)
             ):
                 break
         if (
@@ -141,7 +142,7 @@ class _RecordAcquisition:
 
     # records in flight
 
-    def _acquire_released_records(self, batch: InFlightBatch) -> bool:
+    def _acquire_released_return_if_may_continue(self, batch: InFlightBatch) -> bool:
         """Acquire a batch's available records; return False if no other batch may follow."""
         throttles = self._request.throttles_often_delivered and self._was_delivered_often(batch)
         if throttles and self._acquired_count:
@@ -160,7 +161,7 @@ class _RecordAcquisition:
                 and not too_many
             ):
                 self._partition.lock_records(batch.common_state, self._request.member_id)
-                self._add_acquired(
+                self._add_acquired_range(
                     AcquiredRange(
                         batch.first_offset, batch.last_offset, batch.common_state.delivery_count
                     )
@@ -171,7 +172,7 @@ class _RecordAcquisition:
         for piece in some:
             self._partition.lock_records(piece.in_flight_state, self._request.member_id)
         for acquired in _join_by_delivery_count(some):
-            self._add_acquired(acquired)
+            self._add_acquired_range(acquired)
         if throttles and some:
             self._acquirable_count = 0
             return False
@@ -225,7 +226,9 @@ class _RecordAcquisition:
             )
         is_strict = self._request.records_max_is_strict
         for begin, end in (
-            [(first_offset, last)] if is_strict else self._split_at_log_batches(first_offset, last)
+            [(first_offset, last)]
+            if is_strict
+            else self._split_at_log_batches_with_minimum_size(first_offset, last)
         ):
             batch = InFlightBatch(begin, end, InFlightState(RecordState.AVAILABLE, 0))
             partition.batches.put_batch(batch)
@@ -235,7 +238,7 @@ class _RecordAcquisition:
                 partition.may_have_released_records = True
             for piece in batch.whole_or_single_records(begin, last_acquired):
                 partition.lock_records(piece.in_flight_state, self._request.member_id)
-            self._add_acquired(AcquiredRange(begin, last_acquired, 1))
+            self._add_acquired_range(AcquiredRange(begin, last_acquired, 1))
         if partition.batches.oldest_batch.first_offset == first_offset:
             partition.start_offset = first_offset
         partition.end_offset = max(partition.end_offset, last)
@@ -247,7 +250,9 @@ class _RecordAcquisition:
                 return batch.last_offset
         return offset
 
-    def _split_at_log_batches(self, first_offset: int, last_offset: int) -> Iterable[OffsetRange]:
+    def _split_at_log_batches_with_minimum_size(
+        self, first_offset: int, last_offset: int
+    ) -> Iterable[OffsetRange]:
         """Yield ranges of at least `batch_size` records that end at ends of the log's batches."""
         size = self._request.records_per_batch
         if last_offset - first_offset + 1 > size:
@@ -259,7 +264,7 @@ class _RecordAcquisition:
                     first_offset = batch.base_offset
         yield first_offset, last_offset
 
-    def _add_acquired(self, acquired: AcquiredRange) -> None:
+    def _add_acquired_range(self, acquired: AcquiredRange) -> None:
         self._acquired.append(acquired)
         self._acquired_count += acquired.record_count
 

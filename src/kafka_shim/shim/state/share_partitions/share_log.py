@@ -85,7 +85,7 @@ class ShareLog:
         self._settings = settings
         self._facts = facts
         self._idle = PeriodicWork(
-            clock, lambda: settings.idle_snapshot_ms, self._snapshot_idle_states
+            clock, lambda: settings.idle_snapshot_ms, self._snapshot_idle_states_yielding_if_current
         )
         self._pruning = PeriodicWork(
             clock, lambda: settings.prune_interval_ms, self._delete_records_before_snapshots
@@ -140,7 +140,7 @@ class ShareLog:
                 for row in delivery_batches
             ],
         )
-        self._append_record(
+        self._append_record_if_release_logs_states(
             key,
             encode_with_version(ShareUpdateKey(*key), VERSION, UPDATE),
             encode_with_version(value, VERSION),
@@ -148,7 +148,7 @@ class ShareLog:
 
     def write_tombstone(self, key: SharePartitionKey) -> None:
         """Write the tombstone of a share partition."""
-        self._append_record(
+        self._append_record_if_release_logs_states(
             key, encode_with_version(ShareSnapshotKey(*key), VERSION, SNAPSHOT), None
         )
 
@@ -171,26 +171,28 @@ class ShareLog:
             ],
         )
         record_key = encode_with_version(ShareSnapshotKey(*key), VERSION, SNAPSHOT)
-        state.snapshot_offset = self._append_record(
+        state.snapshot_offset = self._append_record_if_release_logs_states(
             key, record_key, encode_with_version(value, VERSION)
         )
 
     def _logged_finished_count(self, state: ShareState) -> int:
         return state.finished_count if self._facts.share_records_have_delivery_count else NOT_KNOWN
 
-    def _append_record(self, key: SharePartitionKey, record_key: bytes, value: bytes | None) -> int:
+    def _append_record_if_release_logs_states(
+        self, key: SharePartitionKey, record_key: bytes, value: bytes | None
+    ) -> int:
         if not self._facts.share_records_have_current_form:
             return 0
         return append_record(
-            self._state_topic_partition(key), record_key, value, self._clock.now_ms()
+            self._state_partition_creating_topic(key), record_key, value, self._clock.now_ms()
         )
 
-    def _state_topic_partition(self, key: SharePartitionKey) -> Partition:
+    def _state_partition_creating_topic(self, key: SharePartitionKey) -> Partition:
         return self._coordinators.coordinator_partition_creating_topic(
             KeyType.SHARE, share_key(*key)
         )
 
-    def _snapshot_idle_states(self) -> Iterator[bool]:
+    def _snapshot_idle_states_yielding_if_current(self) -> Iterator[bool]:
         """Write snapshots of states without updates; yield for each state."""
         before_ms = self._clock.now_ms() - self._settings.idle_snapshot_ms
         for key, state in list(self.states.items()):
@@ -209,10 +211,10 @@ class ShareLog:
             for each in partitions
         }
         for key, state in list(self.states.items()):
-            index = self._state_topic_partition(key).index
+            index = self._state_partition_creating_topic(key).index
             needed[index] = min(needed.get(index, 0), state.snapshot_offset)
             yield True
         for partition in partitions:
             log, start = partition.log, needed.get(partition.index, 0)
             if log.start_offset < start <= log.end_offset:  # the topic may have been made again
-                log.delete_records_but_count_bytes(start)
+                log.delete_records_remembering_max_timestamp(start)

@@ -21,7 +21,7 @@ from kafka_shim.shim.state.share_partitions.in_flight import (
     InFlightState,
     RecordState,
     SameStateRecords,
-    delivery_count_as_int16,
+    wrap_delivery_count_to_int16,
 )
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import (
     Acknowledgement,
@@ -201,7 +201,7 @@ class SharePartition(ChangeNotifier):
                     state = RecordState.ARCHIVED if is_gone else RecordState.AVAILABLE
                     changed_batches.append(self.end_lock(piece, state))
         if changed_batches:
-            self._commit_changes_or_fence(changed_batches)
+            self._persist_changes_and_advance_or_fence(changed_batches)
 
     # acknowledging
 
@@ -211,7 +211,7 @@ class SharePartition(ChangeNotifier):
         finished_count = self.finished_count
         error = undoable.apply_until_error(acknowledgements)
         if error is ErrorCode.NONE and undoable.changed_batches:
-            error = self._commit_changes_or_fence(undoable.changed_batches)
+            error = self._persist_changes_and_advance_or_fence(undoable.changed_batches)
         if error is not ErrorCode.NONE:
             undoable.undo_applied()
             self._unwritten_dead_letters.clear()
@@ -245,10 +245,12 @@ class SharePartition(ChangeNotifier):
             records.first_offset,
             records.last_offset,
             in_flight_state.state,
-            delivery_count_as_int16(in_flight_state.delivery_count),
+            wrap_delivery_count_to_int16(in_flight_state.delivery_count),
         )
 
-    def _commit_changes_or_fence(self, changed_batches: Sequence[DeliveryBatch]) -> ErrorCode:
+    def _persist_changes_and_advance_or_fence(
+        self, changed_batches: Sequence[DeliveryBatch]
+    ) -> ErrorCode:
         """Write changes to the coordinator, with the start offset before these changes.
 
         Then write dead letters and advance the start offset; an error fences the partition.
@@ -265,7 +267,7 @@ class SharePartition(ChangeNotifier):
         dead, self._unwritten_dead_letters = self._unwritten_dead_letters, []
         if self.dead_letters is not None:
             for given_up in dead:
-                self.dead_letters.write_to_queue_of_group(self.key, given_up)
+                self.dead_letters.write_to_queue_if_group_has_one(self.key, given_up)
         self._advance_start_past_finished()
         self.notify()
         return error

@@ -64,7 +64,7 @@ class ShareFetchPartitions(msgspec.Struct):
     partitions: list[SessionPartition]
     incremental_session: ShareSession | None = None  # set if the response has only changes
 
-    def returned_rows(
+    def select_rows_and_move_fetched_last(
         self, rows: Iterable[tuple[SessionPartition, PartitionData]]
     ) -> list[tuple[SessionPartition, PartitionData]]:
         """Return the rows to include in the response; move partitions with records to the end."""
@@ -93,7 +93,7 @@ class ShareSessions:
         self._sessions: dict[SessionKey, ShareSession] = {}
         self._connections: dict[Hashable, SessionKey] = {}
 
-    def update_from_fetch(
+    def begin_or_update_session_from_fetch(
         self, request: ShareFetchRequest, connection: Hashable, *, has_acknowledgements: bool
     ) -> ShareFetchPartitions:
         """Update the session from a ShareFetch; raise RequestRejected if the session is invalid."""
@@ -163,7 +163,7 @@ class ShareSessions:
             if partition is not None:
                 partition.release_records_of_member(member_id)
 
-    def end_session_of_connection(self, connection: Hashable) -> None:
+    def end_session_of_connection_and_unload_group(self, connection: Hashable) -> None:
         """End the last session that was begun on a closed connection."""
         key = self._connections.pop(connection, None)
         if key is None:

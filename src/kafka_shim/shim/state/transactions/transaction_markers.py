@@ -5,7 +5,7 @@ from typing import Protocol
 
 from kafka_shim.protocol.records.single_record_batches import (
     prepend_offset_length_and_leader_epoch,
-    transaction_marker_without_offset,
+    transaction_marker_after_leader_epoch,
 )
 from kafka_shim.protocol.releases.facts import Facts
 from kafka_shim.protocol.releases.records import RecordFacts
@@ -19,7 +19,7 @@ from kafka_shim.shim.state.transactions.transaction import Transaction, Transact
 COORDINATOR_EPOCH = 0
 """That of the leader of the transactional id's partition, which never changes here."""
 
-_marker = lru_cache(maxsize=64)(transaction_marker_without_offset)
+_marker = lru_cache(maxsize=64)(transaction_marker_after_leader_epoch)
 """The same for all partitions of a transaction."""
 
 

@@ -77,7 +77,7 @@ class Transactions:
         self._transactions: dict[str, Transaction] = {}
         self._deferred: dict[str, Transaction] = {}
         self._expiring = PeriodicWork(
-            clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids
+            clock, self._time_to_next_expiry_check_ms, self._remove_idle_ids_yielding_if_remaining
         )
         self.next_producer_id = 0
         self.when_touched: Callable[[str], None] = lambda _: None
@@ -86,7 +86,7 @@ class Transactions:
     def __iter__(self) -> Iterator[Transaction]:
         return iter(list(self._transactions.values()))
 
-    def get_for_change(self, transactional_id: str) -> Transaction | None:
+    def notify_possible_change_and_get(self, transactional_id: str) -> Transaction | None:
         """Return an id's transaction, after reporting a possible change to `when_touched`."""
         self.when_touched(transactional_id)
         return self._transactions.get(transactional_id)
@@ -132,11 +132,11 @@ class Transactions:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
         if not 0 < timeout_ms <= self._settings.timeout_ms_max:
             return ErrorCode.INVALID_TRANSACTION_TIMEOUT, NO_ID, NO_EPOCH
-        found = self.get_for_change(transactional_id)
+        found = self.notify_possible_change_and_get(transactional_id)
         if found is None:
             found = Transaction(transactional_id, self.new_producer_id(), self._clock.now_ms())
             self._register_transaction(found)
-        elif not _is_valid_producer_id(found, producer_id, epoch):
+        elif not _is_absent_or_valid_producer_id(found, producer_id, epoch):
             return ErrorCode.PRODUCER_FENCED, NO_ID, NO_EPOCH
         if found.is_ongoing:
             self._abort_and_fence(found)
@@ -196,7 +196,7 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST
-        found = self.get_for_change(transactional_id)
+        found = self.notify_possible_change_and_get(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -227,7 +227,7 @@ class Transactions:
         self, transactional_id: str, producer_id: int, epoch: int, partition: TopicPartition
     ) -> ErrorCode:
         """Return INVALID_TXN_STATE if the partition is not in the open transaction."""
-        found = self.get_for_change(transactional_id)
+        found = self.notify_possible_change_and_get(transactional_id)
         error = _producer_mismatch_error(found, producer_id, epoch)
         if error is not NO_ERROR or found is None:
             return error
@@ -252,7 +252,7 @@ class Transactions:
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST, NO_ID, NO_EPOCH
-        found = self.get_for_change(transactional_id)
+        found = self.notify_possible_change_and_get(transactional_id)
         is_retry = bumps_epoch and found is not None and found.was_ended_in_previous_epoch(epoch)
         error = _producer_mismatch_error(
             found, producer_id, found.epoch if found and is_retry else epoch
@@ -291,7 +291,7 @@ class Transactions:
     ) -> None:
         self.write_deferred_records()
         if bumps_epoch:
-            self._increment_epoch(transaction)
+            self._increment_and_remember_last_epoch(transaction)
         transaction.updated_ms = self._clock.now_ms()
         transaction.state = (
             TransactionalIdState.PREPARE_COMMIT if commit else TransactionalIdState.PREPARE_ABORT
@@ -304,13 +304,13 @@ class Transactions:
         transaction.partitions.clear()
         self._log.write_state(transaction)
 
-    def _increment_epoch(self, transaction: Transaction) -> None:
+    def _increment_and_remember_last_epoch(self, transaction: Transaction) -> None:
         transaction.last_epoch = transaction.epoch
         transaction.epoch += 1
 
     def _abort_and_fence(self, transaction: Transaction) -> None:
         """Abort the open transaction of a producer that was replaced or has timed out."""
-        self._increment_epoch(transaction)
+        self._increment_and_remember_last_epoch(transaction)
         if not self._facts.old_epoch_accepted_after_abort:
             transaction.last_epoch = NO_EPOCH
         transaction.client_version = VERSION_2 if self._log.transaction_version == VERSION_2 else 0
@@ -340,7 +340,7 @@ class Transactions:
         interval_ms = self._settings.expiry_interval_ms
         return interval_ms - (self._clock.now_ms() - self._began_ms) % interval_ms
 
-    def _remove_idle_ids(self) -> Iterator[bool]:
+    def _remove_idle_ids_yielding_if_remaining(self) -> Iterator[bool]:
         """Remove ids that are idle for too long; yield for each id whether it is left."""
         until_ms = self._clock.now_ms() - self._settings.expiration_ms
         for transactional_id in list(self._transactions):
@@ -354,7 +354,7 @@ class Transactions:
             yield not is_over
 
 
-def _is_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int) -> bool:
+def _is_absent_or_valid_producer_id(transaction: Transaction, producer_id: int, epoch: int) -> bool:
     """Return whether the producer id in the request is valid for the transactional id."""
     if producer_id == NO_ID or transaction.epoch == NO_EPOCH:
         return True

@@ -114,14 +114,14 @@ def export_capture(
                 continue
             connection = connections[entry.connection]
             key = (segment, connection.writer_connection)
-            for packet in _packets_of_entry(flows, key, connection, entry):
+            for packet in _entry_packets_with_handshake_if_new_flow(flows, key, connection, entry):
                 writer.writepkt(packet, min(max(0, entry.time_us), TIME_MAX_US) / 1_000_000)
                 report.packets += 1
     report.connections = len(flows)
     return report
 
 
-def _packets_of_entry(
+def _entry_packets_with_handshake_if_new_flow(
     flows: dict[tuple[str, int], _ConnectionPackets],
     key: tuple[str, int],
     connection: Connection,

@@ -46,7 +46,7 @@ class CaptureReport(msgspec.Struct):
         self.passed_over[reason] = self.passed_over.get(reason, 0) + 1
 
 
-class _CaptureClock:
+class _TimerlessCaptureClock:
     """A clock that shows the time of the current packet; it has no timers."""
 
     def __init__(self) -> None:
@@ -89,16 +89,23 @@ class _CapturedClient:
         session = Session(listener, -1, java_ip_text(client[0]), client[1])
         session.number = number
         self.connection = CapturedConnection(
-            client, server, self._on_request_frame, self._on_response_frame
+            client,
+            server,
+            self._record_request_frame_if_kafka,
+            self._record_response_frame_if_kafka,
         )
         self._observed = ObservedConnection(session, recorder)
         self._report = report
         self._is_kafka = is_known_kafka_port
         self._is_other_protocol = self._is_closed = False
 
-    def add_segment(self, segment: Segment) -> None:
+    def add_segment_and_record_close_if_over(self, segment: Segment) -> None:
         self.connection.add_segment(segment)
-        if self._is_kafka and not self._is_closed and self.connection.is_over:
+        if (
+            self._is_kafka
+            and not self._is_closed
+            and self.connection.is_closed_without_missing_bytes
+        ):
             self._is_closed = True
             self._observed.record_close()
 
@@ -116,7 +123,7 @@ class _CapturedClient:
         if problems.has_problems:
             self._report.troubles.append(problems)
 
-    def _on_request_frame(self, frame: bytes) -> None:
+    def _record_request_frame_if_kafka(self, frame: bytes) -> None:
         if not self._is_kafka and not self._is_other_protocol:
             self._is_kafka = looks_like_request(len(frame).to_bytes(4, "big") + frame)
             self._is_other_protocol = not self._is_kafka
@@ -124,7 +131,7 @@ class _CapturedClient:
             self._report.requests += 1
             self._observed.observe_request(frame)
 
-    def _on_response_frame(self, frame: bytes) -> None:
+    def _record_response_frame_if_kafka(self, frame: bytes) -> None:
         if self._is_kafka:
             self._report.responses += 1
             self._report.responses_without_request += self._observed.observe_response(frame) is None
@@ -138,7 +145,7 @@ class _CaptureImport:
     def __init__(self, folder: Path, ports: frozenset[int]) -> None:
         self.report = CaptureReport()
         self._ports = ports
-        self._clock = _CaptureClock()
+        self._clock = _TimerlessCaptureClock()
         self._recorder = TraceRecorder(
             folder,
             self._clock,
@@ -150,7 +157,7 @@ class _CaptureImport:
         self._clients: dict[frozenset[Address], _CapturedClient] = {}
         self._segments_of_undecided_connections: dict[frozenset[Address], list[Segment]] = {}
 
-    def add_segment(self, segment: Segment) -> None:
+    def add_segment_if_of_chosen_ports(self, segment: Segment) -> None:
         self._clock.us = max(self._clock.us, segment.time_us)
         if self._ports and not self._ports & {segment.source[1], segment.target[1]}:
             self.report.count_skipped("segments of other ports")
@@ -165,7 +172,7 @@ class _CaptureImport:
             self._segments_of_undecided_connections.setdefault(key, []).append(segment)
             self._open_connection_if_client_is_clear(key, segment)
         else:
-            client.add_segment(segment)
+            client.add_segment_and_record_close_if_over(segment)
 
     def _open_connection_if_client_is_clear(
         self, key: frozenset[Address], segment: Segment
@@ -186,7 +193,7 @@ class _CaptureImport:
             report=self.report,
         )
         for waiting_segment in waiting_segments:
-            client.add_segment(waiting_segment)
+            client.add_segment_and_record_close_if_over(waiting_segment)
         del self._segments_of_undecided_connections[key]
 
     def _client_and_server_or_none(self, segment: Segment) -> tuple[Address, Address] | None:
@@ -201,7 +208,7 @@ class _CaptureImport:
         ends = (segment.source, segment.target)
         return ends if is_client else ends[::-1]
 
-    def finish_all_connections(self) -> CaptureReport:
+    def finish_connections_and_close_recorder(self) -> CaptureReport:
         for client in self._clients.values():
             client.finish_and_report()
         for waiting_segments in self._segments_of_undecided_connections.values():
@@ -231,7 +238,7 @@ def import_capture(
             progress(file.tell())
             segment_or_reason = tcp_segment_or_reason(packet)
             if isinstance(segment_or_reason, Segment):
-                importing.add_segment(segment_or_reason)
+                importing.add_segment_if_of_chosen_ports(segment_or_reason)
             else:
                 report.count_skipped(segment_or_reason)
     except CaptureError as error:
@@ -239,5 +246,5 @@ def import_capture(
             raise
         report.damage = str(error)
     finally:
-        importing.finish_all_connections()
+        importing.finish_connections_and_close_recorder()
     return report

@@ -62,7 +62,7 @@ class CapturedConnection:
         self._client_frames = FrameReader(looks_like_request)
         self._server_frames = FrameReader(self._looks_like_response)
         self._client_stream = ReassembledStream(
-            self._on_client_bytes, self._client_frames.note_lost_bytes
+            self._read_request_frames_and_detect_tls, self._client_frames.note_lost_bytes
         )
         self._server_stream = ReassembledStream(
             self._on_server_bytes, self._server_frames.note_lost_bytes
@@ -71,7 +71,7 @@ class CapturedConnection:
         self._missing_bytes_since_us: int | None = None
 
     @property
-    def is_over(self) -> bool:
+    def is_closed_without_missing_bytes(self) -> bool:
         """Return whether both ends have finished, or one has reset, and no bytes are missing."""
         if (
             self._held_segments
@@ -93,7 +93,7 @@ class CapturedConnection:
         self._is_reset |= segment.is_reset
         if segment.is_syn:
             self._has_syn |= sender_stream is self._client_stream
-            sender_stream.on_syn(segment.sequence)
+            sender_stream.set_start_by_first_syn(segment.sequence)
         sender_stream.note_lowest_before_start(segment.sequence)
         if segment.is_fin:
             sender_stream.on_fin(
@@ -152,7 +152,7 @@ class CapturedConnection:
                 ):
                     self._held_segments.append(segment)
                 else:
-                    self._deliver_segment(segment)
+                    self._add_data_to_sender_stream(segment)
 
     def _skip_gaps_after_timeout(self) -> None:
         """Skip bytes that can no longer arrive."""
@@ -184,7 +184,7 @@ class CapturedConnection:
                 continue
             if not self._held_segments:
                 return
-            self._deliver_segment(
+            self._add_data_to_sender_stream(
                 self._held_segments.popleft()
             )  # its preceding bytes were not captured
 
@@ -195,10 +195,10 @@ class CapturedConnection:
             if self._sender_and_receiver_stream(segment)[0] is stream
         )
 
-    def _deliver_segment(self, segment: Segment) -> None:
+    def _add_data_to_sender_stream(self, segment: Segment) -> None:
         self._sender_and_receiver_stream(segment)[0].add(segment.first_data_sequence, segment.data)
 
-    def _on_client_bytes(self, data: bytes) -> None:
+    def _read_request_frames_and_detect_tls(self, data: bytes) -> None:
         if (
             not self._is_tls
             and not self._awaited_correlation_ids

@@ -54,7 +54,7 @@ class ReassembledStream:
         """Return whether a SYN with this number can be the one of this connection."""
         return not self._has_start or (sequence + 1) % SEQUENCE_MODULUS == self._base
 
-    def on_syn(self, sequence: int) -> None:
+    def set_start_by_first_syn(self, sequence: int) -> None:
         """Process a SYN; it may be repeated."""
         if self._has_start:
             return

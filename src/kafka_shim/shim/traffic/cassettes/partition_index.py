@@ -10,7 +10,7 @@ from kafka_shim.protocol.records.batches import batch_bounds_and_magic, iterate_
 from kafka_shim.protocol.records.message_sets import iterate_outer_messages
 from kafka_shim.shim.traffic.cassettes.request_content import (
     digest_of_record,
-    records_in_batches,
+    records_in_complete_batches,
     topic_partitions,
 )
 
@@ -81,7 +81,7 @@ class BatchRange(NamedTuple):
     is_transactional: bool
 
 
-def batch_ranges(blob: bytes) -> list[BatchRange]:
+def complete_batch_ranges(blob: bytes) -> list[BatchRange]:
     """Return the complete batches of a blob of any format."""
     ranges = []
     for start, end, magic in batch_bounds_and_magic(blob, allows_truncated_end=True):
@@ -110,7 +110,7 @@ class PartitionIndex:
         """Of each connection, since incremental requests name only what changes."""
         self._last_empty: dict[tuple[str, _FetchPlace], tuple[object, ...]] = {}
 
-    def create_indexes(self) -> None:
+    def finish_adding_by_creating_indexes(self) -> None:
         """Finish: no more entries are added."""
         self._database.executescript(_INDEXES)
         self._fetch_offsets.clear()
@@ -124,7 +124,7 @@ class PartitionIndex:
         rows = topic_partitions(message.topic_data, topic_names, "partition_data")
         for topic, _, partition in rows:
             try:
-                records = records_in_batches(partition.records)
+                records = records_in_complete_batches(partition.records)
             except ProtocolError:
                 continue
             self._database.executemany(
@@ -152,7 +152,7 @@ class PartitionIndex:
                     (partition.base_offset, interaction, topic, partition.index),
                 )
 
-    def note_fetch_request(
+    def note_requested_fetch_offsets(
         self, connection: int, message: Any, topic_names: Mapping[bytes, str]
     ) -> None:
         """Remember the offsets that a request asks for, and those of its session."""
@@ -162,7 +162,7 @@ class PartitionIndex:
         for topic, _, partition in topic_partitions(message.topics, topic_names, "partitions"):
             offsets[topic, partition.partition] = partition.fetch_offset
 
-    def add_fetch_response(
+    def add_fetch_response_folding_repeated_empty_rows(
         self,
         source: FetchSource,
         request: Any,
@@ -175,7 +175,7 @@ class PartitionIndex:
         rows = topic_partitions(response.responses, topic_names, "partitions")
         for topic, _, row in rows:
             place = topic, row.partition_index
-            ranges = batch_ranges(row.records or b"")
+            ranges = complete_batch_ranges(row.records or b"")
             description = (
                 row.error_code, row.high_watermark, row.last_stable_offset, row.log_start_offset,
             )  # fmt: skip
@@ -199,13 +199,17 @@ class PartitionIndex:
         """Yield the produced records of a topic with this content, in recorded order."""
         return self._select_produced("topic=? and content=? order by id", topic, content)
 
-    def produced_at(self, topic: str, partition: int, first: int, last: int) -> Iterator[int]:
+    def produced_record_ids_at_offsets(
+        self, topic: str, partition: int, first: int, last: int
+    ) -> Iterator[int]:
         """Yield the ids of the records that were produced with these offsets."""
         query = "select id from produced where topic=? and partition=? and offset between ? and ?"
         for (number,) in self._database.execute(query, (topic, partition, first, last)):
             yield number
 
-    def produced_before(self, record: ProducedRecord) -> Iterator[ProducedRecord]:
+    def earlier_produced_on_connection_and_partition(
+        self, record: ProducedRecord
+    ) -> Iterator[ProducedRecord]:
         """Yield the records of the same connection and partition before one, the latest first."""
         return self._select_produced(
             "topic=? and partition=? and connection=? and id<? order by id desc",
@@ -229,7 +233,7 @@ class PartitionIndex:
         """Yield all produced records."""
         return self._select_produced("1 order by id")
 
-    def last_fetched(
+    def last_fetched_without_error(
         self, topic: str, partition: int, principal: str | None
     ) -> FetchedPartition | None:
         """Return the last row without an error that a principal got of a partition."""
@@ -246,7 +250,7 @@ class PartitionIndex:
         for row in self._database.execute(query, (topic, partition)):
             yield FetchedPartition(*row)
 
-    def fetched_topics(self, topic: str, principal: str | None) -> Iterator[int]:
+    def fetched_partitions_of_topic(self, topic: str, principal: str | None) -> Iterator[int]:
         """Yield the partitions of a topic that a principal fetched."""
         query = (
             "select distinct partition from fetched where topic=?"
@@ -255,7 +259,9 @@ class PartitionIndex:
         for (partition,) in self._database.execute(query, (topic, principal)):
             yield partition
 
-    def fetched_from(self, topic: str, partition: int, offset: int) -> Iterator[FetchedPartition]:
+    def first_fetched_reaching_offset(
+        self, topic: str, partition: int, offset: int
+    ) -> Iterator[FetchedPartition]:
         """Yield the fetched partitions that have the record with this offset or a later one."""
         query = (
             "select * from fetched where topic=? and partition=? and last_offset>=?"

@@ -55,7 +55,7 @@ class PlaybackReport:
         self.undecodable = 0
 
     @property
-    def has_mismatches(self) -> bool:
+    def has_mismatches_or_missing_required_changes(self) -> bool:
         return self.mismatch_count > 0 or (self._requires_all and self.unsent_count > 0)
 
     def add_mismatch(self, mismatch: Mismatch) -> None:
@@ -63,7 +63,7 @@ class PlaybackReport:
         if mismatch in self.mismatches or len(self.mismatches) < MISMATCHES_KEPT_MAX:
             self.mismatches[mismatch] += 1
 
-    def add_change(self, change: str) -> None:
+    def count_tolerated_difference(self, change: str) -> None:
         """Count a tolerated difference, such as another version of an API."""
         if change in self.changes or len(self.changes) < CHANGES_KEPT_MAX:
             self.changes[change] += 1

@@ -87,7 +87,7 @@ class PlaybackServer:
 
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
             connection = PlayedConnection(self._state, node_id, address_of)
-            task = self._track_task(self._play_to_client(connection, reader, writer))
+            task = self._track_task(self._respond_until_mismatch_or_end(connection, reader, writer))
             with contextlib.suppress(asyncio.CancelledError):
                 await task
 
@@ -103,7 +103,7 @@ class PlaybackServer:
         task.add_done_callback(self._tasks.discard)
         return task
 
-    async def _play_to_client(
+    async def _respond_until_mismatch_or_end(
         self,
         connection: PlayedConnection,
         reader: asyncio.StreamReader,
@@ -116,7 +116,7 @@ class PlaybackServer:
                 for frame in frames.feed(data):
                     answer = await self._wait_for_answer(connection.respond(frame))
                     if answer.frame is not None:
-                        await self._wait_before_sending(answer)
+                        await self._wait_scaled_latency_or_delay(answer)
                         writer.write(len(answer.frame).to_bytes(4, "big") + answer.frame)
                 await writer.drain()
         except MismatchError as error:
@@ -134,7 +134,7 @@ class PlaybackServer:
                     await self._change.wait()
         return answer
 
-    async def _wait_before_sending(self, answer: Answer) -> None:
+    async def _wait_scaled_latency_or_delay(self, answer: Answer) -> None:
         speed = self._state.options.speed
         delay_s = answer.delay_s if speed is None else answer.recorded_latency_s / speed
         if delay_s > 0:

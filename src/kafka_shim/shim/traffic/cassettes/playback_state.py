@@ -50,7 +50,7 @@ class PlaybackState:
     def is_played(self, interaction: int) -> bool:
         return bool(self._played[interaction])
 
-    def mark_played(self, interaction: int, changes: Mapping[str, int]) -> None:
+    def mark_played_and_count_changes(self, interaction: int, changes: Mapping[str, int]) -> None:
         """Note that the request was received, with what it changes."""
         self._played[interaction] = 1
         if changes:
@@ -63,7 +63,7 @@ class PlaybackState:
     def mark_record_played(self, record: int) -> None:
         self._played_records[record] = 1
 
-    def is_open(self, state: StateCounts) -> bool:
+    def has_received_preceding_changes(self, state: StateCounts) -> bool:
         """Return whether all changes that preceded a response were received."""
         return all(self.changes[part] >= count for part, count in state.items())
 

@@ -26,7 +26,7 @@ from kafka_shim.shim.traffic.traces.sasl_principal import user_in_first_sasl_mes
 _FAILURE = "Authentication failed: invalid credentials"
 
 
-class RejectedAuthenticationError(Exception):
+class UnplayableAuthenticationError(Exception):
     """The playback cannot authenticate a user; the text says what is needed."""
 
 
@@ -58,7 +58,7 @@ class PlayedAuthentication:
         """
         try:
             message, is_finished = self._process_token(token)
-        except (SaslFailure, RejectedAuthenticationError) as error:
+        except (SaslFailure, UnplayableAuthenticationError) as error:
             raise ConnectionAbortedError(str(error)) from error
         self.expects_token = not is_finished
         return message
@@ -66,13 +66,13 @@ class PlayedAuthentication:
     def respond(self, request: Any) -> SaslAuthenticateResponse:
         """Return the recorded response with a SASL message for this client.
 
-        Raise RejectedAuthenticationError if the user was never recorded, or if the password is
+        Raise UnplayableAuthenticationError if the user was never recorded, or if the password is
         needed.
         """
         try:
             message, is_finished = self._process_token(request.auth_bytes)
         except SaslFailure as error:
-            return self._recorded_failure(str(error))
+            return self._take_next_recorded_failure(str(error))
         if not is_finished:
             return SaslAuthenticateResponse(auth_bytes=message, error_message=None)
         for interaction in self._index.of_api(ApiKey.SASL_AUTHENTICATE, 10_000):
@@ -82,7 +82,7 @@ class PlayedAuthentication:
                 and response.error_code == 0
                 and interaction.principal == self.principal
             ):
-                self._state.mark_played(interaction.id, {})
+                self._state.mark_played_and_count_changes(interaction.id, {})
                 return msgspec.structs.replace(response, auth_bytes=message)
         return SaslAuthenticateResponse(auth_bytes=message, error_message=None)
 
@@ -91,17 +91,17 @@ class PlayedAuthentication:
         if self._mechanism.startswith("SCRAM-"):
             return self._process_scram_message(token)
         if self._mechanism == "OAUTHBEARER":
-            self._accept_recorded_user(_subject_of_bearer_token(token))
+            self._set_principal_or_fail_if_unrecorded(_subject_of_bearer_token(token))
             return b"", True
         user = user_in_first_sasl_message(self._mechanism, token)
         if user is None:
-            raise RejectedAuthenticationError(
+            raise UnplayableAuthenticationError(
                 f"the mechanism {self._mechanism} cannot be played; use PLAIN, SCRAM or OAUTHBEARER"
             )
         password = self._state.options.users.get(user)
         if password is not None and token.split(b"\0")[2].decode(errors="replace") != password:
             raise SaslFailure(_FAILURE)
-        self._accept_recorded_user(user)
+        self._set_principal_or_fail_if_unrecorded(user)
         return b"", True
 
     def _process_scram_message(self, token: bytes) -> tuple[bytes, bool]:
@@ -110,7 +110,7 @@ class PlayedAuthentication:
             user = user_in_first_sasl_message(self._mechanism, token)
             password = self._state.options.users.get(user or "")
             if user is None or (password is None and self._is_recorded(f"User:{user}")):
-                raise RejectedAuthenticationError(
+                raise UnplayableAuthenticationError(
                     f"a trace has no passwords, and {self._mechanism} needs one: give --user"
                     f" {user or 'NAME'}:PASSWORD"
                 )
@@ -123,10 +123,10 @@ class PlayedAuthentication:
         if reply.principal is None:
             return reply.message, False
         self._scram = None
-        self._accept_recorded_user(reply.principal.removeprefix("User:"))
+        self._set_principal_or_fail_if_unrecorded(reply.principal.removeprefix("User:"))
         return reply.message, True
 
-    def _accept_recorded_user(self, user: str) -> None:
+    def _set_principal_or_fail_if_unrecorded(self, user: str) -> None:
         principal = f"User:{user}"
         if not self._is_recorded(principal):
             raise SaslFailure(_FAILURE)
@@ -135,8 +135,8 @@ class PlayedAuthentication:
     def _is_recorded(self, principal: str) -> bool:
         return principal in self._index.principals
 
-    def _recorded_failure(self, reason: str) -> SaslAuthenticateResponse:
-        """Return the next recorded failure. Raise RejectedAuthenticationError without any."""
+    def _take_next_recorded_failure(self, reason: str) -> SaslAuthenticateResponse:
+        """Return the next recorded failure. Raise UnplayableAuthenticationError without any."""
         last: Interaction | None = None
         for interaction in self._index.of_api(ApiKey.SASL_AUTHENTICATE, 10_000):
             response = self._index.response(interaction)
@@ -145,10 +145,10 @@ class PlayedAuthentication:
                 if not self._state.is_played(interaction.id):
                     break
         if last is None:
-            raise RejectedAuthenticationError(
+            raise UnplayableAuthenticationError(
                 f"{reason}, and the recording has no failed authentication"
             )
-        self._state.mark_played(last.id, {})
+        self._state.mark_played_and_count_changes(last.id, {})
         response = self._index.response(last)
         assert isinstance(response, SaslAuthenticateResponse)
         assert response.error_code != ErrorCode.NONE

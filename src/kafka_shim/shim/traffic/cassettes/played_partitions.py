@@ -23,15 +23,15 @@ from kafka_shim.protocol.messages.produce_response import (
 from kafka_shim.shim.traffic.cassettes.partition_index import (
     FetchedPartition,
     ProducedRecord,
-    batch_ranges,
+    complete_batch_ranges,
 )
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.request_content import (
     ADMIN,
     RecordContent,
     digest_of_record,
-    records_in_batches,
-    records_of_topic,
+    records_in_complete_batches,
+    state_name_of_topic_records,
     topic_partitions,
 )
 from kafka_shim.shim.traffic.cassettes.request_differences import FieldDifference, value_text
@@ -93,9 +93,9 @@ class PlayedProducer:
                 records = self._match_records(name, partition, principal, matches)
                 row.partition_responses.append(self._partition_response(partition, records))
         for match in matches:
-            changes = {records_of_topic(match.topic): 1}
+            changes = {state_name_of_topic_records(match.topic): 1}
             self._state.mark_record_played(match.id)
-            self._state.mark_played(match.interaction, changes)
+            self._state.mark_played_and_count_changes(match.interaction, changes)
         return ProduceResponse(responses=topics)
 
     def _match_records(
@@ -103,14 +103,14 @@ class PlayedProducer:
     ) -> list[ProducedRecord]:
         """Return the recorded counterparts of a partition's records, and add them to `matches`."""
         try:
-            contents = records_in_batches(partition.records)
+            contents = records_in_complete_batches(partition.records)
         except ProtocolError as error:
             raise PartitionMismatchError("content", f"unreadable records: {error}") from error
         found = []
         taken = {match.id for match in matches}
         for number, content in enumerate(contents):
             sent = _SentRecord(topic, partition.index, number, content)
-            match = self._find_record(sent, principal, taken)
+            match = self._first_unplayed_record_or_raise_mismatch(sent, principal, taken)
             if self._state.options.match is not MatchMode.CONTENT:
                 self._check_order(sent, match, taken)
             taken.add(match.id)
@@ -118,7 +118,7 @@ class PlayedProducer:
         matches += found
         return found
 
-    def _find_record(
+    def _first_unplayed_record_or_raise_mismatch(
         self, sent: _SentRecord, principal: Principal, taken: set[int]
     ) -> ProducedRecord:
         """Return the first recorded counterpart, in the same partition if there is one."""
@@ -134,11 +134,11 @@ class PlayedProducer:
                 elsewhere = elsewhere or record
         if elsewhere is not None and not elsewhere.has_key:
             return elsewhere  # a producer chooses the partition of a record without a key
-        raise self._record_mismatch(sent, elsewhere, was_sent_before=was_sent_before)
+        raise self._mismatch_of_sent_record(sent, elsewhere, was_sent_before=was_sent_before)
 
     def _check_order(self, sent: _SentRecord, match: ProducedRecord, taken: set[int]) -> None:
         """Raise PartitionMismatchError if the record before it was not sent before."""
-        earlier = next(self._records.produced_before(match), None)
+        earlier = next(self._records.earlier_produced_on_connection_and_partition(match), None)
         if earlier is None or earlier.id in taken or self._state.is_record_played(earlier.id):
             return
         raise PartitionMismatchError(
@@ -153,7 +153,7 @@ class PlayedProducer:
             ),
         )
 
-    def _record_mismatch(
+    def _mismatch_of_sent_record(
         self, sent: _SentRecord, elsewhere: ProducedRecord | None, *, was_sent_before: bool
     ) -> PartitionMismatchError:
         if elsewhere is not None:
@@ -217,7 +217,7 @@ class PlayedProducer:
         rows = topic_partitions(request.topic_data, self._index.topic_names, "partition_data")
         for topic, _, partition in rows:
             if topic == record.topic and partition.index == record.partition:
-                return records_in_batches(partition.records)[record.at_in_request]
+                return records_in_complete_batches(partition.records)[record.at_in_request]
         raise AssertionError("the index names a record that is not in the trace")
 
     def _recorded_text(self, record: ProducedRecord) -> str:
@@ -268,76 +268,88 @@ class PlayedConsumer:
             for name, _, partition in topic_partitions(
                 [topic], self._index.topic_names, "partitions"
             ):
-                data = self._partition_data(name, partition, principal)
+                data = self._available_records_error_or_empty_row(name, partition, principal)
                 has_content |= bool(data.records or data.error_code)
                 row.partitions.append(data)
         if not has_content and not is_last:
             return None
         return FetchResponse(responses=topics)
 
-    def _partition_data(self, topic: str, partition: Any, principal: Principal) -> PartitionData:
+    def _available_records_error_or_empty_row(
+        self, topic: str, partition: Any, principal: Principal
+    ) -> PartitionData:
         number, offset = partition.partition, partition.fetch_offset
-        error = self._error_row(topic, number, offset, principal)
-        for row in self._records.fetched_from(topic, number, offset):
-            if principal not in (None, row.principal) or row.error or self._is_outdated(row, error):
+        error = self._error_row_applying_now(topic, number, offset, principal)
+        for row in self._records.first_fetched_reaching_offset(topic, number, offset):
+            if (
+                principal not in (None, row.principal)
+                or row.error
+                or self._is_superseded_by_error(row, error)
+            ):
                 continue
             data = self._available_records(row, number, offset)
             if data is not None:
                 return data
         if error is not None:
-            self._state.mark_played(error.interaction, {})
+            self._state.mark_played_and_count_changes(error.interaction, {})
             return self._recorded_row(error)
-        return self._empty_row(topic, number, offset, principal)
+        return self._empty_row_or_raise_if_never_fetched(topic, number, offset, principal)
 
-    def _error_row(
+    def _error_row_applying_now(
         self, topic: str, partition: int, offset: int, principal: Principal
     ) -> FetchedPartition | None:
         """Return the recorded error that applies now: a denial, or one that was not sent so far."""
         latest: FetchedPartition | None = None
         for row in self._records.fetched_errors(topic, partition):
-            if principal not in (None, row.principal) or not self._state.is_open(
-                self._admin_state(row)
-            ):
+            if principal not in (
+                None,
+                row.principal,
+            ) or not self._state.has_received_preceding_changes(self._admin_changes_before(row)):
                 continue
             if row.error == ErrorCode.OFFSET_OUT_OF_RANGE and row.fetch_offset != offset:
                 continue
             if not self._state.is_played(row.interaction):
                 return row
-            if self._state.is_current(self._admin_state(row)):
+            if self._state.is_current(self._admin_changes_before(row)):
                 latest = row
         if latest is None or latest.error not in _LASTING_ERRORS:
             return None
         return latest
 
-    def _is_outdated(self, row: FetchedPartition, error: FetchedPartition | None) -> bool:
+    def _is_superseded_by_error(
+        self, row: FetchedPartition, error: FetchedPartition | None
+    ) -> bool:
         """Return whether the error was recorded before the records and not sent so far, or after
         a change that came after them.
         """
         if error is None:
             return False
-        before, now = self._admin_state(row)[ADMIN], self._admin_state(error)[ADMIN]
+        before, now = (
+            self._admin_changes_before(row)[ADMIN],
+            self._admin_changes_before(error)[ADMIN],
+        )
         if before != now:
             return before < now
         return error.id < row.id and not self._state.is_played(error.interaction)
 
-    def _admin_state(self, row: FetchedPartition) -> dict[str, int]:
+    def _admin_changes_before(self, row: FetchedPartition) -> dict[str, int]:
         return {ADMIN: self._index.interaction(row.interaction).state.get(ADMIN, 0)}
 
     def _available_records(
         self, row: FetchedPartition, partition: int, offset: int
     ) -> PartitionData | None:
         """Return the batches from an offset on whose records were sent; None without any."""
-        if row.is_transactional and not self._state.is_open(
+        if row.is_transactional and not self._state.has_received_preceding_changes(
             self._index.interaction(row.interaction).state
         ):
             return None
         recorded = self._recorded_row(row)
         blob = recorded.records or b""
         end_offset, chunks = -1, []
-        for batch in batch_ranges(blob):
+        for batch in complete_batch_ranges(blob):
             if batch.last_offset < offset:
                 continue
-            produced = self._records.produced_at(
+            produced = self._records.produced_record_ids_at_offsets(
                 row.topic, partition, batch.first_offset, batch.last_offset
             )
             if not all(self._state.is_record_played(number) for number in produced):
@@ -356,12 +368,12 @@ class PlayedConsumer:
             last_stable_offset=min(last_stable, high_watermark),
         )
 
-    def _empty_row(
+    def _empty_row_or_raise_if_never_fetched(
         self, topic: str, partition: int, offset: int, principal: Principal
     ) -> PartitionData:
         """Return a row without records, at the end of what is there so far."""
-        last = self._records.last_fetched(topic, partition, principal)
-        if last is None and not any(self._records.fetched_topics(topic, principal)):
+        last = self._records.last_fetched_without_error(topic, partition, principal)
+        if last is None and not any(self._records.fetched_partitions_of_topic(topic, principal)):
             raise PartitionMismatchError(
                 "content", f"{topic}-{partition}: {principal} never fetched this topic"
             )

@@ -16,7 +16,7 @@ from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import (
     PlayedAuthentication,
-    RejectedAuthenticationError,
+    UnplayableAuthenticationError,
 )
 from kafka_shim.shim.traffic.cassettes.played_partitions import (
     PartitionMismatchError,
@@ -32,14 +32,14 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     touched_state,
 )
 from kafka_shim.shim.traffic.cassettes.request_differences import (
-    request_differences,
-    setting_differences,
+    exact_content_differences,
+    loose_content_differences,
 )
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
 from kafka_shim.shim.traffic.identities.id_mapping import IdMapping
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
-    replace_broker_addresses,
+    replace_broker_addresses_if_present,
     response_contains_broker_addresses,
 )
 
@@ -125,7 +125,9 @@ class PlayedConnection:
             self._client_id = header.client_id or ""
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError as error:
-            raise self._mismatch("bytes", "an unreadable request", str(error)) from error
+            raise self._mismatch_error_added_to_report(
+                "bytes", "an unreadable request", str(error)
+            ) from error
         if header.api_key == ApiKey.PRODUCE:
             answer = self._respond_to_produce(header, message)
             return PendingAnswer(lambda _: answer, 0)
@@ -141,7 +143,9 @@ class PlayedConnection:
         content = request_content(message, self._index.topic_names)
         changes = touched_state(header.api_key, message, self._index.topic_names).changes
         is_change = header.api_key in CHANGES or bool(changes)
-        return self._pending_answer(_SentRequest(header, message, content, is_change))
+        return self._match_to_recording_for_pending_answer(
+            _SentRequest(header, message, content, is_change)
+        )
 
     @property
     def _principal(self) -> str | None:
@@ -151,8 +155,12 @@ class PlayedConnection:
         try:
             response = PlayedProducer(self._state).respond(message, self._principal)
         except PartitionMismatchError as error:
-            raise self._partition_mismatch(header, error) from error
-        return Answer(None) if message.acks == 0 else self._answer(header, response)
+            raise self._partition_mismatch_error_added_to_report(header, error) from error
+        return (
+            Answer(None)
+            if message.acks == 0
+            else self._encode_answer_with_replaced_ids_and_addresses(header, response)
+        )
 
     def _respond_to_fetch(
         self, header: RequestHeader, message: Any, *, is_last: bool
@@ -162,14 +170,18 @@ class PlayedConnection:
                 message, self._principal, is_last=is_last
             )
         except PartitionMismatchError as error:
-            raise self._partition_mismatch(header, error) from error
-        return None if response is None else self._answer(header, response)
+            raise self._partition_mismatch_error_added_to_report(header, error) from error
+        return (
+            None
+            if response is None
+            else self._encode_answer_with_replaced_ids_and_addresses(header, response)
+        )
 
-    def _partition_mismatch(
+    def _partition_mismatch_error_added_to_report(
         self, header: RequestHeader, error: PartitionMismatchError
     ) -> MismatchError:
         difference = error.difference
-        return self._mismatch(
+        return self._mismatch_error_added_to_report(
             error.kind,
             _request_name(header),
             str(error),
@@ -182,29 +194,36 @@ class PlayedConnection:
     def _authenticate(self, header: RequestHeader, message: Any) -> Answer:
         try:
             response = self._authentication.respond(message)
-        except RejectedAuthenticationError as error:
-            raise self._mismatch("authentication", _request_name(header), str(error)) from error
-        return self._answer(header, response)
+        except UnplayableAuthenticationError as error:
+            raise self._mismatch_error_added_to_report(
+                "authentication", _request_name(header), str(error)
+            ) from error
+        return self._encode_answer_with_replaced_ids_and_addresses(header, response)
 
-    def _pending_answer(self, request: _SentRequest) -> PendingAnswer:
+    def _match_to_recording_for_pending_answer(self, request: _SentRequest) -> PendingAnswer:
         waits_for_members = request.header.api_key in _WAITING_FOR_MEMBERS
         patience_s = REBALANCE_PATIENCE_S if waits_for_members else PATIENCE_S
         if not request.is_change:
             group = next(self._candidates(request), None)
             if group is None:
-                raise self._content_mismatch(request)
+                raise self._content_mismatch_error_added_to_report(request)
             return PendingAnswer(
-                lambda is_last: self._attempt_read(request, group, is_last=is_last), patience_s
+                lambda is_last: self._answer_read_from_nearest_state(
+                    request, group, is_last=is_last
+                ),
+                patience_s,
             )
         interaction = self._take_change(request)
 
         def attempt_change(is_last: bool) -> Answer | None:
-            if not waits_for_members or self._state.is_open(interaction.state):
-                return self._recorded_answer(request, interaction)
+            if not waits_for_members or self._state.has_received_preceding_changes(
+                interaction.state
+            ):
+                return self._recorded_answer_or_abort_connection(request, interaction)
             if not is_last:
                 return None
             missing = self._state.missing_changes(interaction)
-            raise self._mismatch(
+            raise self._mismatch_error_added_to_report(
                 "waiting", _request_name(request.header), f"waited in vain: {missing}"
             )
 
@@ -237,41 +256,44 @@ class PlayedConnection:
         for group in self._candidates(request):
             unplayed = [each for each in group if not self._state.is_played(each.id)]
             if unplayed:
-                interaction = min(unplayed, key=self._preference)
+                interaction = min(unplayed, key=self._sort_key_by_client_broker_and_order)
                 if self._state.options.match is not MatchMode.CONTENT:
                     self._check_order(request, interaction)
-                self._mark_played(request, interaction)
+                self._mark_played_and_report_differences(request, interaction)
                 return interaction
             played = played or group[-1]
         if played is None:
-            raise self._content_mismatch(request)
+            raise self._content_mismatch_error_added_to_report(request)
         if request.header.api_key in GROUP_HEARTBEATS:
             return played
-        raise self._mismatch(
+        raise self._mismatch_error_added_to_report(
             "count", _request_name(request.header), "it was sent more often than recorded"
         )
 
-    def _preference(self, interaction: Interaction) -> tuple[bool, bool, int]:
+    def _sort_key_by_client_broker_and_order(
+        self, interaction: Interaction
+    ) -> tuple[bool, bool, int]:
         """Return a key that prefers the same client id and broker, and then the recorded order."""
         return (
-            _without_suffix(interaction.client_id) != _without_suffix(self._client_id),
+            _without_trailing_hex_suffix(interaction.client_id)
+            != _without_trailing_hex_suffix(self._client_id),
             interaction.node_id != self._node_id,
             interaction.id,
         )
 
     def _check_order(self, request: _SentRequest, interaction: Interaction) -> None:
         """Raise MismatchError if the change before it on its connection was not sent so far."""
-        earlier = next(self._index.earlier_changes(interaction), None)
+        earlier = next(self._index.earlier_changes_except_produce(interaction), None)
         if earlier is None or self._state.is_played(earlier.id):
             return
-        raise self._mismatch(
+        raise self._mismatch_error_added_to_report(
             "order",
             _request_name(request.header),
             "it was recorded after another change, which was not sent so far",
             nearest=_interaction_text(earlier),
         )
 
-    def _attempt_read(
+    def _answer_read_from_nearest_state(
         self, request: _SentRequest, group: list[Interaction], *, is_last: bool
     ) -> Answer | None:
         """Answer a read from the recorded state that is the nearest to what was played."""
@@ -280,7 +302,12 @@ class PlayedConnection:
         chosen = next(unplayed, None) or next(reversed(current), None)
         if chosen is None:
             chosen = next(
-                (each for each in reversed(group) if self._state.is_open(each.state)), None
+                (
+                    each
+                    for each in reversed(group)
+                    if self._state.has_received_preceding_changes(each.state)
+                ),
+                None,
             )
         if chosen is None and is_last:
             chosen = group[0]
@@ -288,33 +315,39 @@ class PlayedConnection:
         if chosen is None:
             return None
         self._state.report.repeated += self._state.is_played(chosen.id)
-        self._mark_played(request, chosen)
-        return self._recorded_answer(request, chosen)
+        self._mark_played_and_report_differences(request, chosen)
+        return self._recorded_answer_or_abort_connection(request, chosen)
 
     def _note_early(self, request: _SentRequest, interaction: Interaction) -> None:
         missing = self._state.missing_changes(interaction)
         self._state.report.early[f"{_request_name(request.header)}: {missing}"] += 1
 
-    def _mark_played(self, request: _SentRequest, interaction: Interaction) -> None:
+    def _mark_played_and_report_differences(
+        self, request: _SentRequest, interaction: Interaction
+    ) -> None:
         recorded = self._index.request(interaction)
         key = request.header.api_key
         if request.header.api_version != interaction.version:
             api = api_name_or_key(key)
             versions = f"{api}: version {interaction.version} -> {request.header.api_version}"
-            self._state.report.add_change(versions)
+            self._state.report.count_tolerated_difference(versions)
         if request.content.exact != interaction.exact:
-            for difference in setting_differences(
+            for difference in exact_content_differences(
                 recorded, request.message, self._index.topic_names
             ):
-                self._state.report.add_change(f"{api_name_or_key(key)}.{difference}")
+                self._state.report.count_tolerated_difference(
+                    f"{api_name_or_key(key)}.{difference}"
+                )
         if key in _OWN_MEMBER_IDS:
             self._to_client.learn(self, None, recorded, request.message)
             self._to_recording.learn(self, None, request.message, recorded)
         touched = touched_state(key, recorded, self._index.topic_names)
         changes = {} if self._state.is_played(interaction.id) else touched.changes
-        self._state.mark_played(interaction.id, changes)
+        self._state.mark_played_and_count_changes(interaction.id, changes)
 
-    def _recorded_answer(self, request: _SentRequest, interaction: Interaction) -> Answer:
+    def _recorded_answer_or_abort_connection(
+        self, request: _SentRequest, interaction: Interaction
+    ) -> Answer:
         """Return the recorded response with the client's ids. Raise ConnectionAbortedError if the
         recorded broker closed the connection instead.
         """
@@ -332,40 +365,46 @@ class PlayedConnection:
             delay_s = min(latency_s, REBALANCE_DELAY_MAX_S)
         if request.header.api_key == ApiKey.SASL_HANDSHAKE:
             self._authentication.begin(request.header.api_version, request.message, response)
-        return self._answer(request.header, response, latency_s, delay_s)
+        return self._encode_answer_with_replaced_ids_and_addresses(
+            request.header, response, latency_s, delay_s
+        )
 
-    def _answer(
+    def _encode_answer_with_replaced_ids_and_addresses(
         self, header: RequestHeader, response: Any, latency_s: float = 0.0, delay_s: float = 0.0
     ) -> Answer:
         if len(self._to_client) or response_contains_broker_addresses(header.api_key):
             response = _copy(response)
             self._to_client.put_target_ids(self, response)
             if response_contains_broker_addresses(header.api_key):
-                replace_broker_addresses(header.api_key, response, self._address_of)
+                replace_broker_addresses_if_present(header.api_key, response, self._address_of)
         try:
             frame = write_response_frame(header, response)
         except ProtocolError as error:
-            raise self._mismatch(
+            raise self._mismatch_error_added_to_report(
                 "content", _request_name(header), f"no such response in this version: {error}"
             ) from error
         return Answer(frame, latency_s, delay_s)
 
-    def _content_mismatch(self, request: _SentRequest) -> MismatchError:
+    def _content_mismatch_error_added_to_report(self, request: _SentRequest) -> MismatchError:
         """Return the mismatch with the recorded request that differs in the fewest fields."""
         name = _request_name(request.header)
         best: tuple[tuple[int, bool], Interaction, Any] | None = None
         for interaction in self._index.of_api(request.header.api_key, NEAREST_MAX):
             recorded = self._index.request(interaction)
-            found = list(request_differences(recorded, request.message, self._index.topic_names))
+            found = list(
+                loose_content_differences(recorded, request.message, self._index.topic_names)
+            )
             rank = len(found), self._state.is_played(interaction.id)
             if best is None or rank < best[0]:
                 best = rank, interaction, found
         if best is None:
-            return self._mismatch("content", name, "no request of this API was recorded")
+            return self._mismatch_error_added_to_report(
+                "content", name, "no request of this API was recorded"
+            )
         _, interaction, differences = best
         nearest = _interaction_text(interaction)
         if not differences:
-            return self._mismatch(
+            return self._mismatch_error_added_to_report(
                 "content",
                 name,
                 "it was recorded for another principal",
@@ -375,7 +414,7 @@ class PlayedConnection:
                 sent=self._principal or "unknown",
             )
         field, recorded_text, sent_text = differences[0]
-        return self._mismatch(
+        return self._mismatch_error_added_to_report(
             "content",
             name,
             "it was not recorded",
@@ -385,7 +424,9 @@ class PlayedConnection:
             sent=sent_text,
         )
 
-    def _mismatch(self, kind: str, request: str, reason: str, **details: str) -> MismatchError:
+    def _mismatch_error_added_to_report(
+        self, kind: str, request: str, reason: str, **details: str
+    ) -> MismatchError:
         mismatch = Mismatch(
             kind, request, self._principal or "unknown", self._client_id, reason, **details
         )
@@ -404,7 +445,7 @@ def _interaction_text(interaction: Interaction) -> str:
     )
 
 
-def _without_suffix(client_id: str) -> str:
+def _without_trailing_hex_suffix(client_id: str) -> str:
     """Return a client id without the number or the random part that its program appends."""
     return client_id.rstrip("0123456789abcdef-_")
 

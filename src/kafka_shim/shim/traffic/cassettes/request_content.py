@@ -91,7 +91,7 @@ class RecordContent(NamedTuple):
     headers: tuple[tuple[bytes, bytes | None], ...]
 
 
-def records_in_batches(blob: bytes | None) -> list[RecordContent]:
+def records_in_complete_batches(blob: bytes | None) -> list[RecordContent]:
     """Return the records of all batches of any format. Raise ProtocolError for damaged ones."""
     if not blob:
         return []
@@ -131,7 +131,9 @@ def request_content(message: Any, topic_names: Mapping[bytes, str]) -> Content:
     spec = load_message_spec(type(message).__name__).top_level_struct
     return Content(
         *(
-            _digest([spec.name, _plain_content(spec, message, topic_names, put_aside)])
+            _digest(
+                [spec.name, _comparable_non_default_fields(spec, message, topic_names, put_aside)]
+            )
             for put_aside in (NEVER_COMPARED, NEVER_COMPARED | COMPARED_EXACTLY_ONLY)
         )
     )
@@ -146,8 +148,8 @@ def _digest(content: Any) -> bytes:
     return hashlib.blake2b(msgspec.msgpack.encode(content), digest_size=12).digest()
 
 
-def _plain_content(
-    spec: StructSpec, value: Any, topic_names: Mapping[bytes, str], put_aside: frozenset[str]
+def _comparable_non_default_fields(
+    spec: StructSpec, value: Any, topic_names: Mapping[bytes, str], ignored_fields: frozenset[str]
 ) -> list[Any]:
     """Return the names and values of the fields that count, rows in the order of their names."""
     content: list[Any] = []
@@ -155,37 +157,39 @@ def _plain_content(
         field_value = getattr(value, field.attribute)
         if field.attribute == "topic_id" and field_value in topic_names:
             content.append(("topic", topic_names[field_value]))
-        if field.attribute in put_aside or _is_default(field, field_value):
+        if field.attribute in ignored_fields or _is_default(field, field_value):
             continue
         name = "topic" if field.entity_type == "topicName" and not field.is_array else field.name
-        content.append((name, _plain_value(field, field_value, topic_names, put_aside)))
+        content.append((name, _comparable_value(field, field_value, topic_names, ignored_fields)))
     return content
 
 
-def _plain_value(
-    field: FieldSpec, value: Any, topic_names: Mapping[bytes, str], put_aside: frozenset[str]
+def _comparable_value(
+    field: FieldSpec, value: Any, topic_names: Mapping[bytes, str], ignored_fields: frozenset[str]
 ) -> Any:
     if field.element_kind == "records":
         try:
-            return [list(record) for record in records_in_batches(value)]
+            return [list(record) for record in records_in_complete_batches(value)]
         except ProtocolError:
             return bytes(value)
     if value is None:
         return None
     if field.struct is None:
-        return sorted(value) if field.is_array and _is_unordered(field) else value
+        return sorted(value) if field.is_array and _has_unordered_scalars(field) else value
     struct = field.struct
     if not field.is_array:
-        return _plain_content(struct, value, topic_names, put_aside)
-    rows = [_plain_content(struct, row, topic_names, put_aside) for row in value]
-    return rows if _is_ordered(field) else sorted(rows, key=repr)
+        return _comparable_non_default_fields(struct, value, topic_names, ignored_fields)
+    rows = [
+        _comparable_non_default_fields(struct, row, topic_names, ignored_fields) for row in value
+    ]
+    return rows if _has_ordered_rows(field) else sorted(rows, key=repr)
 
 
-def _is_unordered(field: FieldSpec) -> bool:
+def _has_unordered_scalars(field: FieldSpec) -> bool:
     return field.element_kind in ("string", "int32", "int16", "int8")
 
 
-def _is_ordered(field: FieldSpec) -> bool:
+def _has_ordered_rows(field: FieldSpec) -> bool:
     """Return whether the order of rows has a meaning: a group's protocols by preference."""
     return field.attribute == "protocols"
 
@@ -211,8 +215,8 @@ def touched_state(api_key: int, message: Any, topic_names: Mapping[bytes, str]) 
     if api_key in ADMIN_CHANGES:
         return TouchedState(frozenset({ADMIN}), {ADMIN: 1})
     changes: dict[str, int] = {}
-    reads = {ADMIN, *_groups_in(message)}
-    if _changes_group(api_key, message):
+    reads = {ADMIN, *_group_state_names_in(message)}
+    if _can_begin_or_end_rebalance(api_key, message):
         changes[f"group {message.group_id}"] = 1
     if getattr(message, "transactional_id", None):
         reads.add(f"transactional id {message.transactional_id}")
@@ -222,16 +226,16 @@ def touched_state(api_key: int, message: Any, topic_names: Mapping[bytes, str]) 
         reads.add(TRANSACTIONS)
     if api_key in (ApiKey.LIST_OFFSETS, ApiKey.SHARE_FETCH):
         topics = topic_partitions(message.topics, topic_names, "partitions")
-        reads.update(records_of_topic(name) for name, _, _ in topics)
+        reads.update(state_name_of_topic_records(name) for name, _, _ in topics)
     return TouchedState(frozenset(reads), changes)
 
 
-def records_of_topic(topic: str) -> str:
+def state_name_of_topic_records(topic: str) -> str:
     """Return the name of the state that Produce requests to a topic change."""
     return f"topic {topic}"
 
 
-def _groups_in(message: Any) -> Iterator[str]:
+def _group_state_names_in(message: Any) -> Iterator[str]:
     for name in ("group_id", "group_ids", "groups"):
         value = getattr(message, name, None)
         for group in value if isinstance(value, list) else (value,):
@@ -240,7 +244,7 @@ def _groups_in(message: Any) -> Iterator[str]:
                 yield f"group {group_id}"
 
 
-def _changes_group(api_key: int, message: Any) -> bool:
+def _can_begin_or_end_rebalance(api_key: int, message: Any) -> bool:
     """Return whether a request can begin or end a rebalance."""
     if api_key in (ApiKey.JOIN_GROUP, ApiKey.LEAVE_GROUP):
         return True

@@ -8,7 +8,7 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.shim.traffic.cassettes.request_content import (
     COMPARED_EXACTLY_ONLY,
     NEVER_COMPARED,
-    records_in_batches,
+    records_in_complete_batches,
 )
 from kafka_shim.shim.traffic.identities.message_fields import NO_ID, row_identity
 
@@ -27,7 +27,7 @@ class FieldDifference(NamedTuple):
         return f"{self.field}: recorded {self.recorded}, sent {self.sent}"
 
 
-def request_differences(
+def loose_content_differences(
     recorded: Any, sent: Any, topic_names: Mapping[bytes, str]
 ) -> Iterator[FieldDifference]:
     """Yield the fields that differ in meaning, in the order of the message's fields."""
@@ -36,7 +36,7 @@ def request_differences(
     return _RequestComparison(topic_names, put_aside).struct_differences(spec, recorded, sent, "")
 
 
-def setting_differences(
+def exact_content_differences(
     recorded: Any, sent: Any, topic_names: Mapping[bytes, str]
 ) -> Iterator[FieldDifference]:
     """Yield all fields that differ, also those of which the matching takes no notice."""
@@ -49,14 +49,17 @@ def setting_differences(
 class _RequestComparison:
     """Compares two requests of the same API, without the fields that are put aside."""
 
-    def __init__(self, topic_names: Mapping[bytes, str], put_aside: frozenset[str]) -> None:
+    def __init__(self, topic_names: Mapping[bytes, str], ignored_fields: frozenset[str]) -> None:
         self._topic_names = topic_names
-        self._put_aside = put_aside
+        self._put_aside = ignored_fields
 
     def struct_differences(
         self, spec: StructSpec, recorded: Any, sent: Any, path: str
     ) -> Iterator[FieldDifference]:
-        recorded_topic, sent_topic = self._topic(recorded), self._topic(sent)
+        recorded_topic, sent_topic = (
+            self._topic_name_or_empty(recorded),
+            self._topic_name_or_empty(sent),
+        )
         if recorded_topic != sent_topic:
             yield FieldDifference(f"{path}.name".lstrip("."), recorded_topic, sent_topic)
         for field in spec.fields:
@@ -69,7 +72,7 @@ class _RequestComparison:
                 field_path = f"{path}.{field.attribute}".lstrip(".")
                 yield from self._value_differences(field, *values, field_path)
 
-    def _topic(self, row: Any) -> str:
+    def _topic_name_or_empty(self, row: Any) -> str:
         """Return the name of a row that is a topic, also if it has only the id."""
         topic_id = getattr(row, "topic_id", None)
         if topic_id is None or topic_id in NO_ID:
@@ -111,7 +114,7 @@ class _RequestComparison:
             yield FieldDifference(f"{path}[{_short(self._row_name(row))}]", MISSING, "an element")
 
     def _row_name(self, row: Any) -> object:
-        topic = self._topic(row)
+        topic = self._topic_name_or_empty(row)
         if topic:
             return (topic,)
         return row_identity(row, lambda topic_id: topic_id)
@@ -121,7 +124,7 @@ def _record_differences(
     recorded: bytes | None, sent: bytes | None, path: str
 ) -> Iterator[FieldDifference]:
     try:
-        both = records_in_batches(recorded), records_in_batches(sent)
+        both = records_in_complete_batches(recorded), records_in_complete_batches(sent)
     except ProtocolError as error:
         yield FieldDifference(path, "records", f"unreadable records: {error}")
         return

@@ -26,8 +26,8 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     CHANGES,
     Content,
     TouchedState,
-    records_of_topic,
     request_content,
+    state_name_of_topic_records,
     touched_state,
 )
 from kafka_shim.shim.traffic.proxy.response_addresses import (
@@ -130,7 +130,7 @@ class TraceIndex:
         """None if it depends on the certificate, which a trace does not have."""
         del self._pending, self._state, self._principals_without_sasl, self._sasl_connections
         self._database.executescript(_INDEXES)
-        self.partitions.create_indexes()
+        self.partitions.finish_adding_by_creating_indexes()
 
     def _add_event(self, event: Event) -> None:
         self.principals.add(event.principal)
@@ -139,7 +139,7 @@ class TraceIndex:
             case Request():
                 self._add_request(event, event.entry)
             case Response():
-                self._add_response(event, event.entry)
+                self._add_response_names_brokers_and_partitions(event, event.entry)
 
     def _add_request(self, event: Event, entry: Request) -> None:
         try:
@@ -160,7 +160,7 @@ class TraceIndex:
             (
                 *(self.count, connection, event.principal, header.client_id or ""),
                 *(event.node_id, header.api_key, header.api_version, *content),
-                *(self._encoded_state(touched), *event.position),
+                *(self._encoded_change_counts_of_parts_read(touched), *event.position),
             ),
         )
         for part, changes in touched.changes.items():
@@ -170,14 +170,14 @@ class TraceIndex:
                 self.count, connection, message, self.topic_names
             )
             for topic, count in counts.items():
-                part = records_of_topic(topic)
+                part = state_name_of_topic_records(topic)
                 self._state[part] = self._state.get(part, 0) + count
         elif header.api_key == ApiKey.FETCH:
-            self.partitions.note_fetch_request(connection, message, self.topic_names)
+            self.partitions.note_requested_fetch_offsets(connection, message, self.topic_names)
         key = event.connection_id, entry.sequence
         self._pending[key] = _PendingRequest(self.count, header, message, touched)
 
-    def _add_response(self, event: Event, entry: Response) -> None:
+    def _add_response_names_brokers_and_partitions(self, event: Event, entry: Response) -> None:
         request = self._pending.pop((event.connection_id, entry.sequence), None)
         if request is None:
             return
@@ -187,7 +187,7 @@ class TraceIndex:
             " response_index=? where id=?",
             (
                 event.principal,
-                self._encoded_state(request.touched),
+                self._encoded_change_counts_of_parts_read(request.touched),
                 *event.position,
                 request.id,
             ),
@@ -215,9 +215,11 @@ class TraceIndex:
             source = FetchSource(
                 request.id, self._connections[event.connection_id], event.principal
             )
-            self.partitions.add_fetch_response(source, request.message, message, self.topic_names)
+            self.partitions.add_fetch_response_folding_repeated_empty_rows(
+                source, request.message, message, self.topic_names
+            )
 
-    def _encoded_state(self, touched: TouchedState) -> bytes:
+    def _encoded_change_counts_of_parts_read(self, touched: TouchedState) -> bytes:
         return msgspec.msgpack.encode({part: self._state.get(part, 0) for part in touched.reads})
 
     def with_content(self, content: Content, *, is_exact: bool) -> Iterator[Interaction]:
@@ -229,7 +231,7 @@ class TraceIndex:
         """Yield up to `limit` interactions of an API, in recorded order."""
         return self._select("api=? order by id limit ?", api_key, limit)
 
-    def earlier_changes(self, interaction: Interaction) -> Iterator[Interaction]:
+    def earlier_changes_except_produce(self, interaction: Interaction) -> Iterator[Interaction]:
         """Yield the changes before an interaction on its connection, the latest first."""
         keys = ",".join(str(int(key)) for key in CHANGES - {ApiKey.PRODUCE})
         return self._select(

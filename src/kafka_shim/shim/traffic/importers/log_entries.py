@@ -89,7 +89,7 @@ class LogEntryReader:
                     yield first, "".join(parts)
                     parts = []
                 continue
-            end = _closing_line_start_or_empty(line)
+            end = _json_closing_line_start_or_empty(line)
             if end:
                 first, parts, length = self.lines, [line], len(line)
             else:
@@ -217,7 +217,7 @@ class LogEntryReader:
         return next((time for time in times if time is not None), None)
 
 
-def _closing_line_start_or_empty(line: str) -> str:
+def _json_closing_line_start_or_empty(line: str) -> str:
     """Return how the last line of the JSON object begins whose first line this is; else empty."""
     content = line.strip(" \t\r\n,")
     if not content.startswith("{") or content.endswith(("}", "}]")):

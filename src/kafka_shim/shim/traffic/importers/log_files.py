@@ -33,7 +33,7 @@ class LogSource(msgspec.Struct):
     position: Callable[[], int]
 
 
-def files_by_first_time(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
+def files_in_paths_by_first_time(paths: Sequence[Path], zone: tzinfo | None = None) -> list[Path]:
     """Return the files of the paths, of folders all; the log with the earliest time is first.
 
     Raise ConfigError if a path does not exist or a folder has no files.
@@ -50,11 +50,11 @@ def files_by_first_time(paths: Sequence[Path], zone: tzinfo | None = None) -> li
             raise ConfigError(f"`{path}` contains no files")
         files += archived_file or [path]  # a pipe
     if len(files) > 1:
-        files.sort(key=lambda file: _first_time_us(file, zone))
+        files.sort(key=lambda file: _first_time_us_or_zero(file, zone))
     return files
 
 
-def logs_in_file(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[LogSource]:
+def logs_in_file(path: Path, skipped: list[str], *, is_named_by_user: bool) -> Iterator[LogSource]:
     """Yield the logs in a file: itself, or those in an archive.
 
     A file that is no text is added to `skipped`. Raise ConfigError if it `is_named` by the user,
@@ -63,10 +63,16 @@ def logs_in_file(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[
     try:
         if str(path) != STANDARD_INPUT:
             with path.open("rb") as file:
-                yield from _logs_in_stream(str(path), file, file.tell, skipped, is_named=is_named)
+                yield from _logs_in_stream(
+                    str(path), file, file.tell, skipped, is_named_by_user=is_named_by_user
+                )
         elif hasattr(sys.stdin, "buffer"):
             yield from _logs_in_stream(
-                STANDARD_INPUT, sys.stdin.buffer, lambda: 0, skipped, is_named=is_named
+                STANDARD_INPUT,
+                sys.stdin.buffer,
+                lambda: 0,
+                skipped,
+                is_named_by_user=is_named_by_user,
             )
         else:
             yield LogSource(STANDARD_INPUT, iter(sys.stdin), lambda: 0)
@@ -75,7 +81,12 @@ def logs_in_file(path: Path, skipped: list[str], *, is_named: bool) -> Iterator[
 
 
 def _logs_in_stream(
-    name: str, file: IO[bytes], position: Callable[[], int], skipped: list[str], *, is_named: bool
+    name: str,
+    file: IO[bytes],
+    position: Callable[[], int],
+    skipped: list[str],
+    *,
+    is_named_by_user: bool,
 ) -> Iterator[LogSource]:
     stream = file if isinstance(file, io.BufferedReader) else _buffered_reader(file)
     head = stream.peek(_HEAD_BYTES)[:_HEAD_BYTES]
@@ -88,12 +99,16 @@ def _logs_in_stream(
                 archived_file = archive.extractfile(member) if member.isfile() else None
                 if archived_file is not None:
                     yield from _logs_in_stream(
-                        f"{name}:{member.name}", archived_file, position, skipped, is_named=False
+                        f"{name}:{member.name}",
+                        archived_file,
+                        position,
+                        skipped,
+                        is_named_by_user=False,
                     )
         return
     encoding = "utf-16" if head[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     if b"\0" in head and encoding != "utf-16":
-        if is_named:
+        if is_named_by_user:
             raise ConfigError(f"`{name}` is no text; expected a log, plain or compressed")
         skipped.append(name)
         return
@@ -124,11 +139,11 @@ def _buffered_reader(file: object) -> io.BufferedReader:
     return io.BufferedReader(cast("io.RawIOBase", file), 1 << 16)
 
 
-def _first_time_us(path: Path, zone: tzinfo | None) -> int:
+def _first_time_us_or_zero(path: Path, zone: tzinfo | None) -> int:
     """Return the first time in a log; 0 if it has none."""
     if str(path) == STANDARD_INPUT:
         return 0
-    for source in logs_in_file(path, [], is_named=False):
+    for source in logs_in_file(path, [], is_named_by_user=False):
         for line in islice(source.lines, _LINES_BEFORE_A_TIME):
             try:
                 time = time_before_message(line, zone)

@@ -104,7 +104,7 @@ class AuthorizerLogImport(LogImport):
                 if decision is None:
                     continue
                 last_us = self._entry_time_or_last_us(entry, last_us)
-                _raise_if_name_is_cut(decision, entry, has_ends=has_ends)
+                _raise_if_name_is_cut(decision, entry, has_text_after_names=has_ends)
             except InvalidDecisionError as error:
                 self.report.add_unread(source, entry.line, str(error), entry.text)
                 continue
@@ -135,12 +135,14 @@ class AuthorizerLogImport(LogImport):
         self.report.entries += 1
 
 
-def _raise_if_name_is_cut(decision: LoggedDecision, entry: LogEntry, *, has_ends: bool) -> None:
+def _raise_if_name_is_cut(
+    decision: LoggedDecision, entry: LogEntry, *, has_text_after_names: bool
+) -> None:
     """Raise InvalidDecisionError if the name may be cut off.
 
     `has_ends`: the layout of the log puts something after the name.
     """
-    if not decision.is_delimited and (has_ends or not entry.is_whole):
+    if not decision.is_delimited and (has_text_after_names or not entry.is_whole):
         raise InvalidDecisionError(f"the line may be cut off in `{decision.resource_name}`")
 
 
@@ -172,10 +174,10 @@ class RequestLogImport(LogImport):
             except (JsonMessageError, InvalidDecisionError) as error:
                 self.report.add_unread(source, entry.line, str(error))
                 continue
-            self._write_request_with_response(request, last_us)
+            self._write_redacted_request_with_response(request, last_us)
         self.report.lines += entries.lines
 
-    def _write_request_with_response(self, request: LoggedRequest, at_us: int) -> None:
+    def _write_redacted_request_with_response(self, request: LoggedRequest, at_us: int) -> None:
         self.report.count_unknown(request.unknown)
         number = self._writer.connection_number_for_key(request.connection)
         connection = Connection(

@@ -24,9 +24,9 @@ def message_from_json(name: str, content: Any, unknown: set[str]) -> Any:
     Unknown keys are ignored, and their places are added to `unknown`. Raise JsonMessageError.
     """
     try:
-        return _JsonMessageReader(message_classes_by_name(name), unknown).read_struct(
-            load_message_spec(name).top_level_struct, content, name
-        )
+        return _JsonMessageReader(
+            message_classes_by_name(name), unknown
+        ).read_struct_without_records(load_message_spec(name).top_level_struct, content, name)
     except (TypeError, AttributeError, KeyError) as error:
         raise JsonMessageError(f"{name}: {error}") from error
 
@@ -38,7 +38,7 @@ class _JsonMessageReader:
         self._types = types
         self._unknown = unknown
 
-    def read_struct(self, spec: StructSpec, content: Any, path: str) -> Any:
+    def read_struct_without_records(self, spec: StructSpec, content: Any, path: str) -> Any:
         if not isinstance(content, dict):
             raise JsonMessageError(f"{path}: `{str(content)[:40]}` is not an object")
         values = {}
@@ -73,7 +73,11 @@ class _JsonMessageReader:
 
     def _element_value(self, field: FieldSpec, content: Any, path: str) -> Any:
         if field.struct is not None:
-            return None if content is None else self.read_struct(field.struct, content, path)
+            return (
+                None
+                if content is None
+                else self.read_struct_without_records(field.struct, content, path)
+            )
         try:
             if field.element_kind == "uuid":
                 return base64.urlsafe_b64decode(f"{content}==")

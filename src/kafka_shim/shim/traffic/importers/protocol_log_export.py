@@ -28,12 +28,14 @@ def exported_protocol_log_entries(
 ) -> Iterator[dict[str, Any]]:
     """Yield each request that has a response, followed by the response."""
     for row in exported_request_log_rows(trace, progress, damage):
-        yield _log_entry(row, "REQUEST", row["request"])
+        yield _log_entry_withholding_credentials(row, "REQUEST", row["request"])
         if row.get("response") is not None:
-            yield _log_entry(row, "RESPONSE", row["response"])
+            yield _log_entry_withholding_credentials(row, "RESPONSE", row["response"])
 
 
-def _log_entry(row: dict[str, Any], kind: str, payload: Any) -> dict[str, Any]:
+def _log_entry_withholding_credentials(
+    row: dict[str, Any], kind: str, payload: Any
+) -> dict[str, Any]:
     head = row["requestHeader"]
     header = {
         "type": kind,

@@ -55,22 +55,22 @@ class _MatchingTraceWriter:
             number = self._writer.connection_number_for_key((entry.session, header.client_id))
             sequence = self._writer.next_sequence(number)
             unanswered.append((number, sequence))
-            self._write_request(number, sequence, entry)
+            self._write_redacted_request(number, sequence, entry)
             return True
         if not unanswered:
             return False
-        self._write_response(*unanswered.pop(0), entry)
+        self._write_redacted_response(*unanswered.pop(0), entry)
         return True
 
     def close(self) -> None:
         self._writer.close()
 
-    def _write_request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+    def _write_redacted_request(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         frame, _ = redact_or_truncate_request_frame(entry.frame, entry.header.api_key)
         connection_number = self._connection_in_block(number)
         self._writer.add(Request(connection_number, sequence, self._now_us, frame, redacted=True))
 
-    def _write_response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
+    def _write_redacted_response(self, number: int, sequence: int, entry: LoggedEntry) -> None:
         key, version = entry.header.api_key, entry.header.api_version
         frame, _ = redact_or_truncate_response_frame(entry.frame, key, version)
         connection_number = self._connection_in_block(number)

@@ -68,7 +68,7 @@ def _parse_logged_request(content: dict[str, Any]) -> LoggedRequest:
     key, version = int(head["requestApiKey"]), int(head["requestApiVersion"])
     header = RequestHeader(key, version, int(head["correlationId"]), head.get("clientId"))
     software = content.get("clientInformation") or {}
-    host, port = _client_address(str(content.get("connection", "")))
+    host, port = _client_address_or_empty(str(content.get("connection", "")))
     unknown: set[str] = set()
     try:
         name = api_name(key)
@@ -103,7 +103,7 @@ def _encode_response(
     return write_response_frame(header, message_from_json(name, content, unknown))
 
 
-def _client_address(connection: str) -> tuple[str, int]:
+def _client_address_or_empty(connection: str) -> tuple[str, int]:
     """Return the client's part of `server:port-client:port-index` (4.x adds a processor number)."""
     _, _, client_part = connection.partition("-")
     match = _CONNECTION.fullmatch(client_part)

@@ -50,7 +50,9 @@ class RequirementTrackingAuthorizer(StandardAuthorizer):
         """Begin the checks of a requirement."""
         self._bound = bound if bound.needs else None
 
-    def match_to_requirement(self, action: Action) -> "RequirementCheck | None":
+    def match_to_requirement_ending_at_last_alternative(
+        self, action: Action
+    ) -> "RequirementCheck | None":
         """Return the part of a check in its requirement, which the last alternative ends.
 
         None for a probe: authorized operations (KIP-430), on which nothing depends.
@@ -78,19 +80,19 @@ class LearningAuthorizer(RequirementTrackingAuthorizer):
         self._checked_actions = []
 
     def authorize(self, actor: Actor, action: Action) -> Decision:
-        return self._allow_only_last_alternative(actor, action, any_name=False)
+        return self._allow_last_alternative_and_record_need(actor, action, any_name=False)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision:
-        return self._allow_only_last_alternative(
+        return self._allow_last_alternative_and_record_need(
             actor, Action(operation, resource_type, WILDCARD), any_name=True
         )
 
-    def _allow_only_last_alternative(
+    def _allow_last_alternative_and_record_need(
         self, actor: Actor, action: Action, *, any_name: bool
     ) -> Decision:
-        check = self.match_to_requirement(action)
+        check = self.match_to_requirement_ending_at_last_alternative(action)
         if check is None:
             return ALLOWED
         self._checked_actions.append(action)
@@ -125,7 +127,7 @@ class ProvingAuthorizer(RequirementTrackingAuthorizer):
         )
 
     def _record_visible_denial(self, actor: Actor, action: Action, decision: Decision) -> Decision:
-        check = self.match_to_requirement(action)
+        check = self.match_to_requirement_ending_at_last_alternative(action)
         if (
             check is not None
             and check.is_last_alternative

@@ -13,10 +13,10 @@ from kafka_shim.shim.request.session import Session
 from kafka_shim.shim.request.time_slices import LARGE_BYTES, TimeSlices
 from kafka_shim.shim.traffic.proxy.response_addresses import (
     AddressReplacement,
-    replace_broker_addresses,
+    replace_broker_addresses_if_present,
     response_contains_broker_addresses,
 )
-from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection, Observer
+from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection, TrafficObserver
 
 log = Log("shim.proxy")
 
@@ -31,7 +31,7 @@ class ProxiedConnection:
     def __init__(
         self,
         session: Session,
-        observer: Observer,
+        observer: TrafficObserver,
         address_of: AddressReplacement,
         frame_bytes_max: int,
     ) -> None:
@@ -100,7 +100,9 @@ class ProxiedConnection:
                     for frame in splitter.feed(data):
                         frames.append(await transform(frame))  # noqa: PERF401 - keep earlier ones
                 finally:  # forward the frames before an invalid one
-                    await self._write_frames(frames, target, is_response=is_response)
+                    await self._write_frames_dropping_responses_if_client_left(
+                        frames, target, is_response=is_response
+                    )
                 if (
                     is_response
                     and self._client_has_left
@@ -110,7 +112,7 @@ class ProxiedConnection:
         except (ConnectionError, FrameError) as error:
             log.info("link ended", reason=str(error), peer=self._session.host)
 
-    async def _write_frames(
+    async def _write_frames_dropping_responses_if_client_left(
         self, frames: list[bytes], target: asyncio.StreamWriter, *, is_response: bool
     ) -> None:
         """Write frames, except responses to a client that has left."""
@@ -135,20 +137,20 @@ class ProxiedConnection:
         header = self._observed.observe_response(frame)
         if header is None or not response_contains_broker_addresses(header.api_key):
             return frame
-        run = _run_in_thread if len(frame) >= LARGE_BYTES else _run_on_event_loop
+        run = _run_in_thread if len(frame) >= LARGE_BYTES else _call_synchronously
         key, version = header.api_key, header.api_version
         try:
             _, at = read_response_header(key, version, frame)
             message = await run(codecs.read_response, key, version, frame, at)
         except ProtocolError:
             return frame
-        if replace_broker_addresses(key, message, self._address_of):
+        if replace_broker_addresses_if_present(key, message, self._address_of):
             body: bytes = await run(codecs.write_response, key, version, message)
             return frame[:at] + body
         return frame
 
 
-async def _run_on_event_loop(function: Callable[..., Any], *arguments: Any) -> Any:
+async def _call_synchronously(function: Callable[..., Any], *arguments: Any) -> Any:
     return function(*arguments)
 
 
@@ -166,5 +168,5 @@ async def _run_in_thread(function: Callable[..., Any], *arguments: Any) -> Any:
             result.set_exception(error)
 
     slices = TimeSlices[Any](loop, lambda: slices.offload(function, *arguments), done)
-    slices.start_first_slice()
+    slices.start_first_slice_postponing_full_gc()
     return await result

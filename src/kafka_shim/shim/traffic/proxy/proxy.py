@@ -9,7 +9,7 @@ import ssl
 from collections.abc import Coroutine
 from dataclasses import dataclass
 
-from kafka_shim.shim.client.login import LoginError
+from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
@@ -18,7 +18,7 @@ from kafka_shim.shim.request.session import Session, java_ip_text
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from kafka_shim.shim.traffic.proxy.response_addresses import is_valid_address
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
-from kafka_shim.shim.traffic.traces.connection_observer import Observer
+from kafka_shim.shim.traffic.traces.connection_observer import TrafficObserver
 
 log = Log("shim.proxy")
 
@@ -45,7 +45,7 @@ class Proxy:
         self,
         upstream: Address,
         listen: Address,
-        observer: Observer,
+        observer: TrafficObserver,
         *,
         name: str = "PROXY",
         brokers: UpstreamConnector | None = None,
@@ -84,7 +84,9 @@ class Proxy:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         self._observer.close()
 
-    def _proxy_address(self, node_id: int, host: str, port: int) -> Address:
+    def _proxy_address_with_listener_opened_if_new(
+        self, node_id: int, host: str, port: int
+    ) -> Address:
         """Return the proxy's address for a broker; there is one listener for each broker id.
 
         An address that no client can reach, and those of more than BROKERS_MAX brokers, stay as
@@ -149,7 +151,7 @@ class Proxy:
     ) -> None:
         try:
             upstream = await self._brokers.open_authenticated(*route.broker)
-        except (OSError, LoginError) as error:
+        except (OSError, InvalidLoginResponseError) as error:
             log.warning(
                 "broker not reached",
                 broker=_address_text(route.broker),
@@ -165,9 +167,14 @@ class Proxy:
         session.observed_host = java_ip_text(upstream[1].get_extra_info("sockname")[0])
         if self._brokers.login is not None:
             session.mechanism = self._brokers.login.mechanism
-            session.set_principal(f"User:{self._brokers.login.username}")
+            session.set_principal_resetting_identity_and_trace(
+                f"User:{self._brokers.login.username}"
+            )
         connection = ProxiedConnection(
-            session, self._observer, self._proxy_address, Limits().frame_bytes_max
+            session,
+            self._observer,
+            self._proxy_address_with_listener_opened_if_new,
+            Limits().frame_bytes_max,
         )
         await connection.forward_until_closed((reader, writer), upstream)
 

@@ -34,7 +34,7 @@ def _metadata_brokers(response: Any) -> Iterator[Any]:
     yield from response.brokers
 
 
-def _coordinators(response: Any) -> Iterator[Any]:
+def _coordinators_with_address(response: Any) -> Iterator[Any]:
     """Yield coordinators: one before version 4, then a list; denied ones have no address."""
     yield from (coordinator for coordinator in response.coordinators if coordinator.port >= 0)
     if response.port > 0:
@@ -48,7 +48,7 @@ def _node_endpoints(response: Any) -> Iterator[Any]:
 _BROKER_ROWS_BY_API: dict[int, Callable[[Any], Iterator[Any]]] = {
     ApiKey.METADATA: _metadata_brokers,
     ApiKey.DESCRIBE_CLUSTER: _metadata_brokers,
-    ApiKey.FIND_COORDINATOR: _coordinators,
+    ApiKey.FIND_COORDINATOR: _coordinators_with_address,
     ApiKey.PRODUCE: _node_endpoints,
     ApiKey.FETCH: _node_endpoints,
     ApiKey.SHARE_FETCH: _node_endpoints,
@@ -68,7 +68,9 @@ def advertised_brokers(api_key: int, response: Any) -> Iterator[tuple[int, str, 
         yield _node_id_of_row(broker_row), broker_row.host, broker_row.port
 
 
-def replace_broker_addresses(api_key: int, response: Any, address_of: AddressReplacement) -> bool:
+def replace_broker_addresses_if_present(
+    api_key: int, response: Any, address_of: AddressReplacement
+) -> bool:
     """Put the proxy's addresses into a response; return whether it had any addresses."""
     changed = False
     for broker_row in _BROKER_ROWS_BY_API[api_key](response):

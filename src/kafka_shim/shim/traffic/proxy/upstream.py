@@ -5,8 +5,8 @@ import ssl
 
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.shim.client.config import PLAINTEXT, ClientConfig, Login
-from kafka_shim.shim.client.login import LoginError
-from kafka_shim.shim.client.login_frames import login_frames
+from kafka_shim.shim.client.login import InvalidLoginResponseError
+from kafka_shim.shim.client.login_frames import login_frames_then_error_code
 
 CONNECT_SECONDS = 10
 Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
@@ -25,7 +25,10 @@ class UpstreamConnector:
             self._context = client_tls_context(config.trust)
 
     async def open_authenticated(self, host: str, port: int) -> Streams:
-        """Return a connection that is ready for the client's frames; OSError or LoginError."""
+        """Return a connection that is ready for the client's frames.
+
+        Raise OSError or InvalidLoginResponseError.
+        """
         try:
             async with asyncio.timeout(CONNECT_SECONDS):
                 streams = await asyncio.open_connection(host, port, ssl=self._context)
@@ -38,7 +41,7 @@ class UpstreamConnector:
 
 async def _authenticate_streams(streams: Streams, login: Login) -> None:
     reader, writer = streams
-    exchange = login_frames(login)
+    exchange = login_frames_then_error_code(login)
     try:
         frame = next(exchange)
         while True:
@@ -48,9 +51,9 @@ async def _authenticate_streams(streams: Streams, login: Login) -> None:
     except StopIteration as done:
         if done.value:
             writer.close()
-            raise LoginError(
+            raise InvalidLoginResponseError(
                 f"it rejected the log-in of {login.username}: {error_name_with_code(done.value)}"
             ) from None
     except asyncio.IncompleteReadError as error:
         reason = f"it closed the connection during the log-in of {login.username}"
-        raise LoginError(reason) from error
+        raise InvalidLoginResponseError(reason) from error

@@ -44,7 +44,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
     removed_acls: frozenset[tuple[ResourceKey, AclEntry]]
     version: int
 
-    def is_applied_at(self, target_connection: TargetConnection) -> bool:
+    def is_applied_or_unverifiable_at(self, target_connection: TargetConnection) -> bool:
         """Return whether the broker has applied it; True if it does not list ACLs.
 
         Raise ConnectionLostError if the connection ends.
@@ -65,7 +65,7 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         }
         return self.created_acls <= existing_acls and not self.removed_acls & existing_acls
 
-    def wait_until_applied(
+    def wait_until_applied_or_timeout(
         self, target_connections: Iterable[TargetConnection], timeout_s: float
     ) -> None:
         """Wait until all of these brokers have applied it, or the time is over.
@@ -74,7 +74,10 @@ class ReplayedAclChange(msgspec.Struct, frozen=True):
         """
         deadline = time.monotonic() + timeout_s
         for target_connection in target_connections:
-            while not self.is_applied_at(target_connection) and time.monotonic() < deadline:
+            while (
+                not self.is_applied_or_unverifiable_at(target_connection)
+                and time.monotonic() < deadline
+            ):
                 time.sleep(RETRY_S)
 
 

@@ -10,7 +10,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.response_frames import read_response_and_its_version
 from kafka_shim.protocol.trace.entries import Response
-from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_or_records_in_message
 from kafka_shim.shim.traffic.identities.message_fields import (
     IGNORED_FIELDS,
     LONG_IDS,
@@ -49,7 +49,7 @@ def compare_and_learn(
 ) -> list[Difference]:
     """Compare a recorded response with the target's frame; learn ids and offsets from it."""
     key, version = entry.api_key, entry.api_version
-    id_kinds = kinds_of_ids_in_message(key, version, "Response")
+    id_kinds = kinds_of_ids_or_records_in_message(key, version, "Response")
     ids = mapping.ids
     if frame == entry.frame and not (id_kinds and ids.differs_from_recording):
         return []
@@ -69,7 +69,9 @@ def compare_and_learn(
     if version != actual_version:
         return [Difference("version", version, actual_version)]
     has_another_leader = mapping.learn_and_detect_other_leader(event, request, recorded, actual)
-    field_differences = message_differences(version, recorded, actual, ids.corresponding_ids)
+    field_differences = message_differences_ignoring_missing_fetch_rows(
+        version, recorded, actual, ids.corresponding_ids
+    )
     if has_another_leader:
         field_differences = [
             difference
@@ -81,7 +83,7 @@ def compare_and_learn(
     return field_differences
 
 
-def message_differences(
+def message_differences_ignoring_missing_fetch_rows(
     version: int,
     recorded: Any,
     actual: Any,

@@ -17,7 +17,7 @@ from kafka_shim.protocol.trace.segments import (
     read_trace,
     segment_paths,
 )
-from kafka_shim.shim.traffic.replay.error_codes import is_coordinator_not_ready
+from kafka_shim.shim.traffic.replay.error_codes import is_coordinator_not_ready_or_elsewhere
 
 ConnectionId = tuple[str, int]
 """One recorded connection: its writer and its number among that writer's."""
@@ -135,7 +135,7 @@ AUTHENTICATION_APIS = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE
 _RequestKey = tuple[ConnectionId, int]
 
 
-class RecordingFacts:
+class FactsNeededBeforeReplay:
     """Facts that a replay needs beforehand, from one pass over the events.
 
     Their number, the first time, the principal of each connection, responses to log-ins, and
@@ -160,5 +160,5 @@ class RecordingFacts:
             request_key = event.connection_id, event.entry.sequence
             if event.entry.api_key in AUTHENTICATION_APIS:
                 self.authentication_responses[request_key] = event.entry
-            if is_coordinator_not_ready(event.entry):
+            if is_coordinator_not_ready_or_elsewhere(event.entry):
                 self.not_ready_requests.add(request_key)

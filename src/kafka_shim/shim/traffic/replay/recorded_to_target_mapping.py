@@ -47,7 +47,7 @@ class OffsetMapping:
     def learn_topic_names(self, metadata: Any) -> None:
         """Learn the names of topic ids from recorded metadata."""
         for topic in metadata.topics:
-            self._learned_topic_name_or_id(topic)
+            self._learn_and_return_topic_name_or_id(topic)
 
     def learn(self, recorded: Any, actual: Any) -> None:
         """Learn the offsets from two responses to the same request."""
@@ -71,7 +71,7 @@ class OffsetMapping:
             for name in OFFSET_FIELDS_IN_REQUESTS:
                 recorded_value = getattr(row, name, -1)
                 actual_value = (
-                    self._target_offset(topic_partition, recorded_value)
+                    self._target_offset_by_nearest_known_pair(topic_partition, recorded_value)
                     if recorded_value >= 0
                     else recorded_value
                 )
@@ -96,7 +96,9 @@ class OffsetMapping:
                 del offset_pairs[-2]  # the ends of a range determine all of it
         self.differs_from_recording |= recorded_value != actual_value
 
-    def _target_offset(self, topic_partition: _TopicPartition, recorded_value: int) -> int:
+    def _target_offset_by_nearest_known_pair(
+        self, topic_partition: _TopicPartition, recorded_value: int
+    ) -> int:
         offset_pairs = self._offset_pairs.get(topic_partition)
         if not offset_pairs:
             return recorded_value
@@ -109,7 +111,7 @@ class OffsetMapping:
         self, spec: StructSpec, recorded_row: Any, actual_row: Any, topic: _TopicNameOrId
     ) -> Iterator[tuple[_TopicPartition, Any, Any]]:
         """Yield the partitions in both messages, each with its topic and number."""
-        topic = self._learned_topic_name_or_id(recorded_row) or topic
+        topic = self._learn_and_return_topic_name_or_id(recorded_row) or topic
         number = next(
             (
                 getattr(recorded_row, name)
@@ -134,7 +136,7 @@ class OffsetMapping:
                             field.struct, recorded_value, actual_value, topic
                         )
 
-    def _learned_topic_name_or_id(self, row: Any) -> _TopicNameOrId:
+    def _learn_and_return_topic_name_or_id(self, row: Any) -> _TopicNameOrId:
         """Return a topic's name, or its id while the name is unknown; learn the name of the id."""
         name = next(
             (getattr(row, name) for name in _TOPIC_NAME_FIELDS if getattr(row, name, None)), ""
@@ -216,7 +218,9 @@ class RecordedToTargetMapping:
         if self._leaders.has_exchanged_members(message.group_id, recorded.generation_id):
             return True
         self.ids.learn(event.connection_id, message, recorded, actual)
-        return self._leaders.exchange_if_leader_differs(message, recorded, actual)
+        return self._leaders.leaders_differ_exchanging_members_if_possible(
+            message, recorded, actual
+        )
 
     def target_address_advertised_for(self, event: Event) -> tuple[str, int] | None:
         """Return the address that the target advertises for the broker of this connection."""

@@ -10,9 +10,9 @@ from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.trace.entries import Response
 from kafka_shim.shim.client.config import Login
-from kafka_shim.shim.client.login import LoginError
-from kafka_shim.shim.client.login_frames import login_frames
-from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_in_message
+from kafka_shim.shim.client.login import InvalidLoginResponseError
+from kafka_shim.shim.client.login_frames import login_frames_then_error_code
+from kafka_shim.shim.traffic.identities.id_mapping import kinds_of_ids_or_records_in_message
 from kafka_shim.shim.traffic.replay.events import Event
 from kafka_shim.shim.traffic.replay.recorded_to_target_mapping import RESPONSES_WITH_OFFSETS
 from kafka_shim.shim.traffic.traces.connection_observer import request_expects_response
@@ -76,7 +76,7 @@ class TargetConnection:
 
     def authenticate(self, login: Login) -> int:
         """Log in; return the target's error code, 0 for success."""
-        exchange = login_frames(login)
+        exchange = login_frames_then_error_code(login)
         try:
             frame = next(exchange)
             while True:
@@ -84,7 +84,7 @@ class TargetConnection:
                 frame = exchange.send(self.receive())
         except StopIteration as done:
             return int(done.value)
-        except LoginError as error:
+        except InvalidLoginResponseError as error:
             raise ConnectionLostError(f"the log-in failed: {error}") from error
 
     def _read_until_available(self, count: int) -> None:
@@ -161,7 +161,7 @@ class ReplayConnection:
         return len(self.due_responses) >= WINDOW_REQUESTS
 
     @property
-    def can_send_more(self) -> bool:
+    def has_room_and_no_buffered_response(self) -> bool:
         """Return whether more can be sent again, and no response is available immediately."""
         if self.target_connection is not None and self.target_connection.has_response:
             return False
@@ -205,7 +205,9 @@ class ReplayConnection:
     def mark_response_due(self, event: Event, entry: Response) -> None:
         """Mark a response as due."""
         self.due_responses.append((event, entry))
-        kinds = kinds_of_ids_in_message(entry.api_key, entry.api_version, "Response") - {"records"}
+        kinds = kinds_of_ids_or_records_in_message(entry.api_key, entry.api_version, "Response") - {
+            "records"
+        }
         self.due_responses_contain_ids = self.due_responses_contain_ids or bool(kinds)
         self.due_responses_contain_offsets = (
             self.due_responses_contain_offsets or entry.api_key in RESPONSES_WITH_OFFSETS
@@ -236,7 +238,7 @@ class ReplayConnection:
             self.due_responses
         )
 
-    def close_with_reason(self, reason: str) -> list[Event]:
+    def close_and_return_due_response_events(self, reason: str) -> list[Event]:
         """Close the connection; return the events whose responses are outstanding."""
         if self.target_connection is not None:
             self.target_connection.close()
@@ -267,7 +269,7 @@ def login_for_recorded_user(
     return Login(mechanism, name, passwords[name])
 
 
-def replay_authentication_request(
+def note_mechanism_or_authenticate_once(
     connection: ReplayConnection,
     header: RequestHeader,
     frame: bytes,

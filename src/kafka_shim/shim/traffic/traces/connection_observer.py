@@ -21,7 +21,7 @@ from kafka_shim.shim.traffic.traces.sasl_principal import SaslPrincipalTracker
 _LOGIN = frozenset({ApiKey.SASL_HANDSHAKE, ApiKey.SASL_AUTHENTICATE})
 
 
-class Observer(Protocol):
+class TrafficObserver(Protocol):
     """Receives what passes on connections, such as the `TraceRecorder`."""
 
     def record_request(self, session: Session, header: RequestHeader, frame: bytes) -> int: ...
@@ -48,7 +48,7 @@ class _OutstandingRequest(NamedTuple):
 class ObservedConnection:
     """Passes requests and responses to an observer, and learns the client's principal from them."""
 
-    def __init__(self, session: Session, observer: Observer) -> None:
+    def __init__(self, session: Session, observer: TrafficObserver) -> None:
         self._session = session
         self._observer = observer
         self._login = SaslPrincipalTracker(session)
@@ -121,7 +121,7 @@ class ObservedConnection:
     def _set_client_software(self, header: RequestHeader, frame: bytes, at: int) -> None:
         with contextlib.suppress(ProtocolError):
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
-            self._session.set_client_software(
+            self._session.set_client_software_and_reset_trace(
                 message.client_software_name, message.client_software_version
             )
 

@@ -42,7 +42,9 @@ class DerivedDenials:
         if plan.needs:
             self._plans[connection, entry.sequence] = plan
 
-    def denials_in_response(self, connection: int, entry: Response) -> Iterator[Denial]:
+    def denials_in_response_of_planned_request(
+        self, connection: int, entry: Response
+    ) -> Iterator[Denial]:
         """Yield the denials that a response shows."""
         plan = self._plans.pop((connection, entry.sequence), None)
         if plan is None and entry.api_key not in NAMING_APIS:

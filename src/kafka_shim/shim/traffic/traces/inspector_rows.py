@@ -45,18 +45,20 @@ class InspectorRows:
     def _add_row(self, row: dict[str, Any]) -> None:
         key = (row["node_id"], row["connection"], row["sequence"])
         if row["entry"] == "request":
-            self._add_request(key, row)
+            self._add_request_or_count_left_out(key, row)
         elif row["entry"] == "response" and key in self._open_requests:
             self._add_response(self._open_requests[key], row)
         elif row["entry"] == "access":
-            self._add_decision(self._open_requests.get(key), row)
+            self._add_decision_or_count_left_out(self._open_requests.get(key), row)
 
-    def _add_request(self, key: _Key, row: dict[str, Any]) -> None:
+    def _add_request_or_count_left_out(self, key: _Key, row: dict[str, Any]) -> None:
         if self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
         names = ("correlation_id", "connection", "node_id", "request")
-        request_row = self._next_numbered_head(row) | {name: row.get(name) for name in names}
+        request_row = self._next_number_with_common_fields(row) | {
+            name: row.get(name) for name in names
+        }
         request_row |= {"errors": None, "error_names": [], "faults": [], "decisions_left_out": 0}
         request_row["latency_us"] = None
         self._open_requests[key] = request_row
@@ -87,13 +89,15 @@ class InspectorRows:
         """Return a request and its response, decoded and as bytes; None if there is none."""
         return self._details.get(number)
 
-    def _add_decision(self, request: dict[str, Any] | None, row: dict[str, Any]) -> None:
+    def _add_decision_or_count_left_out(
+        self, request: dict[str, Any] | None, row: dict[str, Any]
+    ) -> None:
         if request is None and self.last >= REQUESTS_MAX:
             self.left_out += 1
             return
         names = ("operation", "resource_type", "resource_name", "allowed", "rule", "count")
         head = (
-            self._next_numbered_head(row)
+            self._next_number_with_common_fields(row)
             if request is None
             else {name: request[name] for name in _REQUEST_FIELDS}
         )
@@ -101,10 +105,10 @@ class InspectorRows:
             head
             | {name: row[name] for name in names}
             | {"would_allow": None, "logged": True}
-            | self._reason_fields(row["rule"])
+            | self._reason_fields_collecting_acl(row["rule"])
         )
 
-    def _reason_fields(self, rule: str) -> dict[str, str]:
+    def _reason_fields_collecting_acl(self, rule: str) -> dict[str, str]:
         """Return the reason of a decision in the words of the live page."""
         acl, reason = parse_acl_rule(rule), parse_reason_rule(rule)
         if acl is not None:
@@ -141,7 +145,7 @@ class InspectorRows:
         add = tuple(step.acl for step in steps if step.is_addition)
         return remedy_json(RequestRemedy(remove, add, complete=False)) if steps else None
 
-    def _next_numbered_head(self, row: dict[str, Any]) -> dict[str, Any]:
+    def _next_number_with_common_fields(self, row: dict[str, Any]) -> dict[str, Any]:
         self.last += 1
         numbered = {"number": self.last, "api": row["api"] or "unknown", "version": row["version"]}
         return numbered | {name: row[name] for name in _HEAD} | {"client_id": row.get("client_id")}

@@ -29,7 +29,7 @@ class SaslPrincipalTracker:
         if message.error_code != 0:
             self._claimed = None
         else:
-            self._session.set_principal(f"User:{self._claimed}")
+            self._session.set_principal_resetting_identity_and_trace(f"User:{self._claimed}")
 
 
 def user_in_first_sasl_message(mechanism: str, token: bytes) -> str | None:

@@ -60,17 +60,17 @@ class TraceReader:
                     fields["frame"] = entry.frame
                 yield fields
                 if with_denials and connection.access_source == DERIVED:
-                    denial_rows = _derived_denial_rows(derived, connection, entry)
+                    denial_rows = _plan_request_or_derive_denial_rows(derived, connection, entry)
                     yield from (common_fields | row for row in denial_rows)
 
 
-def _derived_denial_rows(
+def _plan_request_or_derive_denial_rows(
     derived: DerivedDenials, connection: Connection, entry: Entry
 ) -> Iterator[dict[str, Any]]:
     if isinstance(entry, Request):
         derived.plan_request(connection.writer_connection, entry)
     elif isinstance(entry, Response):
-        for action, alternatives in derived.denials_in_response(
+        for action, alternatives in derived.denials_in_response_of_planned_request(
             connection.writer_connection, entry
         ):
             others = " or ".join(other.operation.name for other in alternatives)

@@ -78,7 +78,7 @@ class ClassicGroup(Group):
         return len(self.roster.members)
 
     @property
-    def protocol_in_use(self) -> str:
+    def protocol_name_if_stable(self) -> str:
         """Name of the selected protocol if the group is stable, else empty."""
         return (self.rebalance.protocol_name or "") if self.state is ClassicState.STABLE else ""
 
@@ -126,7 +126,7 @@ class ClassicGroup(Group):
             return ErrorCode.GROUP_MAX_SIZE_REACHED
         is_checked = self._facts.join_requires_protocol_type
         if not self.roster.accepts_protocols(
-            joining.protocol_type, joining.protocols, checks_first_member=is_checked
+            joining.protocol_type, joining.protocols, empty_group_requires_protocol=is_checked
         ):
             return ErrorCode.INCONSISTENT_GROUP_PROTOCOL
         if self.rebalance.lacks_common_protocol and joining.protocol_type != self.protocol_type:
@@ -166,7 +166,7 @@ class ClassicGroup(Group):
         """Handle a member's new JoinGroup: rebalance if it is the leader or has changed."""
         changed = member.protocols != joining.protocols
         leads = member.member_id == self.roster.leader_id
-        self.roster.update_member_from_join(
+        self.roster.update_member_protocols_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
         )
         if not changed and (
@@ -194,7 +194,7 @@ class ClassicGroup(Group):
         )
         self.rebalance.queue_response_if_sync_pending(member, SyncResponse(error=fenced))
         self.roster.replace_static_member_id(member, new_id)
-        self.roster.update_member_from_join(
+        self.roster.update_member_protocols_from_join(
             member, joining, with_timeouts=self._facts.rejoin_updates_member_timeouts
         )
         self.rebalance.restart_session_timeout(member)
@@ -287,7 +287,9 @@ class ClassicGroup(Group):
             member_id = self.roster.instances.get(instance_id, "")
         error = self.member_identity_error(member_id, instance_id)
         if error is NO_ERROR:
-            self.rebalance.remove_member_and_rebalance(self.roster.members[member_id])
+            self.rebalance.remove_member_reject_pending_and_rebalance(
+                self.roster.members[member_id]
+            )
             self.rebalance.send_queued_responses_in_batches()
         return error
 

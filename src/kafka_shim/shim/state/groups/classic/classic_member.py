@@ -116,7 +116,7 @@ class ClassicMember:
         self.session_timer: Deadline | None = None
         self.session_ends_ms: float = float("inf")
 
-    def update_from_join(self, joining: JoinRequest, *, with_timeouts: bool) -> None:
+    def update_protocols_from_join(self, joining: JoinRequest, *, with_timeouts: bool) -> None:
         """Set the protocols and timeouts of a JoinGroup from a member that rejoins."""
         if with_timeouts:
             self.session_timeout_ms = joining.session_timeout_ms

@@ -77,7 +77,7 @@ class ClassicRebalance:
         self._start_session_timer(member, NEW_MEMBER_JOIN_TIMEOUT_MS)
         self.begin_or_continue_rebalance()
 
-    def remove_member_and_rebalance(self, member: ClassicMember) -> None:
+    def remove_member_reject_pending_and_rebalance(self, member: ClassicMember) -> None:
         """Remove a member that left or timed out; the others rebalance."""
         unknown = ErrorCode.UNKNOWN_MEMBER_ID
         self.roster.remove_member(member)
@@ -115,7 +115,7 @@ class ClassicRebalance:
         member.session_timer.restart(delay_ms)
 
     def _on_session_timeout(self, member: ClassicMember) -> None:
-        self._remove_idle_or_new_member(member)
+        self._remove_and_rebalance_if_idle_or_new(member)
         self.send_queued_responses_in_batches()
 
     def remove_overdue_idle_or_new_members(self) -> None:
@@ -125,13 +125,13 @@ class ClassicRebalance:
         now_ms = self._clock.now_ms()
         for member in list(self.roster.members.values()):
             if member.session_ends_ms <= now_ms and member.member_id in self.roster.members:
-                self._remove_idle_or_new_member(member)
+                self._remove_and_rebalance_if_idle_or_new(member)
         self.send_queued_responses_in_batches()
 
-    def _remove_idle_or_new_member(self, member: ClassicMember) -> None:
+    def _remove_and_rebalance_if_idle_or_new(self, member: ClassicMember) -> None:
         waits = member.on_join is not None or member.on_sync is not None
         if not waits or member.is_new:
-            self.remove_member_and_rebalance(member)
+            self.remove_member_reject_pending_and_rebalance(member)
 
     # a rebalance
 
@@ -152,14 +152,18 @@ class ClassicRebalance:
             self._initial_delay_left_ms = max(timeout_ms - delay_ms, 0)
             self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
         else:
-            self._restart_phase_timer(timeout_ms, self._drop_unjoined_and_begin_generation)
+            self._restart_phase_timer(timeout_ms, self._drop_unjoined_dynamic_and_begin_generation)
             self.complete_join_if_all_joined()
 
     def complete_join_if_all_joined(self) -> None:
         """Complete the rebalance if all members joined, except during the initial delay."""
         waits = self.state is not ClassicState.PREPARING or self._initial_delay_left_ms is not None
-        if not waits and not self.lacks_common_protocol and self.roster.all_members_joined():
-            self._drop_unjoined_and_begin_generation()
+        if (
+            not waits
+            and not self.lacks_common_protocol
+            and self.roster.all_members_joined_and_no_pending_ids()
+        ):
+            self._drop_unjoined_dynamic_and_begin_generation()
 
     def _extend_initial_delay_or_begin_generation(self) -> None:
         """Extend the initial rebalance delay while new members keep joining (KIP-134).
@@ -168,14 +172,14 @@ class ClassicRebalance:
         """
         left_ms = self._initial_delay_left_ms or 0
         if not self._joined_meanwhile or left_ms == 0:
-            self._drop_unjoined_and_begin_generation()
+            self._drop_unjoined_dynamic_and_begin_generation()
             return
         delay_ms = min(left_ms, self._settings.initial_rebalance_delay_ms)
         self._joined_meanwhile = False
         self._initial_delay_left_ms = left_ms - delay_ms
         self._restart_phase_timer(delay_ms, self._extend_initial_delay_or_begin_generation)
 
-    def _drop_unjoined_and_begin_generation(self) -> None:
+    def _drop_unjoined_dynamic_and_begin_generation(self) -> None:
         """Begin the next generation with the members that have joined."""
         roster = self.roster
         for member in list(roster.members.values()):
@@ -185,14 +189,14 @@ class ClassicRebalance:
         if roster.members and not roster.elect_joined_leader():
             # Only static members are left and none has rejoined: they still may.
             self._restart_phase_timer(
-                roster.rebalance_timeout_ms(), self._drop_unjoined_and_begin_generation
+                roster.rebalance_timeout_ms(), self._drop_unjoined_dynamic_and_begin_generation
             )
             return
         self._stop_phase_timer()
         self._initial_delay_left_ms = None
         self.generation_id += 1
         if roster.members and not roster.members_name_any_protocol():
-            self._freeze_without_common_protocol()
+            self._freeze_forever_without_common_protocol()
         elif roster.members:
             self._respond_to_joins_and_await_syncs()
         else:
@@ -201,7 +205,7 @@ class ClassicRebalance:
             self.protocol_name = None
             self.on_settled()
 
-    def _freeze_without_common_protocol(self) -> None:
+    def _freeze_forever_without_common_protocol(self) -> None:
         """Stay in this state for good: pending members get no response and do not time out."""
         self.lacks_common_protocol = True
         for member in self.roster.members.values():
@@ -214,7 +218,7 @@ class ClassicRebalance:
         self._unsynced = set(roster.members)
         if self._facts.member_without_sync_is_removed:
             self._restart_phase_timer(
-                roster.rebalance_timeout_ms(), self._remove_members_without_sync
+                roster.rebalance_timeout_ms(), self._remove_members_without_sync_and_rebalance
             )
         for member in list(roster.members.values()):
             member.is_new = False
@@ -245,7 +249,7 @@ class ClassicRebalance:
             return msgspec.structs.replace(joined, skip_assignment=True)
         return msgspec.structs.replace(joined, leader_id=old_leader_id_unless_skips, members=())
 
-    def _remove_members_without_sync(self) -> None:
+    def _remove_members_without_sync_and_rebalance(self) -> None:
         """Remove members that sent no SyncGroup by the rebalance timeout (KAFKA-12890)."""
         for member_id in self._unsynced & set(self.roster.members):
             self.roster.remove_member(self.roster.members[member_id])

@@ -56,13 +56,13 @@ class ClassicRoster:
         if self.leader_id == member.member_id:
             self.leader_id = next(iter(self.members), "")
 
-    def update_member_from_join(
+    def update_member_protocols_from_join(
         self, member: ClassicMember, joining: JoinRequest, *, with_timeouts: bool
     ) -> None:
         """Update a member's protocols from its JoinGroup request, and its timeouts."""
         self.revision += 1
         self._uncount_protocols(member)
-        member.update_from_join(joining, with_timeouts=with_timeouts)
+        member.update_protocols_from_join(joining, with_timeouts=with_timeouts)
         self._members_by_protocol.update(_protocol_names(member))
 
     def _uncount_protocols(self, member: ClassicMember) -> None:
@@ -118,13 +118,13 @@ class ClassicRoster:
         return bool(self._members_by_protocol)
 
     def accepts_protocols(
-        self, protocol_type: str, protocols: Protocols, *, checks_first_member: bool
+        self, protocol_type: str, protocols: Protocols, *, empty_group_requires_protocol: bool
     ) -> bool:
         """Return whether a client with these protocols can join; an empty group accepts any
         unless `checks_first_member`, which requires a protocol and a protocol type.
         """
         if not self.members:
-            return not checks_first_member or (bool(protocols) and bool(protocol_type))
+            return not empty_group_requires_protocol or (bool(protocols) and bool(protocol_type))
         return protocol_type == self.protocol_type and any(
             self.all_members_support(name) for name, _ in protocols
         )
@@ -157,7 +157,7 @@ class ClassicRoster:
         """Number of members with a pending JoinGroup."""
         return len(self._joining)
 
-    def all_members_joined(self) -> bool:
+    def all_members_joined_and_no_pending_ids(self) -> bool:
         """Return whether all members have rejoined and no handed-out member id is pending."""
         return self.joining_count == len(self.members) and not self.pending_member_ids
 

@@ -44,7 +44,7 @@ def owned_partitions(subscription: ConsumerProtocolSubscription, topics: Topics)
     return _partitions_by_topic_id(subscription.owned_partitions, topics)
 
 
-def decode_assignment_without_user_data(data: bytes, topics: Topics) -> Assignment | None:
+def decode_assignment_unless_user_data(data: bytes, topics: Topics) -> Assignment | None:
     """Return a leader's assignment to a member, of existing topics; None if it cannot be decoded or
     has user data.
 
@@ -62,7 +62,7 @@ def decode_assignment_without_user_data(data: bytes, topics: Topics) -> Assignme
 
 def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -> bytes:
     """Encode an assignment in the version of the member's metadata."""
-    version = _supported_version(metadata)
+    version = _version_capped_at_newest_known(metadata)
     assert version is not None
     rows = [
         TopicPartition(topic=topic.name, partitions=sorted(partitions))
@@ -74,7 +74,7 @@ def encode_assignment(assignment: Assignment, metadata: bytes, topics: Topics) -
 
 
 def _decode_message_or_none(message: type, data: bytes) -> Any:
-    version = _supported_version(data)
+    version = _version_capped_at_newest_known(data)
     if version is None:
         return None
     try:
@@ -83,7 +83,7 @@ def _decode_message_or_none(message: type, data: bytes) -> Any:
         return None
 
 
-def _supported_version(data: bytes) -> int | None:
+def _version_capped_at_newest_known(data: bytes) -> int | None:
     if len(data) < 2:
         return None
     version = min(int.from_bytes(data[:2], "big", signed=True), _NEWEST)

@@ -29,7 +29,7 @@ from kafka_shim.shim.state.groups.consumer.consumer_group import (
 )
 from kafka_shim.shim.state.groups.consumer.consumer_member import ClassicJoinFields, ConsumerMember
 from kafka_shim.shim.state.groups.reconciliation import ReconciliationState
-from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
+from kafka_shim.shim.state.groups.topic_subscriptions import interned_name_set
 from kafka_shim.shim.state.topics import Topics
 
 
@@ -73,18 +73,20 @@ class ClassicProtocolRequests:
     ) -> None:
         """Handle a JoinGroup and pass its result to `response`; `new_id` is for a new member."""
         try:
-            joined = self._join_result(joining, new_id, change)
+            joined = self._execute_join_and_restart_timers(joining, new_id, change)
         except RequestRejected as refused:
             joined = JoinResponse(error=refused.error, member_id="")
         response(joined)
 
-    def _join_result(self, joining: JoinRequest, new_id: str, change: ChangeGroup) -> JoinResponse:
+    def _execute_join_and_restart_timers(
+        self, joining: JoinRequest, new_id: str, change: ChangeGroup
+    ) -> JoinResponse:
         group = self._group
 
         def decide(draft: ConsumerGroup) -> JoinDecision:
-            return ClassicProtocolRequests(draft, self._facts, self._topics)._add_or_update_member(
-                joining, new_id
-            )
+            return ClassicProtocolRequests(
+                draft, self._facts, self._topics
+            )._add_or_update_member_and_reconcile(joining, new_id)
 
         joined, replaced, target_is_stale = change(group, decide)
         if joined.error is not ErrorCode.NONE:
@@ -97,7 +99,9 @@ class ClassicProtocolRequests:
             group.downgrade_if_possible(rebalances=target_is_stale)
         return joined
 
-    def _add_or_update_member(self, joining: JoinRequest, new_id: str) -> JoinDecision:
+    def _add_or_update_member_and_reconcile(
+        self, joining: JoinRequest, new_id: str
+    ) -> JoinDecision:
         """Add or update a member from its JoinGroup, without starting its timers."""
         group = self._group
         member_id = joining.member_id or new_id
@@ -126,14 +130,14 @@ class ClassicProtocolRequests:
         member.client_id, member.client_host = joining.client_id, joining.client_host
         member.rebalance_timeout_ms = joining.rebalance_timeout_ms
         member.rack_id = metadata.rack_id or member.rack_id
-        member.topic_names = deduplicated_name_set(metadata.topics)
+        member.topic_names = interned_name_set(metadata.topics)
         is_last = (
             replaced is not None and replaced.classic_join is None and group.can_become_classic()
         )
         keeps = is_last and self._facts.downgraded_group_with_stale_target_rebalances
         epoch = group.target.epoch
         owned = consumer_protocol.owned_partitions(metadata, self._topics)
-        group.begin_epoch_and_reconcile(member, owned, before, keeps_target=keeps)
+        group.begin_epoch_and_reconcile_return_if_changed(member, owned, before, keeps_target=keeps)
         target_is_stale = keeps and group.target.awaits_computation
         if target_is_stale:
             group.target.epoch = epoch
@@ -166,7 +170,7 @@ class ClassicProtocolRequests:
             known = group.members.get(member_id)
             return ConsumerMember(member_id) if known is None else copy(known), None
         if joining.member_id:
-            return copy(group.member_of_instance(instance_id, member_id)), None
+            return copy(group.require_member_of_instance(instance_id, member_id)), None
         return group.create_static_member_replacing_old(member_id, instance_id)
 
     # SyncGroup, Heartbeat, LeaveGroup
@@ -174,11 +178,11 @@ class ClassicProtocolRequests:
     def sync(self, syncing: SyncRequest, response: OnSynced) -> None:
         """Answer a SyncGroup immediately with the member's assignment in its epoch."""
         try:
-            response(self._sync_result(syncing))
+            response(self._execute_sync_and_restart_timers(syncing))
         except RequestRejected as refused:
             response(SyncResponse(error=refused.error))
 
-    def _sync_result(self, syncing: SyncRequest) -> SyncResponse:
+    def _execute_sync_and_restart_timers(self, syncing: SyncRequest) -> SyncResponse:
         group = self._group
         member, terms = self._require_classic_member(
             syncing.member_id, syncing.instance_id, syncing.generation_id
@@ -236,24 +240,26 @@ class ClassicProtocolRequests:
         errors = []
         for member_id, instance_id in identities:
             try:
-                member = self._leaving_member(member_id, instance_id)
+                member = self._require_member_by_id_or_instance_alone(member_id, instance_id)
             except RequestRejected as refused:
                 errors.append(refused.error)
             else:
                 leaving[member.member_id] = member
                 errors.append(ErrorCode.NONE)
         if leaving:
-            self._group.remove_members(*leaving.values())
+            self._group.remove_members_and_begin_epoch(*leaving.values())
         return errors
 
-    def _leaving_member(self, member_id: str, instance_id: str | None) -> ConsumerMember:
+    def _require_member_by_id_or_instance_alone(
+        self, member_id: str, instance_id: str | None
+    ) -> ConsumerMember:
         """Return a leaving member by member id, or by instance id alone, as admins send it
         (KIP-345).
         """
         if instance_id is None:
             return self._group.require_member(member_id)
         named = member_id or self._group.instances.get(instance_id, "")
-        return self._group.member_of_instance(instance_id, named)
+        return self._group.require_member_of_instance(instance_id, named)
 
     def _require_classic_member(
         self, member_id: str, instance_id: str | None, generation_id: int
@@ -262,7 +268,7 @@ class ClassicProtocolRequests:
         if instance_id is None:
             member = group.require_member(member_id)
         else:
-            member = group.member_of_instance(instance_id, member_id)
+            member = group.require_member_of_instance(instance_id, member_id)
         if member.classic_join is None:
             raise group.unknown_member_error(member_id)
         if generation_id != member.epoch:

@@ -92,14 +92,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         facts: GroupFacts,
         topics: Topics,
         clock: Clock,
-        turn_classic: Downgrade,
+        downgrade_to_classic: Downgrade,
     ) -> None:
         super().__init__(
             group_id, partial(settings.consumer_session_timeout_ms, group_id), facts, clock
         )
         self._settings = settings
         self._topics = topics
-        self._downgrade = turn_classic
+        self._downgrade = downgrade_to_classic
         self.subscriptions = TopicSubscriptions(topics)
         first = facts.empty_group_epoch
         self.target = GroupTarget(
@@ -132,7 +132,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return draft
 
     @property
-    def described_row_count(self) -> int:
+    def described_partition_and_topic_count(self) -> int:
         names = sum(len(member.topic_names) for member in self.members.values())
         return self.target.assigned_partition_count + names
 
@@ -195,11 +195,13 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         before = member.subscription
         self.subscriptions.note_topic_changes(self.members.values())
         member.update_from_heartbeat(heartbeat)
-        moved = self.begin_epoch_and_reconcile(member, heartbeat.owned, before, assignor_name)
+        moved = self.begin_epoch_and_reconcile_return_if_changed(
+            member, heartbeat.owned, before, assignor_name
+        )
         shown = member.assigned if heartbeat.sets_all_fields or moved else None
         return self._heartbeat_result(member.member_id, member.epoch, shown)
 
-    def begin_epoch_and_reconcile(
+    def begin_epoch_and_reconcile_return_if_changed(
         self,
         member: ConsumerMember,
         owned: Assignment | None,
@@ -225,7 +227,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             self.members.values(),
             partial(self._compute_assignments, newcomer),
             subscription_changed=is_other
-            or self._is_subscription_changed(member, previous_subscription),
+            or self._has_resolved_subscription_changed(member, previous_subscription),
             keeps_target=keeps_target,
         )
         if keeps_target and self.target.awaits_computation:
@@ -234,7 +236,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         resubscribes = member.subscription != previous_subscription
         if resubscribes and member.state is ReconciliationState.UNREVOKED:
             self._revoke_unsubscribed_if_immediate(member, owned)
-        self.reconcile_member(member, owned)
+        self.reconcile_and_return_if_assignment_changed(member, owned)
         if resubscribes and member.is_reconciled(self.target.target_epoch):
             self._revoke_unsubscribed_if_immediate(member, owned)
         return member.assigned != assigned
@@ -254,7 +256,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             uniform_keeps_surplus_with_owner=uniform_keeps_surplus_with_owner,
         )
 
-    def _is_subscription_changed(
+    def _has_resolved_subscription_changed(
         self, member: ConsumerMember, previous_subscription: Subscription
     ) -> bool:
         """Return whether the subscription changed. A new regular expression counts once it is
@@ -272,7 +274,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             return self._facts.dropped_regex_changes_subscription
         return self.subscriptions.is_expression_resolved(member.topic_regex)
 
-    def _target_of_subscribed_topics(self, member: ConsumerMember) -> Assignment:
+    def _target_for_reconciliation(self, member: ConsumerMember) -> Assignment:
         """Return its target, without topics to which it no longer subscribes where the release
         revokes those immediately.
         """
@@ -300,14 +302,14 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         wanted = self.all_expressions_if_due()
         if wanted:
             matching = self.subscriptions.resolve_expressions(wanted, heartbeat.visible_topic_names)
-            self.apply_resolved_expressions_and_renew_target(matching)
+            self.apply_expressions_and_begin_epoch_if_changed(matching)
 
     def all_expressions_if_due(self) -> set[str]:
         """Return the regular expressions that must be resolved now."""
         now_ms, refresh_ms = self._clock.now_ms(), self._settings.regex_refresh_interval_ms
         return self.subscriptions.all_expressions_if_due(self.members.values(), now_ms, refresh_ms)
 
-    def apply_resolved_expressions_and_renew_target(self, resolved: ResolvedExpressions) -> None:
+    def apply_expressions_and_begin_epoch_if_changed(self, resolved: ResolvedExpressions) -> None:
         """Apply resolved expressions; renew the target if their topics or those of the whole group
         changed, as a dropped expression may have matched others.
         """
@@ -329,7 +331,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         joins = heartbeat.member_epoch == 0
         known = self.members.get(heartbeat.member_id)
         if joins:
-            self.require_acceptable_new_member(heartbeat)
+            self.require_room_and_released_static_member(heartbeat)
         if heartbeat.instance_id is not None:
             return self._require_or_replace_static_member(heartbeat, joins=joins)
         if joins and known is None:
@@ -339,7 +341,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
             require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
-    def require_acceptable_new_member(self, heartbeat: ConsumerHeartbeat) -> None:
+    def require_room_and_released_static_member(self, heartbeat: ConsumerHeartbeat) -> None:
         """Raise RequestRejected if the group does not accept this new member."""
         self.require_group_below_size_max(heartbeat.member_id)
         if heartbeat.instance_id is not None:
@@ -360,7 +362,7 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         assert instance_id is not None
         if joins:
             return self.create_static_member_replacing_old(heartbeat.member_id, instance_id)[0]
-        known = self.member_of_instance(instance_id, heartbeat.member_id)
+        known = self.require_member_of_instance(instance_id, heartbeat.member_id)
         require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
         return known
 
@@ -378,18 +380,18 @@ class ConsumerGroup(EpochGroup[ConsumerMember]):
         return member, current
 
     def _handle_leaving_heartbeat(self, heartbeat: ConsumerHeartbeat) -> HeartbeatResult:
-        member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
+        member = self.require_member_by_id_or_instance(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_as_static_member(member)
         else:
-            self.remove_members(member)
+            self.remove_members_and_begin_epoch(member)
         self.on_changed(None)
         return HeartbeatResult(heartbeat.member_id, heartbeat.member_epoch, 0, None)
 
-    def remove_members(self, *members: ConsumerMember) -> None:
+    def remove_members_and_begin_epoch(self, *members: ConsumerMember) -> None:
         if self._downgrade(self, members, bool(members)):
             return
-        super().remove_members(*members)
+        super().remove_members_and_begin_epoch(*members)
         self.subscriptions.drop_unused_expressions(self.members.values())
 
     def can_become_classic(self) -> bool:

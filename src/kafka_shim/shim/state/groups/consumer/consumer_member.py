@@ -8,7 +8,7 @@ import msgspec
 from kafka_shim.shim.state.groups.assignors import Assignment
 from kafka_shim.shim.state.groups.classic.classic_member import Protocols
 from kafka_shim.shim.state.groups.reconciliation import ReconcilingMember
-from kafka_shim.shim.state.groups.topic_subscriptions import deduplicated_name_set
+from kafka_shim.shim.state.groups.topic_subscriptions import interned_name_set
 
 Subscription = tuple[frozenset[str], str | None]
 """Topic names and a regular expression."""
@@ -83,7 +83,7 @@ class ConsumerMember(ReconcilingMember):
         if heartbeat.server_assignor is not None:
             self.server_assignor = heartbeat.server_assignor
         if heartbeat.topic_names is not None:
-            self.topic_names = deduplicated_name_set(heartbeat.topic_names)
+            self.topic_names = interned_name_set(heartbeat.topic_names)
         if heartbeat.topic_regex is not None:
             self.topic_regex = heartbeat.topic_regex or None
 

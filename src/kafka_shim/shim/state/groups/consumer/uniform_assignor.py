@@ -81,7 +81,7 @@ def _assign_with_equal_subscriptions(
             unfilled.append((holding, room))
     rest = iter(free)
     for holding, room in unfilled:
-        holding.copy_before_change()
+        holding.copy_once_before_change()
         for _, (topic_id, at) in zip(range(room), rest, strict=False):
             holding.add_partition(topic_id, at)
     return holdings
@@ -169,10 +169,10 @@ class _BalancedAssignment:
             for place, topic_id in enumerate(topic_ids):
                 if place == last:
                     return
-                if self._balance_topic(topic_id) or last < 0:
+                if self._balance_topic_and_return_if_moved(topic_id) or last < 0:
                     last = place
 
-    def _balance_topic(self, topic_id: bytes) -> bool:
+    def _balance_topic_and_return_if_moved(self, topic_id: bytes) -> bool:
         """Move partitions of a topic from those with the most to those with the least."""
         levels = _SubscribersByLoad(self._takers[topic_id], self._loads)
         if levels.are_loads_balanced:
@@ -187,7 +187,7 @@ class _BalancedAssignment:
             if rich is None:
                 break
             at, poor = left[rich].pop(), levels.next_least_loaded()
-            if levels.have_levels_met:
+            if levels.have_low_and_high_loads_met:
                 break
             self._assign_partition_to_member(topic_id, at, poor)
             moved = True
@@ -226,7 +226,7 @@ class _SubscribersByLoad:
         return self._high - self._low <= 3
 
     @property
-    def have_levels_met(self) -> bool:
+    def have_low_and_high_loads_met(self) -> bool:
         return self._high - self._low <= 1
 
     def next_least_loaded(self) -> int:

@@ -72,7 +72,7 @@ def _assign_all_topics(
             for at in held if topic_id in topic_ids else ():
                 sharing.record_current_partition(place, (topic_id, at))
                 if sharing.partition_count_of_member(place) >= sharing.parts[place]:
-                    holding.copy_before_change()
+                    holding.copy_once_before_change()
         if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
     sharing.revoke_beyond_quota()
@@ -132,13 +132,15 @@ class _SharedAssignment(Generic[Key]):
         for turn, place in enumerate(subscribers):
             self.parts[place] = math.ceil(each * (turn + 1)) - math.ceil(each * turn)
 
-    def record_current_partition(self, place: int, key: Key) -> None:
+    def record_current_partition(self, member_index: int, key: Key) -> None:
         """Record a current partition of a member."""
-        self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash)).add(place)
-        self._count_partition(place, key)
+        self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash)).add(
+            member_index
+        )
+        self._add_partition_to_member(member_index, key)
 
-    def partition_count_of_member(self, place: int) -> int:
-        return len(self._by_member.get(place) or ())
+    def partition_count_of_member(self, member_index: int) -> int:
+        return len(self._by_member.get(member_index) or ())
 
     def revoke_beyond_quota(self) -> None:
         """Take away what members have beyond their part."""
@@ -168,12 +170,12 @@ class _SharedAssignment(Generic[Key]):
         slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
-            while missing > 0 and (place := slices.next_member()) is not None:
+            while missing > 0 and (place := slices.next_member_unless_none_took_any()) is not None:
                 if place in places:
                     continue
                 topic_id, at = self._partition_of(key)
                 self._holdings[place].add_partition(topic_id, at)
-                self._count_partition(place, key)
+                self._add_partition_to_member(place, key)
                 missing -= 1
                 slices.note_partition_assigned(
                     is_full=self.partition_count_of_member(place) >= self.parts[place]
@@ -181,12 +183,12 @@ class _SharedAssignment(Generic[Key]):
             if not unfilled:
                 break
 
-    def _count_partition(self, place: int, key: Key) -> None:
-        self._by_member.get_or_create(place, lambda: JavaHashSet(self._hash_code)).add(key)
+    def _add_partition_to_member(self, member_index: int, key: Key) -> None:
+        self._by_member.get_or_create(member_index, lambda: JavaHashSet(self._hash_code)).add(key)
 
-    def _revoke_partition(self, place: int, key: Key) -> bool:
+    def _revoke_partition(self, member_index: int, key: Key) -> bool:
         topic_id, at = self._partition_of(key)
-        return self._holdings[place].remove_partition(topic_id, at, keeps_empty_topic=True)
+        return self._holdings[member_index].remove_partition(topic_id, at, keeps_empty_topic=True)
 
 
 class _RoundRobinOfUnfilled:
@@ -198,7 +200,7 @@ class _RoundRobinOfUnfilled:
         self._last = -1
         self._gave = False
 
-    def next_member(self) -> int | None:
+    def next_member_unless_none_took_any(self) -> int | None:
         """Return the next member to get a partition; None if none took any in a whole round."""
         place = next(self._round, None)
         if place is None and self._gave:

@@ -31,7 +31,7 @@ from kafka_shim.shim.state.groups.share.share_assignor import assign_simple
 from kafka_shim.shim.state.groups.topic_subscriptions import (
     SubscriptionsState,
     TopicSubscriptions,
-    deduplicated_name_set,
+    interned_name_set,
 )
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.share_state import ShareStates
@@ -68,7 +68,7 @@ class ShareMember(msgspec.Struct):
     previous_epoch: int = 0
     assigned: Assignment = {}
 
-    def update_from_heartbeat(self, heartbeat: ShareHeartbeat) -> bool:
+    def update_and_return_if_subscription_changed(self, heartbeat: ShareHeartbeat) -> bool:
         """Set the fields that the request contains; return whether the subscription has changed."""
         before = self.topic_names
         self.client_id = heartbeat.client_id
@@ -76,7 +76,7 @@ class ShareMember(msgspec.Struct):
         if heartbeat.rack_id is not None:
             self.rack_id = heartbeat.rack_id
         if heartbeat.topic_names is not None:
-            self.topic_names = deduplicated_name_set(heartbeat.topic_names)
+            self.topic_names = interned_name_set(heartbeat.topic_names)
         return before != self.topic_names
 
     def advance_to_epoch(self, epoch: int) -> None:
@@ -186,7 +186,7 @@ class ShareGroup(Group):
         return len(self.members)
 
     @property
-    def described_row_count(self) -> int:
+    def described_partition_and_topic_count(self) -> int:
         names = sum(len(member.topic_names) for member in self.members.values())
         return self.target.assigned_partition_count + names
 
@@ -196,13 +196,13 @@ class ShareGroup(Group):
         """Handle a heartbeat that joins, stays or leaves. Raise RequestRejected if invalid."""
         member = self.members.get(heartbeat.member_id)
         if heartbeat.member_epoch == LEAVING:
-            self._remove_member_and_begin_epoch(self._require_member(member, heartbeat))
+            self._remove_member_and_begin_epoch(self._require_existing_member(member, heartbeat))
             self.on_changed(None)
             return HeartbeatResult(heartbeat.member_id, LEAVING, 0, None)
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
         self.restart_session_timeout(member)
-        self.initialize_share_states(self.uninitialized_partitions(member))
+        self.initialize_share_states_and_request_epoch(self.uninitialized_partitions(member))
         self.on_changed(member.member_id)
         return response
 
@@ -214,11 +214,11 @@ class ShareGroup(Group):
         if is_new:
             self._require_below_size_max()
             member = ShareMember(heartbeat.member_id)
-        member = copy(self._require_member(member, heartbeat))
+        member = copy(self._require_existing_member(member, heartbeat))
         if not joins:
             _require_current_or_previous_epoch(member, heartbeat)
         self.subscriptions.note_topic_changes(self.members.values())
-        changed = member.update_from_heartbeat(heartbeat) or is_new
+        changed = member.update_and_return_if_subscription_changed(heartbeat) or is_new
         self.members[member.member_id] = member
         assign = partial(self._compute_assignments, member.member_id if is_new else None)
         self.target.begin_epoch_and_compute_if_due(
@@ -226,13 +226,15 @@ class ShareGroup(Group):
         )
         before = member.assigned
         member.advance_to_epoch(self.target.target_epoch)
-        member.assigned = self._target_of_subscribed_topics(member)
+        member.assigned = self._target_for_reconciliation(member)
         tells = joins or heartbeat.topic_names is not None
         shown = member.assigned if tells or member.assigned != before else None
         interval_ms = self._settings.share_heartbeat_interval_ms(self.group_id)
         return HeartbeatResult(member.member_id, member.epoch, interval_ms, shown)
 
-    def _require_member(self, member: ShareMember | None, heartbeat: ShareHeartbeat) -> ShareMember:
+    def _require_existing_member(
+        self, member: ShareMember | None, heartbeat: ShareHeartbeat
+    ) -> ShareMember:
         if member is None:
             text = f"`{heartbeat.member_id}` is not a member of group `{self.group_id}`"
             raise RequestRejected(ErrorCode.UNKNOWN_MEMBER_ID, text)
@@ -244,7 +246,7 @@ class ShareGroup(Group):
                 ErrorCode.GROUP_MAX_SIZE_REACHED, "the group has reached its maximum size"
             )
 
-    def _target_of_subscribed_topics(self, member: ShareMember) -> Assignment:
+    def _target_for_reconciliation(self, member: ShareMember) -> Assignment:
         wanted = self.subscriptions.subscribed_topic_ids(member)
         target = self.target.target_of_member(member.member_id)
         return {topic_id: held for topic_id, held in target.items() if topic_id in wanted}
@@ -270,7 +272,7 @@ class ShareGroup(Group):
             if partition.index not in self._begun.get(topic_id, ())
         ]
 
-    def initialize_share_states(self, new: Iterable[tuple[bytes, int]]) -> None:
+    def initialize_share_states_and_request_epoch(self, new: Iterable[tuple[bytes, int]]) -> None:
         """Initialise the state of partitions, so that they can be assigned; other requests may be
         handled between two partitions.
         """
@@ -286,7 +288,7 @@ class ShareGroup(Group):
                 begun.setdefault(topic_id, set()).add(index)
         if begun and not any(errors):  # else a state has a newer epoch; retried later
             self.add_initialized_partitions_taking_sets(begun)
-            self.target.note_more_assignable_partitions()
+            self.target.request_epoch_for_more_partitions()
 
     def _start_offset_zero_if_topic_already_read(self, topic_id: bytes) -> int:
         """Return a partition's start offset: 0 if it was added to a topic that the group reads."""

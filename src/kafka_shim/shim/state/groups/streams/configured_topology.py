@@ -48,12 +48,12 @@ class TopologyIndex:
 
     def existing_topics(self, topics: Topics) -> ExistingTopics:
         """Return the existing topics of the topology."""
-        return _existing_topics_of(topics.existing_among(self.names))
+        return _existing_topics_of(topics.existing_among_unordered(self.names))
 
-    def existing_topics_cooperatively(self, topics: Topics, over: Over) -> ExistingTopics:
+    def existing_topics_cooperatively(self, topics: Topics, time_sliced: Over) -> ExistingTopics:
         """Return the same, with interruptions: `over` iterates over the names in time slices."""
         return _existing_topics_of(
-            topic for name in over(self.names) if (topic := topics.get(name)) is not None
+            topic for name in time_sliced(self.names) if (topic := topics.get(name)) is not None
         )
 
     def _index_subtopology(self, at: int, subtopology: Subtopology) -> None:
@@ -104,7 +104,8 @@ class ConfiguredTopology:
         self.misfits = [
             name
             for name in internal
-            if name in existing_topics and self.partition_count(name) != self.partitions[name]
+            if name in existing_topics
+            and self.existing_partition_count_or_zero(name) != self.partitions[name]
         ]
         """Internal topics that are there, and too wide or too narrow."""
         self.missing_internal: list[InternalTopic] = []
@@ -122,7 +123,7 @@ class ConfiguredTopology:
                 for at, subtopology in enumerate(topology_index.topology.subtopologies)
             }
 
-    def partition_count(self, topic_name: str) -> int:
+    def existing_partition_count_or_zero(self, topic_name: str) -> int:
         """Return the number of a topic's partitions; 0 if it does not exist."""
         topic = self.seen.get(topic_name)
         return 0 if topic is None else topic[1]
@@ -163,7 +164,7 @@ class ConfiguredTopology:
         """
         widths: dict[int, int] = {}
         for name in self.shape.sources_of.keys() & self.seen.keys():
-            count = self.partition_count(name)
+            count = self.existing_partition_count_or_zero(name)
             for at in self.shape.sources_of[name]:
                 widths[at] = max(widths.get(at, 0), count)
         for name, count in self.partitions.items():

@@ -287,7 +287,7 @@ class _StickyAssignment:
         members: dict[str, list[str]] = {}
         order = JavaHashOrder[str](len(self._by_id))
         add = (
-            order.add_first_in_bucket
+            order.grow_then_add_first_in_bucket
             if self._rules.prefers_reported_offsets
             else order.add_last_in_bucket
         )

@@ -175,8 +175,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Restore a topology and resolve it against the existing topics."""
         self.tasks.topology = topology
         self.tasks.configure_with_existing_topics(None)
-        self.tasks.note_topic_changes()
-        self._assigned_by = self._settings.streams_assignment_configs(self.group_id)
+        self.tasks.note_topics_and_return_if_changed()
+        self._assigned_by = self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
         self.target.record_assignable_partitions(self.tasks, self.members.values())
 
     # heartbeats
@@ -195,7 +195,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, heartbeat: StreamsHeartbeat, restart_member_timers: Callable[[StreamsMember], None]
     ) -> StreamsHeartbeatResult:
         """Handle a heartbeat that joins or stays; the callback starts its member's timers."""
-        before = self._existing_or_replaced_member(heartbeat)
+        before = self._validated_existing_or_replaced_member(heartbeat)
         is_new_group = self.tasks.topology is None
         if not self.members:
             self.target.restart_initial_delay()
@@ -229,7 +229,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             response = msgspec.structs.replace(response, endpoint_epoch=0)
         return response
 
-    def may_process_all_members(
+    def heartbeat_may_process_all_members(
         self, *, may_change_subscription: bool, endpoint_epoch: int
     ) -> bool:
         """Return whether a heartbeat may have to go through all members: to compute a target
@@ -238,18 +238,21 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         is_other = (
             may_change_subscription
             or not self.tasks.no_topic_changed_since_noted
-            or self._assigned_by != self._settings.streams_assignment_configs(self.group_id)
+            or self._assigned_by
+            != self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
         )
         return (
             endpoint_epoch != self._endpoint_epoch
             or self.target.may_be_computed_by_next_heartbeat(begins_epoch=is_other)
         )
 
-    def _existing_or_replaced_member(self, heartbeat: StreamsHeartbeat) -> StreamsMember | None:
+    def _validated_existing_or_replaced_member(
+        self, heartbeat: StreamsHeartbeat
+    ) -> StreamsMember | None:
         """Return the existing member of a heartbeat, or the static one it replaces; None if new."""
         instance_id = heartbeat.instance_id
         if heartbeat.member_epoch != 0:
-            known = self.leaving_member(heartbeat.member_id, instance_id)
+            known = self.require_member_by_id_or_instance(heartbeat.member_id, instance_id)
             require_current_or_previous_epoch(known, heartbeat.member_epoch, heartbeat.owned)
             return known
         is_full = len(self.members) >= self._settings.streams_size_max
@@ -264,7 +267,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         current = None if instance_id is None else self.require_released_static_member(instance_id)
         return current or self.members.get(heartbeat.member_id)
 
-    def create_member(self, member_id: str) -> StreamsMember:
+    def create_member_without_adding(self, member_id: str) -> StreamsMember:
         return StreamsMember(
             member_id, converts_tasks=self._facts.streams_assignor_uses_reported_offsets
         )
@@ -275,10 +278,10 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         """Return the member of the heartbeat, after adding it to the group."""
         instance_id = heartbeat.instance_id
         if before is None:
-            member = self.create_member(heartbeat.member_id)
+            member = self.create_member_without_adding(heartbeat.member_id)
             member.epoch = max(FIRST_EPOCH, self.target.target_epoch)
         elif instance_id is not None and before.epoch == LEAVING_FOR_A_WHILE:
-            member = self.create_member(heartbeat.member_id)
+            member = self.create_member_without_adding(heartbeat.member_id)
             member.copy_from_replaced_member(before)
             self.target.move_target_to_new_member_id(before.member_id, member.member_id)
             self.drop_member_in_epoch(before)
@@ -310,8 +313,8 @@ class StreamsGroup(EpochGroup[StreamsMember]):
         self, member: StreamsMember, heartbeat: StreamsHeartbeat, *, is_new: bool, changed: bool
     ) -> None:
         """Begin a new group epoch if anything changed, and reconcile the member by one step."""
-        changed = self.tasks.note_topic_changes() or changed
-        assigned_by = self._settings.streams_assignment_configs(self.group_id)
+        changed = self.tasks.note_topics_and_return_if_changed() or changed
+        assigned_by = self._settings.streams_standby_replicas_and_rack_tags(self.group_id)
         changed = assigned_by != self._assigned_by or changed
         self._assigned_by = assigned_by
         newcomer = member.member_id if is_new else None
@@ -320,7 +323,7 @@ class StreamsGroup(EpochGroup[StreamsMember]):
             self.tasks, self.members.values(), distribute, subscription_changed=changed
         )
         if self.target.has_ever_been_computed:
-            self.reconcile_member(member, heartbeat.owned)
+            self.reconcile_and_return_if_assignment_changed(member, heartbeat.owned)
 
     def _has_endpoint_list_changed(
         self, member: StreamsMember, before: Endpoint | None, *, joins: bool, tasks_changed: bool
@@ -459,11 +462,11 @@ class StreamsGroup(EpochGroup[StreamsMember]):
     def _handle_leaving_heartbeat(self, heartbeat: StreamsHeartbeat) -> StreamsHeartbeatResult:
         if heartbeat.shuts_down_application and self._shut_down_by is None:
             self._shut_down_by = heartbeat.member_id
-        member = self.leaving_member(heartbeat.member_id, heartbeat.instance_id)
+        member = self.require_member_by_id_or_instance(heartbeat.member_id, heartbeat.instance_id)
         if heartbeat.instance_id is not None and heartbeat.member_epoch == LEAVING_FOR_A_WHILE:
             self.leave_as_static_member(member)
         else:
-            self.remove_members(member)
+            self.remove_members_and_begin_epoch(member)
         self.on_changed(None)
         if not self.members:
             self._shut_down_by = None

@@ -86,7 +86,7 @@ class StreamsTasks:
         else:
             self.configured = ConfiguredTopology(shape, seen, epoch)
 
-    def note_topic_changes(self) -> bool:
+    def note_topics_and_return_if_changed(self) -> bool:
         """Return whether the topics have changed since the last call."""
         if self.configured is None:
             return False
@@ -141,7 +141,7 @@ class StreamsTasks:
         for subtopology in topology.subtopologies if held else ():
             partitions = held.get(subtopology.subtopology_id, frozenset())
             for name in dict.fromkeys(subtopology.read_topic_names) if partitions else ():
-                count = configured.partition_count(name)
+                count = configured.existing_partition_count_or_zero(name)
                 if there := frozenset(at for at in partitions if at < count):
                     found[name] = found.get(name, frozenset()) | there
         return found
