@@ -92,7 +92,7 @@ def _compile_reader_with_utf8_fallback(
 
     def again(buf: bytes, pos: int) -> Any:
         if not replacing:
-            source = emit(replaces_invalid_utf8=True)
+            source = emit(falls_back_on_invalid_utf8=True)
             replacing.append(source.compile(f"{title}, replacing"))
         return replacing[0](buf, pos)
 

@@ -32,22 +32,24 @@ def reader_source(
     version: int,
     classes: Mapping[str, type],
     *,
-    replaces_invalid_utf8: bool = False,
+    falls_back_on_invalid_utf8: bool = False,
     returns_end: bool = False,
     limits_counts: bool = False,
 ) -> FunctionSource:
     """Return the source of `read(buf, pos) -> message`.
 
-    `classes` are the message's classes by name. Without `replaces_invalid_utf8`,
+    `classes` are the message's classes by name. Without `falls_back_on_invalid_utf8`,
     the function calls the constant `again`, a reader with it, for malformed UTF-8. With
     `returns_end`, it returns the message and the position after it. With `limits_counts`, it
     rejects more tagged fields or elements than Kafka accepts since 4.2.2.
     """
-    decode = '.decode("utf-8", "kafka-shim-replace")' if replaces_invalid_utf8 else ".decode()"
+    decode = '.decode("utf-8", "kafka-shim-replace")' if falls_back_on_invalid_utf8 else ".decode()"
     reader = _ReaderGenerator(
         WireLayout(message, version), classes, decode, limits_counts=limits_counts
     )
-    return reader.generate(replaces_invalid_utf8=replaces_invalid_utf8, returns_end=returns_end)
+    return reader.generate(
+        falls_back_on_invalid_utf8=falls_back_on_invalid_utf8, returns_end=returns_end
+    )
 
 
 class _ReaderGenerator:
@@ -66,7 +68,7 @@ class _ReaderGenerator:
         self.source = FunctionSource("read(buf, pos)")
         self._cursor = ReadCursor(self.source)
 
-    def generate(self, *, replaces_invalid_utf8: bool, returns_end: bool) -> FunctionSource:
+    def generate(self, *, falls_back_on_invalid_utf8: bool, returns_end: bool) -> FunctionSource:
         source, title = self.source, self._layout.name_with_version
         source.add_line("start = pos")
         source.mark_insertion_point()
@@ -77,7 +79,7 @@ class _ReaderGenerator:
                 missing = self._add_runtime_or_limited_function("missing_bytes_error")
                 source.add_line(f"raise {missing}(buf, pos)")
             source.add_line(f"return {message}, pos" if returns_end else f"return {message}")
-        if not replaces_invalid_utf8:
+        if not falls_back_on_invalid_utf8:
             with source.indented_block("except UnicodeDecodeError"):
                 source.add_line("return again(buf, start)")
         source.add_constant("READ_ERRORS", READ_ERRORS)
@@ -90,7 +92,7 @@ class _ReaderGenerator:
         """Add a function of `runtime`, its limited form if needed, and return its name."""
         function = getattr(runtime, name)
         if self._limits_counts:
-            function = getattr(runtime, f"{name}_limited", function)
+            function = getattr(runtime, f"{name}_within_limit", function)
         return self.source.add_constant(name, function)
 
     # --- structs

@@ -210,14 +210,14 @@ def raise_if_too_many_tags(count: int) -> None:
         raise DecodeError(f"{count} tagged fields are more than {TAGGED_FIELDS_MAX}")
 
 
-def read_tags_limited(buf: bytes, pos: int, first_byte: int) -> tuple[Tags, int]:
+def read_tags_within_limit(buf: bytes, pos: int, first_byte: int) -> tuple[Tags, int]:
     """Read a tag section as `read_tags` does. Raise DecodeError if it has too many fields."""
     if first_byte > 127:
         raise_if_too_many_tags(read_unsigned_varint(buf, pos - 1)[0])
     return read_tags(buf, pos, first_byte)
 
 
-def check_int32_count_limited(
+def check_int32_count_within_limit(
     buf: bytes, pos: int, count: int, min_element_bytes: int, nullable: bool, field_name: str
 ) -> tuple[int, int]:
     """Check a count as `check_int32_count` does. Raise DecodeError if it is too large."""
@@ -226,20 +226,22 @@ def check_int32_count_limited(
     return check_int32_count(buf, pos, count, min_element_bytes, nullable, field_name)
 
 
-def read_compact_count_plus_one_limited(
+def read_compact_count_plus_one_within_limit(
     buf: bytes, pos: int, first_byte: int, min_element_bytes: int, nullable: bool, field_name: str
 ) -> tuple[int, int]:
     """Read a count as `read_compact_count_plus_one` does. Raise DecodeError if it is too large."""
     count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
-    count, pos = check_int32_count_limited(buf, pos, count, min_element_bytes, nullable, field_name)
+    count, pos = check_int32_count_within_limit(
+        buf, pos, count, min_element_bytes, nullable, field_name
+    )
     return count + 1, pos
 
 
-def read_number_array_limited(
+def read_number_array_within_limit(
     buf: bytes, pos: int, count: int, struct_code: str, nullable: bool, field_name: str
 ) -> tuple[list[Any] | None, int]:
     """Read an array as `read_number_array` does. Raise DecodeError if it is too long."""
-    check_int32_count_limited(buf, pos, count, 0, nullable, field_name)
+    check_int32_count_within_limit(buf, pos, count, 0, nullable, field_name)
     return read_number_array(buf, pos, count, struct_code, nullable, field_name)
 
 
@@ -248,7 +250,7 @@ def read_compact_number_array_within_limit(
 ) -> tuple[list[Any] | None, int]:
     """Read an array as `read_compact_number_array` does. Raise DecodeError if too long."""
     count, pos = _read_rest_of_compact_length(buf, pos, first_byte)
-    return read_number_array_limited(buf, pos, count, struct_code, nullable, field_name)
+    return read_number_array_within_limit(buf, pos, count, struct_code, nullable, field_name)
 
 
 def undecodable_message_error(
