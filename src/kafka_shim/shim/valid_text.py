@@ -10,3 +10,9 @@ def is_utf8(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def not_utf8_message(error: UnicodeDecodeError) -> str:
+    """Return what is wrong with the bytes of a file, with the line."""
+    line = error.object[: error.start].count(b"\n") + 1
+    return f"line {line}: not a text file in UTF-8"

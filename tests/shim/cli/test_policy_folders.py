@@ -73,7 +73,7 @@ def test_files_of_a_strimzi_folder_are_read_or_reported(
         ("m.tf", 'module "m" {\n  source = "../m"\n}\n', "m.tf:1: the module ../m is not within"),
         ("m.tf", 'resource "aiven_kafka_acl" "a" {}', "m.tf:1: resource aiven_kafka_acl a: this"),
         ("m.tf", "resource {\n", "m.tf:1: a block is not closed"),
-        ("m.yaml", "acl: []\n", "m.yaml: the key `acls` is missing"),
+        ("m.yaml", "acl: []\n", "m.yaml:1: the key `acls` is missing"),
         ("m.json", '{"a": ', "m.json:1: not JSON: "),
         ("m.yaml", "kind: A\nspec: {acls: []}\n---\n" + USER, "m.yaml:1: unknown kind `A`"),
         ("m.yaml", "", "m.yaml: the file is empty"),

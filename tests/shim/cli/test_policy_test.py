@@ -114,16 +114,16 @@ def test_results_in_toml_have_line_numbers(
     assert f"FAIL {tmp_path / 'policy.toml'}:10: " in out
 
 
-def test_results_in_an_inline_toml_list_have_no_line_numbers(
+def test_results_in_an_inline_toml_list_have_the_line_of_the_list(
     test: Test, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = (
         'acls = ["acls.yaml"]\nexpect = [{principal = "User:bob", may-not = "Read", topic = "x"}]\n'
     )
     assert test(text, name="policy.toml") == 0
-    assert "policy.toml: User:bob may not Read on topic x\n" in capsys.readouterr().out
+    assert "policy.toml:2: User:bob may not Read on topic x\n" in capsys.readouterr().out
     assert test(text.replace("topic", "topik"), name="policy.toml") == 2
-    assert "policy.toml: expectation 1: unknown key `topik`" in capsys.readouterr().err
+    assert "policy.toml:2: expectation 1: unknown key `topik`" in capsys.readouterr().err
 
 
 def test_invalid_toml_is_reported_with_its_line(
@@ -142,10 +142,10 @@ def test_results_depend_on_the_release(test: Test) -> None:
 @pytest.mark.parametrize(
     ("text", "line", "said"),
     [
-        ("", "", "expected a list of expectations"),
-        ("acls: [acls.yaml]\n", "", "expected a list of expectations, at the top or below"),
-        ("expect: []\n", "", "expected a list of expectations"),
-        ("expekt: []\n", "", "the file: unknown key `expekt`"),
+        ("", ":1", "expected a list of expectations"),
+        ("acls: [acls.yaml]\n", ":1", "expected a list of expectations, at the top or below"),
+        ("expect: []\n", ":1", "expected a list of expectations"),
+        ("expekt: []\n", ":1", "the file: unknown key `expekt`"),
         ("[", ":2", "not YAML"),
         (HELD + "- {principal: User:a}\n", ":5", "expectation 3: expected one of principal"),
         (HELD + "- hello\n", ":5", "expected keys such as principal"),
@@ -156,7 +156,8 @@ def test_results_depend_on_the_release(test: Test) -> None:
         (HELD + "- no-acl: {host: 10.0.0.0/99}\n", ":5", "expected an address, a network or `*`"),
         (HELD + "- {principal: User:a, may-not: Alter, cluster: foo}\n", ":5", "no names"),
         (HELD.replace("[acls.yaml]", "[none.yaml]"), "", "No such file"),
-        ("release: '9.9'\n" + HELD, "", "9.9"),
+        ("release: '9.9'\n" + HELD, ":1", "9.9"),
+        (HELD + "super-users: [x]\n", ":5", "super-users: `x`: expected Type:name"),
     ],
 )
 def test_an_unreadable_expectation_is_an_error(

@@ -31,7 +31,8 @@ def load_document(text: str, *, with_lines: bool = False) -> Any:
     """
     documents = load_documents(text, with_lines=with_lines)
     if len(documents) > 1:
-        raise AclTextError("expected one YAML document, found several")
+        line = line_of_mapping(documents[1])
+        raise AclTextError("expected one YAML document, found several", line)
     return documents[0] if documents else None
 
 
@@ -41,8 +42,10 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
     """
     import yaml  # noqa: PLC0415 - most commands need no YAML, and it takes a while to import
 
-    if _nesting_depth_bound(text) > DEPTH_MAX:  # the C parser would crash the process
-        raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep")
+    depth, position = _nesting_depth_bound(text)
+    if depth > DEPTH_MAX:  # the C parser would crash the process
+        line = text.count("\n", 0, position) + 1
+        raise AclTextError(f"unsupported YAML: nested more than {DEPTH_MAX} deep", line)
     try:
         loader = (
             _line_recording_loader_class()
@@ -59,7 +62,9 @@ def load_documents(text: str, *, with_lines: bool = False) -> list[Any]:
             getattr(error, "problem", None) or " ".join(str(error).split())
         )
         raise AclTextError(f"not YAML: {_yaml_problem_without_value(problem)}", line) from error
-    except (ValueError, TypeError, RecursionError) as error:  # an invalid date, or too deep nesting
+    except AclTextError:
+        raise
+    except (ValueError, TypeError, RecursionError) as error:  # too deep nesting
         raise AclTextError(f"not YAML: {error}") from error
 
 
@@ -79,7 +84,8 @@ def _construct_documents(loader: Any, *, has_aliases: bool) -> Iterator[Any]:
             node = loader.get_node()
             if has_aliases and _expanded_value_count(node, {}) > PARTS_MAX:
                 raise AclTextError(
-                    f"unsupported YAML: its aliases expand to more than {PARTS_MAX} values"
+                    f"unsupported YAML: its aliases expand to more than {PARTS_MAX} values",
+                    _line_of_largest_part(node),
                 )
             yield loader.construct_document(node)
     finally:
@@ -101,13 +107,28 @@ def _expanded_value_count(node: Any, counts_by_node_id: dict[int, int]) -> int:
     return counts_by_node_id[id(node)]
 
 
-def _nesting_depth_bound(text: str) -> int:
-    """Return an upper bound of the nesting of brackets, and of blocks by indents and marks."""
-    depth = deepest = 0
+def _line_of_largest_part(node: Any) -> int:
+    """Return the line of the value in a mapping or list that has the most values by aliases."""
+    parts = [item[1] if isinstance(item, tuple) else item for item in node.value]
+    counts: dict[int, int] = {}
+    largest = max(parts, key=lambda part: _expanded_value_count(part, counts), default=node)
+    return int(largest.start_mark.line) + 1
+
+
+def _nesting_depth_bound(text: str) -> tuple[int, int]:
+    """Return an upper bound of the nesting of brackets, and of blocks by indents and marks, with
+    the position that is nested so deep.
+    """
+    depth = deepest = position = 0
     for bracket in _BRACKET.finditer(text):
         depth = depth + 1 if bracket[0] in "[{" else max(depth - 1, 0)
-        deepest = max(deepest, depth)
-    return max(deepest, *(len(indent) // 2 for indent in _INDENT.findall(text)), 0)
+        if depth > deepest:
+            deepest, position = depth, bracket.start()
+    for indent in _INDENT.finditer(text):
+        depth = len(indent[0]) // 2
+        if depth > deepest:
+            deepest, position = depth, indent.start()
+    return deepest, position
 
 
 @cache
@@ -134,7 +155,16 @@ def _loader_class_rejecting_duplicates_and_long_ints() -> Any:
                 )
             return int(self.construct_yaml_int(node))
 
+        def construct_date(self, node: Any) -> Any:
+            try:
+                return self.construct_yaml_timestamp(node)
+            except ValueError as error:
+                raise yaml.constructor.ConstructorError(
+                    None, None, str(error), node.start_mark
+                ) from error
+
     _Loader.add_constructor("tag:yaml.org,2002:int", _Loader.construct_limited_int)
+    _Loader.add_constructor("tag:yaml.org,2002:timestamp", _Loader.construct_date)
     return _Loader
 
 

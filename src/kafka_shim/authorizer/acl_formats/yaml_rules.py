@@ -19,6 +19,7 @@ from kafka_shim.authorizer.acl_formats.fields import AclWithLine, ErrorCollector
 from kafka_shim.authorizer.acl_formats.json_objects import parse_object
 from kafka_shim.authorizer.acl_formats.plain_rules import parse_plain_rules_if_valid
 from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    ListWithLines,
     line_of_key_or_of_parent,
     line_of_mapping,
     lines_of_items_or_single_value,
@@ -76,7 +77,8 @@ def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
     line = 1
     if isinstance(content, Mapping):
         if "acls" not in content:
-            raise AclTextError(_message_about_file_of_other_tool(content) or _NO_KEY)
+            text = _message_about_file_of_other_tool(content) or _NO_KEY
+            raise AclTextError(text, line_of_mapping(content))
         if content["acls"] is None:
             raise AclTextError(empty_key_message("acls"), line_of_key_or_of_parent(content, "acls"))
         line, content = line_of_key_or_of_parent(content, "acls"), content["acls"]
@@ -88,8 +90,9 @@ def parse_rules_or_objects_with_lines(content: Any) -> list[AclWithLine]:
         )
     acls: list[AclWithLine] = []
     mistakes = ErrorCollector()
-    for number, rule in enumerate(content, start=1):
-        where, line = f"acl {number}", line_of_mapping(rule)
+    lines = content.lines if isinstance(content, ListWithLines) else [0] * len(content)
+    for number, (rule, line_of_item) in enumerate(zip(content, lines, strict=True), start=1):
+        where, line = f"acl {number}", line_of_mapping(rule) or line_of_item
         with mistakes.collect_errors(line):
             if isinstance(rule, Mapping) and "resource_type" in rule:
                 acls.append((parse_object(rule, where), line))

@@ -5,14 +5,15 @@ it supports the same options with the same checks.
 """
 
 import argparse
-import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NoReturn
 
 import msgspec
 
+from kafka_shim.authorizer.acl_formats.toml_documents import lines_of_toml_key, load_toml
 from kafka_shim.authorizer.acl_formats.values_with_lines import MappingWithLines
+from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.option_parser import SuggestingArgumentParser, did_you_mean_text
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.input_files import parse_yaml_with_lines, read_text_file
@@ -21,7 +22,6 @@ from kafka_shim.shim.settings.java_properties import read_properties_file
 _PAIRS = {"user": ":", "topic": ":", "listener-principal": "=", "broker-config": "="}
 """Options that can be a mapping in the file, with the separator of their command-line form."""
 
-_TOML_PLACE = re.compile(r" \(at (?:line (\d+), column \d+|end of document)\)")
 _NOT_IN_FILES = ("config", "help", "h", "c", "l")
 
 
@@ -56,7 +56,7 @@ def read_config_file(path: str, parser: argparse.ArgumentParser) -> ConfigFileCo
         )
     if not isinstance(content, Mapping | None):
         raise ConfigError(
-            f"{locations.file}: expected option names with values, as in `brokers: 3`"
+            f"{locations.file}: line 1: expected option names with values, as in `brokers: 3`"
         )
     options = _parse_options(content or {}, parser, locations)
     return ConfigFileContent(options, {}, locations.first_line_of_key_or_zero)
@@ -81,9 +81,7 @@ class _KeyLocations:
         """Return the line of the first such key, also in mappings below; 0 if there is none."""
         if self._content is not None:
             return _first_line_of_nested_key_or_zero(self._content, key)
-        name = re.escape(str(key))
-        match = re.search(rf"""^[\s{{,]*["']?{name}["']?\s*=""", self._text, re.MULTILINE)
-        return 0 if match is None else self._text.count("\n", 0, match.end()) + 1
+        return next(iter(lines_of_toml_key(self._text, str(key))), 0)
 
 
 def _first_line_of_nested_key_or_zero(content: Any, key: object) -> int:
@@ -150,14 +148,7 @@ def _scalar_text(value: Any, key: object) -> str:
 
 
 def _load_toml(text: str, where: str) -> Any:
-    import tomllib
-
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        place = _TOML_PLACE.search(str(error))
-        line = int(place[1]) if place and place[1] else text.count("\n") + 1
-        reason = _TOML_PLACE.sub("", str(error))
-        raise ConfigError(f"{where}: line {line}: not TOML: {reason}") from error
-    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
-        raise ConfigError(f"{where}: unsupported TOML: {error}") from error
+        return load_toml(text)
+    except AclTextError as error:
+        raise ConfigError(f"{where}: {error}") from error

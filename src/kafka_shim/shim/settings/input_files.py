@@ -10,6 +10,7 @@ from kafka_shim.authorizer.acl_formats.fields import AclWithLine
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import Acl
 from kafka_shim.shim.errors import ConfigError
+from kafka_shim.shim.valid_text import not_utf8_message
 
 
 def read_distinct_acls_of_file(
@@ -40,7 +41,7 @@ def read_text_file(path: str, option: str) -> str:
     except OSError as error:
         raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{option} {path}: not a text file in UTF-8") from error
+        raise ConfigError(f"{option} {path}: {not_utf8_message(error)}") from error
 
 
 def parse_yaml_with_lines(text: str, where: str) -> Any:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.settings.setting_locations import SettingLocations
-from kafka_shim.shim.valid_text import is_utf8
+from kafka_shim.shim.valid_text import is_utf8, not_utf8_message
 
 _KEY = re.compile(r"(?:[^\\=:\s]|\\.)*", re.DOTALL)
 _SEPARATOR = re.compile(r"[ \t\f]*[=:]?[ \t\f]*")
@@ -33,7 +33,7 @@ def read_properties_file(path: str, option: str) -> Properties:
     except OSError as error:
         raise ConfigError(f"{option} {path}: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{option} {path}: not a text file in UTF-8") from error
+        raise ConfigError(f"{option} {path}: {not_utf8_message(error)}") from error
     try:
         return parse_properties(text)
     except ValueError as error:

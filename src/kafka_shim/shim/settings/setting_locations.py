@@ -1,13 +1,22 @@
 """Finds the line of a configuration file that an error is about, by the setting that it names."""
 
 import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Final
 
 _SETTING_NAME: Final = re.compile(
     r"[a-z][a-z0-9_]*(?:[.-][a-zA-Z0-9_]+)+|listeners(?=:)|listener(?= `)|(?<=--)[a-z-]+"
 )
 _QUOTED_VALUE: Final = re.compile("`[^`]*`")
+_LISTENERS: Final = ("listeners", "listener", "listener.security.protocol.map")
+_TOKENS: Final = ("sasl.oauthbearer.jwks.endpoint.url", "sasl.enabled.mechanisms")
+_SETTINGS_THAT_NEED: Final[Mapping[str, Sequence[str]]] = {
+    "ssl.keystore.location": ("ssl.keystore.type", *_LISTENERS),
+    "sasl.oauthbearer.expected.audience": _TOKENS,
+    "sasl.oauthbearer.expected.issuer": _TOKENS,
+    "sasl.jaas.config": ("sasl.mechanism", "security.protocol"),
+}
+"""For a setting that an error calls missing: those that make it necessary, the nearest first."""
 
 
 class SettingLocations:
@@ -40,11 +49,10 @@ class SettingLocations:
         if setting is not None:
             line = self._line_of_setting(setting)
             return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
-        return (
-            f"{prefix}{problem}"
-            if self._names_known_setting_not_overridden(problem)
-            else error_text
-        )
+        if missing := self._missing_settings_in(problem):
+            line = self._line_that_needs(missing)
+            return f"{prefix}line {line}: {problem}" if line else f"{prefix}{problem}"
+        return error_text
 
     def _first_setting_of_file_named_in(self, text: str) -> str | None:
         """Return the first setting of the file that the text names, with or without the prefix of
@@ -59,11 +67,18 @@ class SettingLocations:
                     return name
         return None
 
-    def _names_known_setting_not_overridden(self, text: str) -> bool:
-        """Return whether the text names, outside of values, a broker setting that is not set."""
+    def _line_that_needs(self, missing: Collection[str]) -> int:
+        """Return the line of the setting that makes a missing one necessary; 0 if unknown."""
+        needing = [name for key in sorted(missing) for name in _SETTINGS_THAT_NEED.get(key, ())]
+        return next((self._line_of_setting(name) for name in needing if name in self._names), 0)
+
+    def _missing_settings_in(self, text: str) -> set[str]:
+        """Return the broker settings that the text names, outside of values, and that are not
+        set.
+        """
         from kafka_shim.shim.settings.kafka_properties import (  # noqa: PLC0415 - only for errors
             known_setting_names,
         )
 
         names = set(_SETTING_NAME.findall(_QUOTED_VALUE.sub("", text)))
-        return bool(names & known_setting_names() - set(self._overridden))
+        return names & known_setting_names() - set(self._overridden)

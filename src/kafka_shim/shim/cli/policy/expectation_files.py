@@ -1,16 +1,18 @@
 """Expectations from YAML and TOML files, with their line numbers."""
 
-import re
-import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
 from kafka_shim.authorizer.acl_formats.documents import check_keys_are_known, load_document
-from kafka_shim.authorizer.acl_formats.fields import ErrorCollector
-from kafka_shim.authorizer.acl_formats.values_with_lines import ListWithLines
+from kafka_shim.authorizer.acl_formats.fields import ErrorCollector, add_line_to_errors
+from kafka_shim.authorizer.acl_formats.toml_documents import lines_of_toml_key, load_toml
+from kafka_shim.authorizer.acl_formats.values_with_lines import (
+    ListWithLines,
+    line_of_key_or_of_parent,
+)
 from kafka_shim.authorizer.acl_names import AclTextError
 from kafka_shim.authorizer.model import is_principal
 from kafka_shim.authorizer.policy.expectation import (
@@ -27,7 +29,6 @@ from kafka_shim.shim.cli.policy.expectation_variables import expand_entry
 from kafka_shim.shim.cli.policy.input_error import InputError, file_and_line, read_text_without_bom
 
 _KEYS = ("expect", "acls", "release", "super-users")
-_TABLE = re.compile(r"^[ \t]*\[\[[ \t]*expect[ \t]*\]\]", re.MULTILINE)
 
 
 class LocatedExpectation(msgspec.Struct, frozen=True):
@@ -53,50 +54,100 @@ def read_expectation_file(path: str, release: str) -> ExpectationFile:
     """
     text = read_text_without_bom(path)
     try:
-        content, lines = _parse_document_and_toml_expectation_lines(
-            text, is_toml=path.endswith(".toml")
-        )
-        header: Mapping[str, Any] = {}
-        if isinstance(content, Mapping):
-            header = {str(key).replace("_", "-"): value for key, value in content.items()}
-            check_keys_are_known(header, _KEYS, "the file")
-            content = header.get("expect")
-        if not isinstance(content, list) or not content:
-            raise AclTextError("expected a list of expectations, at the top or below `expect`")
-        if "release" in header:
-            release = parse_minor_release(str(header["release"]))
-        super_users = parse_string_or_strings(
-            header.get("super-users", []), "super-users", may_be_empty=True
-        )
-        for principal in super_users:
-            if not is_principal(principal):
-                raise AclTextError(f"super-users: `{principal}`: expected Type:name")
-        acls = parse_string_or_strings(header.get("acls", []), "acls", may_be_empty=True)
-    except ValueError as error:
+        document = _load(text, is_toml=path.endswith(".toml"))
+        header = _parse_header(document, release)
+        entries = _require_entries(document)
+    except AclTextError as error:
         raise _input_error_with_lines(path, error) from error
-    lines = content.lines if isinstance(content, ListWithLines) else lines
-    expectations = _parse_located_expectations(path, content, lines, release)
+    expectations = _parse_located_expectations(
+        path, entries, document.expectation_lines, header.release
+    )
     folder = Path(path).parent
     return ExpectationFile(
-        expectations, tuple(str(folder / name) for name in acls), tuple(super_users)
+        expectations, tuple(str(folder / name) for name in header.acls), header.super_users
     )
 
 
-def _parse_document_and_toml_expectation_lines(
-    text: str, *, is_toml: bool
-) -> tuple[Any, Sequence[int]]:
-    """Return the document, and the lines of its expectations unless the document knows them."""
-    if not is_toml:
-        return load_document(text, with_lines=True), ()
-    try:
-        content = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        said, _, place = str(error).partition(" (at line ")
-        line = re.match(r"\d+", place)
-        raise AclTextError(f"not TOML: {said}", int(line[0]) if line else 0) from error
-    except (RecursionError, ValueError) as error:  # too deep, or a number of too many digits
-        raise AclTextError(f"unsupported TOML: {error}") from error
-    return content, [text.count("\n", 0, found.start()) + 1 for found in _TABLE.finditer(text)]
+class _Document(msgspec.Struct, frozen=True):
+    """A parsed file; `header` is empty if the file is a list of expectations.
+
+    `expectation_lines` may be fewer than the expectations: then the last is that of all others.
+    """
+
+    expectations: object
+    header: Mapping[str, Any]
+    expectation_lines: Sequence[int]
+    line_of: Callable[[str], int]
+
+
+class _Header(msgspec.Struct, frozen=True):
+    release: str
+    acls: tuple[str, ...]
+    super_users: tuple[str, ...]
+
+
+def _load(text: str, *, is_toml: bool) -> _Document:
+    content: Any = load_toml(text) if is_toml else load_document(text, with_lines=True)
+    header = content if isinstance(content, Mapping) else {}
+    expectations = header.get("expect") if isinstance(content, Mapping) else content
+
+    def line_of(key: str) -> int:
+        if is_toml:
+            return next(iter(lines_of_toml_key(text, key)), 0)
+        return line_of_key_or_of_parent(content, key)
+
+    if isinstance(expectations, ListWithLines):
+        lines = expectations.lines
+    else:
+        lines = lines_of_toml_key(text, "expect") if is_toml else []
+    return _Document(expectations, header, lines, line_of)
+
+
+def _parse_header(document: _Document, release: str) -> _Header:
+    """Return the settings beside the expectations. Raise AclTextError, with the line."""
+    keys = {str(key).replace("_", "-"): str(key) for key in document.header}
+
+    def parsed(name: str, parse: Callable[[Any], Any], default: Any) -> Any:
+        if name not in keys:
+            return default
+        line = document.line_of(keys[name])
+        try:
+            with add_line_to_errors(line):
+                return parse(document.header[keys[name]])
+        except ValueError as error:
+            if isinstance(error, AclTextError):
+                raise
+            raise AclTextError(str(error), line) from error
+
+    unknown = ErrorCollector()
+    for name, key in keys.items():
+        with unknown.collect_errors(document.line_of(key)):
+            check_keys_are_known([name], _KEYS, "the file")
+    unknown.raise_collected_errors()
+    return _Header(
+        parsed("release", lambda value: parse_minor_release(str(value)), release),
+        parsed("acls", _parse_acl_paths, ()),
+        parsed("super-users", _parse_super_users, ()),
+    )
+
+
+def _require_entries(document: _Document) -> Sequence[object]:
+    if not isinstance(document.expectations, list) or not document.expectations:
+        line = document.line_of("expect") or 1
+        raise AclTextError("expected a list of expectations, at the top or below `expect`", line)
+    return document.expectations
+
+
+def _parse_acl_paths(value: object) -> tuple[str, ...]:
+    return tuple(parse_string_or_strings(value, "acls", may_be_empty=True))
+
+
+def _parse_super_users(value: object) -> tuple[str, ...]:
+    super_users = parse_string_or_strings(value, "super-users", may_be_empty=True)
+    for principal in super_users:
+        if not is_principal(principal):
+            raise AclTextError(f"super-users: `{principal}`: expected Type:name")
+    return tuple(super_users)
 
 
 def _parse_located_expectations(
@@ -105,7 +156,7 @@ def _parse_located_expectations(
     expectations: list[LocatedExpectation] = []
     mistakes = ErrorCollector()
     for number, entry in enumerate(entries):
-        line = lines[number] if number < len(lines) else 0
+        line = lines[min(number, len(lines) - 1)] if lines else 0
         with mistakes.collect_errors(line):
             where = f"expectation {number + 1}"
             expectations += _located_expectations_of_entry(path, line, entry, where, release)
@@ -130,9 +181,7 @@ def _located_expectations_of_entry(
     ]
 
 
-def _input_error_with_lines(path: str, error: ValueError) -> InputError:
-    if not isinstance(error, AclTextError):
-        return InputError(f"{path}: {error}")
+def _input_error_with_lines(path: str, error: AclTextError) -> InputError:
     return InputError(
         *(
             f"{file_and_line(path, each.line)}: {each.message}"
