@@ -11,7 +11,7 @@ import logging
 from kafka_shim.authorizer.model import Decision, DecisionReason
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.request.access import Access, AccessRecord
+from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 
 LOGGER_NAME = "kafka.authorizer.logger"
@@ -30,7 +30,8 @@ def logs_allowed_accesses() -> bool:
 def log_first_decisions_by_log_level(context: RequestContext, api: ApiKey) -> None:
     """Log the decisions of a request according to the log level."""
     access, debug = context.access, _stdlib.isEnabledFor(logging.DEBUG)
-    if (not debug and _is_fully_allowed(access)) or not _stdlib.isEnabledFor(logging.INFO):
+    has_lines = debug or access.has_loggable_denials or access.unrecorded_counts
+    if not has_lines or not _stdlib.isEnabledFor(logging.INFO):
         return
     lines, unwritten = 0, dict(access.unrecorded_counts or {})
     is_first_denial = True
@@ -51,13 +52,6 @@ def log_first_decisions_by_log_level(context: RequestContext, api: ApiKey) -> No
         unwritten.pop(True, None)
     if unwritten:
         _log_counts_of_unlogged_decisions(unwritten, context, api)
-
-
-def _is_fully_allowed(access: Access) -> bool:
-    for record in access.records:
-        if not record.decision.allowed:
-            return False
-    return not access.unrecorded_counts
 
 
 def _log_counts_of_unlogged_decisions(

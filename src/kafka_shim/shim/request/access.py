@@ -13,7 +13,7 @@ from msgspec import UNSET, UnsetType
 
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
-from kafka_shim.authorizer.operations import supported_operations
+from kafka_shim.authorizer.operations import operation_bit_field, supported_operations
 from kafka_shim.authorizer.requirement import BoundRequirement, NeedAlternative, Requirement
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, Permission, ResourceType
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
@@ -44,6 +44,13 @@ class AccessRecord(msgspec.Struct, frozen=True, gc=False):
     requirement: BoundRequirement | None = None
 
 
+class _AuthorizedOperations(msgspec.Struct, frozen=True):
+    """The operations on a resource that a principal is allowed, as bits, and the decisions."""
+
+    bits: int
+    records: tuple[AccessRecord, ...]
+
+
 class RequestRemedy(msgspec.Struct, frozen=True):
     """ACLs to remove and to add together, so that a request succeeds.
 
@@ -72,6 +79,8 @@ class Access(msgspec.Struct, eq=False):
     unrecorded_counts: dict[bool, int] | None = None
     """How many decisions that Kafka logs were not kept, by whether they allowed."""
     was_consulted: bool = False
+    has_loggable_denials: bool = False
+    """Whether there is any denial besides authorized operations, which are never logged."""
     denied_by_fault: Callable[[Action], bool] | None = None
     """A fault takes permissions away."""
     slices: TimeSlices[Any] | None = None
@@ -96,21 +105,25 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
-        authorizer = self._policy.deciding_authorizer(self._node_id, bound.requirement)
-        if authorizer is None or not bound.needs:
-            return True
+        standard = self._policy.authorizer
         is_alone = count == 1 and self.denied_by_fault is None
-        if type(authorizer) is StandardAuthorizer and bound.has_named_resources and is_alone:
-            known, actor = authorizer.cache_until_acls_change(), self.actor
+        if type(standard) is StandardAuthorizer and bound.has_named_resources and is_alone:
+            known, actor = standard.cache_until_acls_change(), self.actor
             key = (bound, name, actor.principal, actor.host)
             records = known.get(key)
             if records is None:
-                records = known[key] = self._decide_needs_until_allowed(authorizer, bound, name)
+                records = known[key] = self._decide_needs_until_allowed(standard, bound, name)
+            is_allowed: bool = records[-1].decision.allowed
+            if not is_allowed or len(records) > 1:
+                self.has_loggable_denials = True
             if len(self.records) + len(records) <= self.records_max:
                 self.records += records
             else:
                 self._record_decisions(records)
-            return records[-1].decision.allowed
+            return is_allowed
+        authorizer = self._policy.deciding_authorizer(self._node_id, bound.requirement)
+        if authorizer is None or not bound.needs:
+            return True
         for need in bound.needs:
             if self._decide_and_record_need_cluster_once(
                 authorizer, bound, need, name, count
@@ -186,16 +199,20 @@ class Access(msgspec.Struct, eq=False):
         self.was_consulted = True
         if self.slices is not None:
             self.slices.yield_if_slice_ended()
-        bits = 0
         authorizer = self._policy.deciding_authorizer(self._node_id)
-        for operation in supported_operations(resource_type, self._policy.rules):
-            action = Action(operation, resource_type, name)
-            if (
-                authorizer is None
-                or self._decide_and_record_without_audit_log(authorizer, action).allowed
-            ):
-                bits |= 1 << operation
-        return bits
+        if authorizer is None:
+            return operation_bit_field(supported_operations(resource_type, self._policy.rules))
+        if type(authorizer) is StandardAuthorizer and self.denied_by_fault is None:
+            known, actor = authorizer.cache_until_acls_change(), self.actor
+            key = (resource_type + 0, name, actor.principal, actor.host)  # an enum's hash is slow
+            cached = known.get(key)
+            if cached is None:
+                cached = known[key] = self._decide_operations(authorizer, resource_type, name)
+        else:
+            cached = self._decide_operations(authorizer, resource_type, name)
+        if len(self.records) < self.records_max:
+            self.records += cached.records[: self.records_max - len(self.records)]
+        return cached.bits
 
     def declare_no_further_checks(self) -> None:
         """Declare that the rest of the response needs no permission."""
@@ -269,21 +286,29 @@ class Access(msgspec.Struct, eq=False):
         self._record_decisions((record,))
         return decision
 
-    def _decide_and_record_without_audit_log(
-        self, authorizer: Authorizer, action: Action
-    ) -> Decision:
-        """Check without logging (Kafka: logIfAllowed, logIfDenied false)."""
-        decision = authorizer.authorize(self.actor, action)
-        if self.denied_by_fault is not None and self.denied_by_fault(action):
-            decision = self._deny_decision(action)
-        if len(self.records) < self.records_max:
-            self.records.append(
+    def _decide_operations(
+        self, authorizer: Authorizer, resource_type: ResourceType, name: str
+    ) -> _AuthorizedOperations:
+        """Decide all operations of a resource without logging (Kafka: logIfAllowed, logIfDenied
+        false).
+        """
+        bits, records = 0, []
+        for operation in supported_operations(resource_type, self._policy.rules):
+            action = Action(operation, resource_type, name)
+            decision = authorizer.authorize(self.actor, action)
+            if self.denied_by_fault is not None and self.denied_by_fault(action):
+                decision = self._deny_decision(action)
+            if decision.allowed:
+                bits |= 1 << operation
+            records.append(
                 AccessRecord(action, decision, 1, log_if_allowed=False, log_if_denied=False)
             )
-        return decision
+        return _AuthorizedOperations(bits, tuple(records))
 
     def _record_decisions(self, records: Iterable[AccessRecord]) -> None:
         for record in records:
+            if not record.decision.allowed:
+                self.has_loggable_denials = True
             if len(self.records) < self.records_max:
                 self.records.append(record)
             else:
