@@ -172,7 +172,8 @@ def _acl(name: str, principal: str, pattern: PatternType = PatternType.LITERAL) 
 
 def add_group_settings(stage: Stage, count: int) -> None:
     for number in range(count):
-        stage.cluster.configs.groups[f"set-{number}"] = {"consumer.session.timeout.ms": "50000"}
+        settings = {"consumer.session.timeout.ms": "50000"}
+        stage.cluster.configs.store_group_settings(f"set-{number}", settings)
 
 
 def add_faults(stage: Stage, count: int) -> None:
@@ -324,7 +325,7 @@ def prepare(stage: Stage) -> None:
         stage.topic(name)
     ask(stage, ApiKey.OFFSET_COMMIT, 8, commit("probe group"))
     timeout = {"consumer.session.timeout.ms": str(SESSION_TIMEOUT_MS)}
-    stage.cluster.configs.groups["probe timeout"] = timeout
+    stage.cluster.configs.store_group_settings("probe timeout", timeout)
 
 
 def probes(stage: Stage) -> Iterator[Probe]:

@@ -101,7 +101,7 @@ def _create_client_metrics_subscription(
         text = f"client metrics `{name}`: {text}"
         raise InitialStateError(text, "client_metrics", name) from failure
     if settings:  # one without settings is none
-        cluster.configs.client_metrics[name] = dict(settings)
+        cluster.configs.store_client_metrics_settings(name, settings)
 
 
 def create_group_with_offsets(cluster: Cluster, group: InitialGroup) -> None:

@@ -51,7 +51,7 @@ def test_a_simultaneous_change_is_kept() -> None:
 
 def test_a_copy_has_the_same_order_also_after_changes() -> None:
     quotas, copy = filled(), Quotas()
-    copy.restore_limits(quotas.all_entities_with_limits())
+    copy.restore_entries(quotas.stored_entries(), quotas.bucket_count)
     assert list(copy.all_entities_with_limits()) == list(quotas.all_entities_with_limits())
     for each in (quotas, copy):
         each.alter_limits([({"user": "one-more"}, RATE)])
@@ -76,7 +76,7 @@ def test_alterations_in_place_keep_the_order_of_a_new_map(monkeypatch: pytest.Mo
             anew.alter_limits(alterations)
         assert list(in_place.all_entities_with_limits()) == list(anew.all_entities_with_limits())
         if rng.random() < 0.02:
-            rows = list(in_place.all_entities_with_limits())
+            entries, buckets = list(in_place.stored_entries()), in_place.bucket_count
             in_place, anew = Quotas(), Quotas()
-            in_place.restore_limits(rows)
-            anew.restore_limits(rows)
+            in_place.restore_entries(entries, buckets)
+            anew.restore_entries(entries, buckets)

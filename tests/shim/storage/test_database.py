@@ -41,7 +41,7 @@ def test_a_later_format_is_rejected(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / FILE) as connection:
         connection.execute("PRAGMA user_version = 99")
     connection.close()
-    with pytest.raises(ConfigError, match="has format 99; this kafka-shim reads format 4"):
+    with pytest.raises(ConfigError, match="has format 99; this kafka-shim reads format 5"):
         Database(tmp_path)
 
 

@@ -90,7 +90,7 @@ def test_standby_tasks_are_restored(tmp_path: Path) -> None:
     stage = KeptStage(tmp_path)
     stage.topic("orders", 2)
     stage.topic("log", 2)
-    stage.cluster.configs.groups["g"] = {"streams.num.standby.replicas": "1"}
+    stage.cluster.configs.store_group_settings("g", {"streams.num.standby.replicas": "1"})
     part = Subtopology("0", ["orders"], state_changelog_topics=[TopicInfo("log")])
     streams = JOINS["streams"] | {"topology": Topology(1, [part])}
     for process in ("m", "n"):

@@ -200,7 +200,8 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     token = cluster.tokens.create_token("User:a", "User:a", ["User:b"], -1)
     cluster.quotas.alter_limits([({"user": "alice"}, {"producer_byte_rate": 1000.0})])
     cluster.configs.brokers[1] = {"log.cleaner.threads": "2"}
-    cluster.configs.groups["g"] = {"consumer.session.timeout.ms": "50000"}
+    cluster.configs.store_group_settings("g", {"consumer.session.timeout.ms": "50000"})
+    cluster.configs.store_client_metrics_settings("m", {"interval.ms": "100"})
     cluster.set_feature_level("transaction.version", 1)
     for name in ("a", "b"):
         stage.allow("User:alice", Operation.READ, ResourceType.TOPIC, name)
@@ -218,6 +219,7 @@ def test_users_tokens_quotas_settings_features_and_acls_are_restored(stage: Kept
     ]
     assert again.configs.brokers == cluster.configs.brokers
     assert again.configs.groups == cluster.configs.groups
+    assert again.configs.client_metrics == cluster.configs.client_metrics
     assert again.features == cluster.features
     assert acls_of(again) == acls_of(cluster)
     assert len(acls_of(again)) == 2

@@ -163,15 +163,14 @@ def _configs_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
 
 
 def _quotas_features_tokens_producer_id_restorer(cluster: Cluster) -> Callable[[Cluster], None]:
-    quotas = [
-        (dict(entity), dict(limits)) for entity, limits in cluster.quotas.all_entities_with_limits()
-    ]
+    entries, buckets = cluster.quotas.stored_entries(), cluster.quotas.bucket_count
+    quotas = [(key, (position, dict(limits))) for key, (position, limits) in entries]
     features = cluster.features
     tokens = [copy(token) for token in cluster.tokens]
     producer_id = cluster.transactions.next_producer_id
 
     def restore(other: Cluster) -> None:
-        other.quotas.restore_limits(quotas)
+        other.quotas.restore_entries(quotas, buckets)
         other.features = features
         for token in tokens:
             other.tokens.store_token(copy(token))

@@ -27,7 +27,7 @@ FILE = "kafka-shim.db"
 LOCK = "lock"
 APPLICATION_ID = 0x4B53_484D
 """`KSHM` in the header of the file, where SQLite has room for whose it is."""
-FORMAT = 4
+FORMAT = 5
 OFFSET_BITS = 40
 """The id of a batch is the number of its log and, in so many bits, its first offset."""
 LOGS_MAX = 1 << 63 - OFFSET_BITS

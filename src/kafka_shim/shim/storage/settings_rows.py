@@ -1,7 +1,8 @@
 """Users, tokens, quotas, settings and features.
 
 A section is a function that returns all its rows, by part and key, and one that restores them.
-Users and tokens report their changes, and have a function for one row; others are compared.
+Users, tokens, quotas, and settings of groups and of client metrics report their changes, and have a
+function for one row; others are compared.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -13,6 +14,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.shim.sasl.scram_credential import ScramCredential, ScramMechanism
 from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.delegation_tokens import DelegationToken
+from kafka_shim.shim.state.quotas.quotas import EntityKey, StoredEntry
 from kafka_shim.shim.state.users import UserKey
 from kafka_shim.shim.storage.database import Row
 
@@ -89,33 +91,77 @@ def _restore_tokens(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
         cluster.tokens.store_token(msgspec.json.decode(value, type=DelegationToken))
 
 
+def quota_row(cluster: Cluster, key: EntityKey | None) -> Row:
+    """Return the row of an entity's limits; None: of the number of buckets, for their order."""
+    if key is None:
+        return "quota-order", "buckets", str(cluster.quotas.bucket_count)
+    entry = cluster.quotas.stored_entry(key)
+    return "quota", as_json_text(sorted(key)), None if entry is None else as_json_text(entry)
+
+
 def quota_rows(cluster: Cluster) -> Rows:
-    """Return quotas in one row, since their order matters."""
-    return {("quotas", ""): as_json_text(list(cluster.quotas.all_entities_with_limits()))}
+    """Return the limits of all entities, and the number of buckets."""
+    keys: list[EntityKey | None] = [None, *(key for key, _ in cluster.quotas.stored_entries())]
+    return _existing_rows_by_part_and_key(quota_row(cluster, key) for key in keys)
 
 
 def _restore_quotas(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
-    kind = list[tuple[dict[str, str | None], dict[str, float]]]
-    for value in rows.get("quotas", {}).values():
-        cluster.quotas.restore_limits(msgspec.json.decode(value, type=kind))
+    entries = [
+        (
+            frozenset(msgspec.json.decode(key, type=list[tuple[str, str | None]])),
+            msgspec.json.decode(value, type=StoredEntry),
+        )
+        for key, value in rows.get("quota", {}).items()
+    ]
+    if entries:
+        cluster.quotas.restore_entries(entries, int(rows["quota-order"]["buckets"]))
+
+
+_NAMED_CONFIGS: Mapping[str, str] = {
+    "group-config": "groups",
+    "client-metrics-config": "client_metrics",
+}
+"""Part to field of `Configs`: settings by name of the resource."""
+
+
+def named_config_row(cluster: Cluster, key: tuple[str, str]) -> Row:
+    """Return the row of the settings of a group or subscription: `key` is the field of `Configs`
+    and the name.
+    """
+    field, name = key
+    part = next(part for part, fields in _NAMED_CONFIGS.items() if fields == field)
+    settings = getattr(cluster.configs, field).get(name)
+    return part, name, None if settings is None else as_json_text(settings)
+
+
+def named_config_rows(cluster: Cluster) -> Rows:
+    """Return the settings of all groups and subscriptions."""
+    keys = [(f, name) for f in _NAMED_CONFIGS.values() for name in getattr(cluster.configs, f)]
+    return _existing_rows_by_part_and_key(named_config_row(cluster, key) for key in keys)
+
+
+def _restore_named_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+    for part, field in _NAMED_CONFIGS.items():
+        for name, value in rows.get(part, {}).items():
+            getattr(cluster.configs, field)[name] = msgspec.json.decode(value, type=dict[str, str])
 
 
 _CONFIGS: Mapping[str, Any] = {
     "all_brokers": dict[str, str],
     "brokers": dict[int, dict[str, str]],
-    "groups": dict[str, dict[str, str]],
-    "client_metrics": dict[str, dict[str, str]],
 }
 
 
-def dynamic_config_rows_except_of_topics(cluster: Cluster) -> Rows:
-    """Return dynamic settings except those of topics; logger levels are not kept."""
+def broker_and_prepared_config_rows(cluster: Cluster) -> Rows:
+    """Return dynamic settings of brokers, and those of topics that do not exist yet; logger levels
+    are not kept.
+    """
     rows = {("config", name): as_json_text(getattr(cluster.configs, name)) for name in _CONFIGS}
     rows["config", "prepared"] = as_json_text(cluster.topics.prepared)
     return rows
 
 
-def _restore_dynamic_configs_except_of_topics(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
+def _restore_broker_and_prepared_configs(cluster: Cluster, rows: Mapping[str, Kept]) -> None:
     kept = dict(rows.get("config", {}))
     prepared = kept.pop("prepared", "{}")
     cluster.topics.prepared = msgspec.json.decode(prepared, type=dict[str, dict[str, str]])
@@ -139,24 +185,27 @@ SECTIONS: Mapping[str, Callable[[Cluster], Rows]] = {
     "users": password_and_scram_rows,
     "tokens": token_rows,
     "quotas": quota_rows,
-    "configs": dynamic_config_rows_except_of_topics,
+    "configs": broker_and_prepared_config_rows,
+    "named configs": named_config_rows,
     "features": feature_rows,
 }
 ROW_OF: Mapping[str, Callable[[Cluster, Any], Row]] = {
     "users": password_or_scram_row,
     "tokens": token_row,
+    "quotas": quota_row,
+    "named configs": named_config_row,
 }
 """The sections that report their changes: a function from the key of a changed entry to its row."""
 PUT_BACK = (
     _restore_passwords_unless_configured_and_scram,
     _restore_tokens,
     _restore_quotas,
-    _restore_dynamic_configs_except_of_topics,
+    _restore_broker_and_prepared_configs,
+    _restore_named_configs,
     _restore_features_stored_for_same_release,
 )
 
 SECTION_OF: Mapping[int, str] = {
-    ApiKey.ALTER_CLIENT_QUOTAS: "quotas",
     ApiKey.ALTER_CONFIGS: "configs",
     ApiKey.INCREMENTAL_ALTER_CONFIGS: "configs",
     ApiKey.CREATE_TOPICS: "configs",  # settings can exist before their topic

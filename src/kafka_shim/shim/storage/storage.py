@@ -79,6 +79,8 @@ class Storage:
         cluster.transactions.when_touched = marks.note_transaction_or_next_producer_id
         cluster.users.when_changed = partial(marks.note_entry, "users")
         cluster.tokens.when_changed = partial(marks.note_entry, "tokens")
+        cluster.quotas.when_entry_changed = partial(marks.note_entry, "quotas")
+        cluster.configs.when_named_changed = partial(marks.note_entry, "named configs")
         authorizer = cluster.policy.authorizer
         if isinstance(authorizer, StandardAuthorizer):
             authorizer.store.changed_acls = marks.acls

@@ -129,9 +129,9 @@ def store_settings(
         case ConfigResourceType.BROKER:
             configs.brokers[int(name)] = dict(new)
         case ConfigResourceType.GROUP:
-            _store_or_remove_if_empty(configs.groups, name, new)
+            configs.store_group_settings(name, new)
         case _:
-            _store_or_remove_if_empty(configs.client_metrics, name, new)
+            configs.store_client_metrics_settings(name, new)
 
 
 def check_broker_settings(name: str, new: Mapping[str, str], context: RequestContext) -> None:
@@ -256,16 +256,6 @@ def check_metrics_subscription(new: Mapping[str, str], cluster: Cluster) -> None
             parse_match_patterns(new["match"], cluster.facts.telemetry)
     except ValueError as error:
         raise ConfigResourceError(ErrorCode.INVALID_CONFIG, str(error)) from error
-
-
-def _store_or_remove_if_empty(
-    settings_by_name: dict[str, dict[str, str]], name: str, new: Mapping[str, str]
-) -> None:
-    """Store settings; a resource without settings is removed."""
-    if new:
-        settings_by_name[name] = dict(new)
-    else:
-        settings_by_name.pop(name, None)
 
 
 BOUNDED_GROUP_TYPES = ("consumer", "share", "streams")

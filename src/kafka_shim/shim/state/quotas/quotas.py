@@ -24,6 +24,8 @@ Alteration = tuple[Entity, Changes]
 """An entity, and its limits by name; None removes one."""
 
 Limits = dict[EntityKey, dict[str, float]]
+StoredEntry = tuple[int, dict[str, float]]
+"""The position of an entity among those of its bucket, and its limits."""
 Offload = Callable[..., Any]
 """Calls a function that looks at its arguments only, perhaps while other requests are handled."""
 
@@ -113,31 +115,43 @@ class Quotas:
         self._changed = changed
         self._limits: Limits = {}
         self._hashes: dict[EntityKey, int] = {}
-        self._order: JavaHashOrder[EntityKey] | None = None
-        """The order of the entities; None: that of the limits."""
+        self._order = JavaHashOrder[EntityKey]()
+        self._positions: dict[EntityKey, int] = {}
+        """Numbers in whose order the entities of a bucket of the map are."""
+        self._next_position = 0
         self._change_number = 0
         self._connection_rates: dict[Address | None, float] = {}
+        self.when_entry_changed: Callable[[EntityKey | None], None] = lambda _: None
+        """Called with each entity whose entry changed; None: the number of buckets did."""
 
     def alter_limits(
         self, alterations: Sequence[Alteration], offload: Offload = _call_directly
     ) -> None:
-        """Set limits, and remove those with value None; `beside` runs the expensive part."""
+        """Set limits, and remove those with value None; `offload` runs the expensive part."""
         changes = {entity_key(entity): changed for entity, changed in alterations}
         if len(changes) > IN_PLACE_MAX or not self._try_alter_without_reordering(changes):
             number = self._change_number
             state = offload(_state_after, *self._state_in_order(), changes)
             if self._change_number != number:  # changed meanwhile by another request
                 state = _state_after(*self._state_in_order(), changes)
-            self._limits, self._hashes, self._order = state
-            self._change_number += 1
-        if any(kind == IP for key in changes for kind, _ in key):
-            self._index_connection_rates()
+            self._replace_state(*state)
+        self._update_connection_rates(changes)
         self._changed()
+
+    def _replace_state(
+        self, limits: Limits, hashes: dict[EntityKey, int], order: JavaHashOrder[EntityKey]
+    ) -> None:
+        before = self._limits
+        self._limits, self._hashes, self._order = limits, hashes, order
+        self._positions = {key: position for position, key in enumerate(limits)}
+        self._next_position = len(limits)
+        self._change_number += 1
+        for key in {**before, **limits}:
+            self.when_entry_changed(key)
+        self.when_entry_changed(None)
 
     def _try_alter_without_reordering(self, changes: Mapping[EntityKey, Changes]) -> bool:
         """Set and remove limits if the order of other entities stays; return whether it does."""
-        if self._order is None:
-            return False
         for key in changes:
             if key not in self._hashes:
                 self._hashes[key] = java_hash_of_entity(key)
@@ -153,34 +167,60 @@ class Quotas:
             hash_code = self._hashes.pop(key)
             if self._limits.pop(key, None) is not None:
                 self._order.remove(key, hash_code)
+                del self._positions[key]
         for key, kept in altered.items():
             if kept and key not in self._limits:
                 self._order.add_last_in_bucket(key, self._hashes[key])
+                self._positions[key] = self._next_position
+                self._next_position += 1
             if kept:
                 self._limits[key] = kept
+            self.when_entry_changed(key)
         self._change_number += 1
         return True
 
     def _state_in_order(self) -> tuple[Limits, dict[EntityKey, int]]:
-        order = self._limits if self._order is None else self._order
-        return {key: self._limits[key] for key in order}, dict(self._hashes)
+        return {key: self._limits[key] for key in self._order}, dict(self._hashes)
 
-    def restore_limits(self, rows: Iterable[tuple[Entity, Mapping[str, float]]]) -> None:
-        """Restore what `all` returned, in that order."""
-        self._limits = {entity_key(entity): dict(limits) for entity, limits in rows}
-        self._hashes = {key: java_hash_of_entity(key) for key in self._limits}
-        self._order = None
-        self._change_number += 1
-        self._index_connection_rates()
+    @property
+    def bucket_count(self) -> int:
+        """The number of buckets of Java's map of the entities."""
+        return self._order.capacity
+
+    def stored_entry(self, key: EntityKey) -> StoredEntry | None:
+        """Return the position and the limits of an entity, for `restore_entries`."""
+        limits = self._limits.get(key)
+        return None if limits is None else (self._positions[key], limits)
+
+    def stored_entries(self) -> Iterable[tuple[EntityKey, StoredEntry]]:
+        """Return the positions and limits of all entities, for `restore_entries`."""
+        return [(key, (self._positions[key], limits)) for key, limits in self._limits.items()]
+
+    def restore_entries(
+        self, entries: Iterable[tuple[EntityKey, StoredEntry]], bucket_count: int
+    ) -> None:
+        """Restore what `stored_entries` returned, and the order of the entities."""
+        self._order = JavaHashOrder(bucket_count)
+        for key, (position, limits) in sorted(entries, key=lambda entry: entry[1][0]):
+            self._limits[key] = dict(limits)
+            self._hashes[key] = java_hash_of_entity(key)
+            self._positions[key] = position
+            self._next_position = position + 1
+            self._order.add_last_in_bucket(key, self._hashes[key])
+        self._update_connection_rates(self._limits)
         self._changed()
 
-    def _index_connection_rates(self) -> None:
-        self._connection_rates = {
-            None if name is None else _parse_address(name): kept[CONNECTION_RATE]
-            for key, kept in self._limits.items()
-            for kind, name in key
-            if kind == IP and CONNECTION_RATE in kept
-        }
+    def _update_connection_rates(self, altered: Iterable[EntityKey]) -> None:
+        """Update the connection rates of the altered addresses."""
+        for key in altered:
+            for kind, name in key:
+                if kind == IP:
+                    address = None if name is None else _parse_address(name)
+                    rate = self._limits.get(key, {}).get(CONNECTION_RATE)
+                    if rate is None:
+                        self._connection_rates.pop(address, None)
+                    else:
+                        self._connection_rates[address] = rate
 
     @property
     def has_client_quotas(self) -> bool:
@@ -215,7 +255,7 @@ class Quotas:
 
     def all_entities_with_limits(self) -> Iterable[tuple[dict[str, str | None], dict[str, float]]]:
         """Return all entities with their limits."""
-        for key in list(self._limits if self._order is None else self._order):
+        for key in list(self._order):
             yield entity_in_java_map_order(dict(key)), dict(self._limits[key])
 
 

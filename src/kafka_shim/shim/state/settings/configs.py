@@ -48,6 +48,16 @@ SYNONYMS: dict[str, tuple[tuple[str, int], ...]] = {
 _NOTHING: Mapping[str, str] = {}
 
 
+def _store_or_remove_if_empty(
+    settings_by_name: dict[str, dict[str, str]], name: str, new: Mapping[str, str]
+) -> None:
+    """Store settings; a resource without settings is removed."""
+    if new:
+        settings_by_name[name] = dict(new)
+    else:
+        settings_by_name.pop(name, None)
+
+
 class Configs:
     """All config values except those of topics, which are kept in the topics.
 
@@ -71,6 +81,18 @@ class Configs:
         self.groups: dict[str, dict[str, str]] = {}
         self.client_metrics: dict[str, dict[str, str]] = {}
         self.loggers: dict[int, dict[str, str]] = {}
+        self.when_named_changed: Callable[[tuple[str, str]], None] = lambda _: None
+        """Called with the field, `groups` or `client_metrics`, and the name of what changed."""
+
+    def store_group_settings(self, name: str, new: Mapping[str, str]) -> None:
+        """Replace the settings of a group; without settings it is removed."""
+        _store_or_remove_if_empty(self.groups, name, new)
+        self.when_named_changed(("groups", name))
+
+    def store_client_metrics_settings(self, name: str, new: Mapping[str, str]) -> None:
+        """Replace the settings of a subscription; without settings it is removed."""
+        _store_or_remove_if_empty(self.client_metrics, name, new)
+        self.when_named_changed(("client_metrics", name))
 
     @property
     def topic_definitions(self) -> Mapping[str, ConfigDefinition]:
