@@ -6,6 +6,7 @@ from ipaddress import ip_address, ip_network
 import pytest
 from hypothesis import example, given, settings, strategies as st
 
+from kafka_shim.authorizer.authorizer import StandardAuthorizer
 from kafka_shim.authorizer.decide import (
     decide_access,
     decide_by_resource_type,
@@ -154,6 +155,9 @@ def test_decisions_agree_with_the_naive_engine(
 ) -> None:
     decision = decide_access(AclStore(acls), actor, action, frozenset(), everyone)
     assert decision.allowed == naive(set(acls), actor, action, everyone)
+    authorizer = StandardAuthorizer(allow_everyone=everyone, store=AclStore(acls))
+    bits = authorizer.allowed_operation_bits(actor, action.resource_type, action.resource_name)
+    assert bool(bits >> action.operation & 1) == decision.allowed
     if decision.acl is not None:
         assert decision.acl in acls
         assert is_for(decision.acl, actor)

@@ -34,7 +34,12 @@ class AclTextError(ValueError):
 
 def camel_case(member: IntEnum) -> str:
     """Return `IdempotentWrite`, the spelling of kafka-acls."""
-    return "".join(word.capitalize() for word in member.name.split("_"))
+    return _camel_case_of_name(member.name)
+
+
+@cache  # by name, since members of different enums are equal
+def _camel_case_of_name(name: str) -> str:
+    return "".join(word.capitalize() for word in name.split("_"))
 
 
 @_cached

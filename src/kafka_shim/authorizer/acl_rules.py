@@ -16,7 +16,7 @@ class InvalidCodeHandling(Enum):
     MATCH_NOTHING = "the filter is legal and matches nothing"
 
 
-class AclRules(msgspec.Struct, frozen=True, gc=False):
+class AclRules(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """The facts about ACLs that changed between releases; the defaults are those of the newest one.
 
     KRaft brokers use StandardAuthorizer; ZooKeeper brokers use AclAuthorizer, and before that

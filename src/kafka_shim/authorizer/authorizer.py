@@ -15,16 +15,19 @@ from kafka_shim.authorizer.acl_rules import NEWEST_RULES, AclRules
 from kafka_shim.authorizer.decide import (
     PROBED_NAME,
     EarlyStoppingSearch,
+    allowed_operation_bits_with_patterns,
     decide_access,
     decide_by_resource_type,
     decide_by_resource_type_as_acl_authorizer,
 )
 from kafka_shim.authorizer.model import Acl, AclFilter, Action, Actor, Decision
+from kafka_shim.authorizer.operations import operation_bit_field
 from kafka_shim.authorizer.store import AclStore, TimeSlicer
 from kafka_shim.protocol.enums import Operation, ResourceType
 from kafka_shim.protocol.error_codes import ErrorCode
 
 CACHED_DECISIONS_MAX = 16_384
+_ALL_OPERATIONS = operation_bit_field(Operation)
 _TYPES = len(ResourceType)  # a constant, since len() of an enum class is slow
 
 SUPER_USERS = "super.users"
@@ -176,6 +179,23 @@ class StandardAuthorizer:
             self._allow_everyone,
             self._rules.wildcard_covers_starred_names,
         )
+
+    def allowed_operation_bits(self, actor: Actor, resource_type: ResourceType, name: str) -> int:
+        """Return the bit field of all operations that `decide_uncached` allows on a resource."""
+        if self._early_search is not None:
+            return operation_bit_field(
+                operation
+                for operation in Operation
+                if self.decide_uncached(actor, Action(operation, resource_type, name)).allowed
+            )
+        if actor.principal in self._super_users:
+            return _ALL_OPERATIONS
+        patterns = self.store.patterns_used_for_decision(
+            resource_type, name, self._rules.wildcard_covers_starred_names
+        )
+        if not patterns:
+            return _ALL_OPERATIONS if self._allow_everyone else 0
+        return allowed_operation_bits_with_patterns(self.store, patterns, actor)
 
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType

@@ -2,6 +2,7 @@
 
 from bisect import bisect_right
 from collections.abc import Iterator
+from functools import lru_cache
 
 from kafka_shim.authorizer.model import WILDCARD, Acl, Action, Actor, Decision, DecisionReason
 from kafka_shim.authorizer.operations import (
@@ -9,7 +10,7 @@ from kafka_shim.authorizer.operations import (
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
-from kafka_shim.authorizer.pattern import DENY_SHIFT, Pattern, PrincipalAndHost
+from kafka_shim.authorizer.pattern import DENY_SHIFT, GrantBits, Pattern, PrincipalAndHost
 from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit
 from kafka_shim.protocol.enums import Operation, PatternType, ResourceType
 
@@ -89,6 +90,29 @@ def decide_with_patterns(
     if allowed_by is None:
         return _DEFAULT_ALLOW if allow_if_no_entry_applies else _DEFAULT_DENY
     return Decision(_ALLOWED, _ACL, _last_applying_acl(store, allowed_by, actor, allowing_bits))
+
+
+def allowed_operation_bits_with_patterns(
+    store: AclStore, patterns: list[Pattern], actor: Actor
+) -> int:
+    """Return the bit field of all operations that `decide_with_patterns` allows."""
+    grant = 0
+    for pattern in patterns:
+        if pattern.other_grants is not None:
+            grant |= _grant_bits_for_actor(store, pattern, actor)
+        elif pattern.first_subject.includes(actor):
+            grant |= pattern.first_grant
+    return operations_allowed_by_grant(grant)
+
+
+@lru_cache(maxsize=1 << 12)
+def operations_allowed_by_grant(grant: GrantBits) -> int:
+    """Return the bit field of the operations that entries with these bits together allow."""
+    return operation_bit_field(
+        operation
+        for operation in Operation
+        if grant & _ALLOWING[operation] and not grant & _DENYING[operation]
+    )
 
 
 def decide_by_resource_type(

@@ -78,11 +78,11 @@ class AclStore:
         subject = self._find_subject(acl.principal, acl.host)
         if pattern is None or subject is None:
             return False
-        return bool(pattern.grant_bits_of(subject) & _grant_bit_of_acl(acl))
+        return bool(pattern.grant_bits_of(subject) & grant_bit_of_acl(acl))
 
     def add(self, acl: Acl) -> bool:
         """Store an ACL; return False if it is already stored."""
-        bit = _grant_bit_of_acl(acl)
+        bit = grant_bit_of_acl(acl)
         index = self._types[acl.resource_type]
         pattern = index.pattern_with_name(acl.resource_name, acl.pattern_type)
         principal, host = acl.principal, acl.host
@@ -113,10 +113,10 @@ class AclStore:
         if (
             pattern is None
             or subject is None
-            or not pattern.grant_bits_of(subject) & _grant_bit_of_acl(acl)
+            or not pattern.grant_bits_of(subject) & grant_bit_of_acl(acl)
         ):
             return False
-        left = pattern.grant_bits_of(subject) & ~_grant_bit_of_acl(acl)
+        left = pattern.grant_bits_of(subject) & ~grant_bit_of_acl(acl)
         pattern.set_or_remove_grant(subject, self._grants.setdefault(left, left))
         if not left:
             index = self._types[acl.resource_type]
@@ -177,12 +177,12 @@ class AclStore:
         if cached is not None and actor in cached:
             return cached[actor]
         everywhere, somewhere = self._everywhere, self._somewhere
-        candidates = (
-            everywhere.get(actor.principal),
-            everywhere.get(ANY_USER),
-            somewhere.get(actor.principal, _NOWHERE).get(actor.host),
-            somewhere.get(ANY_USER, _NOWHERE).get(actor.host),
-        )
+        candidates = [everywhere.get(actor.principal), everywhere.get(ANY_USER)]
+        if somewhere:
+            candidates += (
+                somewhere.get(actor.principal, _NOWHERE).get(actor.host),
+                somewhere.get(ANY_USER, _NOWHERE).get(actor.host),
+            )
         subjects = [subject for subject in candidates if subject is not None]
         if self._in_networks:
             subjects += self._subjects_whose_network_includes(actor)
@@ -190,10 +190,18 @@ class AclStore:
             cached[actor] = subjects
         return subjects
 
-    def host_wildcard_and_enclosing_networks(self, principal: str, host: str) -> list[str]:
-        """Return the hosts whose ACLs for the principal also apply to this host or network."""
-        subjects = self._in_networks.get(principal, ())
-        return [host, WILDCARD, *(s.host for s in subjects if s.includes(Actor(principal, host)))]
+    def subjects_covering(self, principal: str, host: str) -> Iterator[PrincipalAndHost]:
+        """Yield the subjects whose ACLs apply to all that ACLs for the principal on this host, `*`
+        or network apply to: first the principal, then `User:*`.
+        """
+        for each in dict.fromkeys((principal, ANY_USER)):
+            for place in dict.fromkeys((host, WILDCARD)):
+                subject = self._find_subject(each, place)
+                if subject is not None:
+                    yield subject
+            for subject in self._in_networks.get(each, ()):
+                if subject.host != host and subject.includes(Actor(each, host)):
+                    yield subject
 
     def patterns_matching_name(self, resource_type: ResourceType, name: str) -> list[Pattern]:
         """Return the patterns that apply to a resource: the literal,
@@ -342,7 +350,7 @@ def _patterns_selected_by_filter(
     return [p for p in (index.pattern_with_name(name, t) for t in pattern_types) if p is not None]
 
 
-def _grant_bit_of_acl(acl: Acl) -> GrantBits:
+def grant_bit_of_acl(acl: Acl) -> GrantBits:
     """Return the grant bit of an ACL, which must be concrete."""
     assert acl.operation > 1, "an ACL names one operation, or all"
     assert acl.permission > 1, "an ACL allows or denies"

@@ -5,6 +5,7 @@ patterns of both sets divide all names, for every principal and host in an ACL.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 
 import msgspec
 
@@ -38,7 +39,7 @@ _ChangedAclsByPrincipal = dict[str, list[Acl]]
 """ACLs of one side only, by principal; all of them under the empty text."""
 
 
-class AccessChange(msgspec.Struct, frozen=True):
+class AccessChange(msgspec.Struct, frozen=True, gc=False):
     """Operations that principals gain or lose, on `names` without `except_names`.
 
     The principal `User:*` stands for all that are not in `except_principals`, the host `*` for all
@@ -108,10 +109,12 @@ class _DecisionComparison:
     def __init__(self, compared: ComparedDecisions) -> None:
         self._compared = compared
         self._old, self._new = compared.old, compared.new
+        self._checked_bits = 0
 
     def changes_on_resource_type(self, resource_type: ResourceType) -> Iterator[AccessChange]:
         """Yield the changes on resources of a type: first for everyone else, then for others."""
         compared = self._compared
+        self._checked_bits = compared.checked_operation_bits(resource_type)
         changed: _ChangedAclsByPrincipal = {"": compared.changed_or_all_acls_of_type(resource_type)}
         for acl in changed[""]:
             changed.setdefault(acl.principal, []).append(acl)
@@ -124,7 +127,7 @@ class _DecisionComparison:
         changes_by_principal: dict[str, list[AccessChange]] = {}
         for principal in sorted(touched - {ANY_USER} - supers):
             changes = self._changes_for_principal(principal, resource_type, changed)
-            if [_with_everyone_as_principal(change) for change in changes] != everyone:
+            if not _are_alike_but_for_principal(changes, everyone):
                 changes_by_principal[principal] = changes
         excepted = tuple(sorted((*changes_by_principal, *supers)))
         for change in everyone:
@@ -169,16 +172,12 @@ class _DecisionComparison:
         self, principal: str, hosts: Sequence[str], resource_type: ResourceType, name: str
     ) -> ChangedBitsByHost:
         delta: dict[str, GainedAndLostBits] = {}
-        operations = self._compared.operations_of_type(resource_type)
+        checked = self._checked_bits
         for host in hosts:
             actor = Actor(sample_principal(principal), host_or_unnamed_if_wildcard(host))
-            gained = lost = 0
-            for operation in operations:
-                action = Action(operation, resource_type, name)
-                was = self._old.decide_uncached(actor, action).allowed
-                if was is not self._new.decide_uncached(actor, action).allowed:
-                    gained, lost = gained | (not was) << operation, lost | was << operation
-            delta[host] = gained, lost
+            before = self._old.allowed_operation_bits(actor, resource_type, name) & checked
+            after = self._new.allowed_operation_bits(actor, resource_type, name) & checked
+            delta[host] = after & ~before, before & ~after
         return delta if any(map(any, delta.values())) else {}
 
     def _changes_on_any_resource(
@@ -264,6 +263,8 @@ def _changes_grouped_by_hosts(
         if host != WILDCARD
     }
     for side, gained in enumerate((True, False)):
+        if not any(each[side] for each in delta.values()):
+            continue
         bits = {host: delta[host][side] for host in delta}
         inner = [host for host in outer if bits[host] != bits[outer[host]]]
         groups: dict[int, list[str]] = {}
@@ -271,7 +272,6 @@ def _changes_grouped_by_hosts(
             if bits[host] and (host == WILDCARD or host in inner):
                 groups.setdefault(bits[host], []).append(host)
         for mask, hosts in groups.items():
-            operations = tuple(operation for operation in Operation if mask >> operation & 1)
             yield AccessChange(
                 gained,
                 principal,
@@ -279,14 +279,24 @@ def _changes_grouped_by_hosts(
                 resource_type,
                 names,
                 except_names,
-                operations,
+                _operations_of_bits(mask),
                 tuple(hosts),
                 tuple(host for host in inner if bits[outer[host]] == mask),
             )
 
 
-def _with_everyone_as_principal(change: AccessChange) -> AccessChange:
-    return msgspec.structs.replace(change, principal=ANY_USER)
+@cache
+def _operations_of_bits(bits: int) -> tuple[Operation, ...]:
+    return tuple(operation for operation in Operation if bits >> operation & 1)
+
+
+def _are_alike_but_for_principal(
+    changes: Sequence[AccessChange], everyone: Sequence[AccessChange]
+) -> bool:
+    return len(changes) == len(everyone) and all(
+        msgspec.structs.replace(change, principal=ANY_USER) == other
+        for change, other in zip(changes, everyone, strict=True)
+    )
 
 
 def _change_sort_key(change: AccessChange) -> tuple[object, ...]:

@@ -75,6 +75,8 @@ class DecisionBoundaries:
             }
             hosts = [WILDCARD, *sorted(in_acls - {WILDCARD})]
             self._hosts[resource_type, principal] = hosts
+        if not self.trial_acls:
+            return hosts
         in_trial = {
             acl.host
             for acl in self._trial_acls_of_type(resource_type)

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from functools import cached_property
 
 from kafka_shim.authorizer.model import Acl
+from kafka_shim.authorizer.operations import operation_bit_field
 from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
     operations_checked_for_any_resource,
@@ -67,9 +68,9 @@ class ComparedDecisions:
             }
         )
 
-    def operations_of_type(self, resource_type: ResourceType) -> Sequence[Operation]:
-        """Return the operations that brokers of either release check on a resource type."""
-        return sorted(
+    def checked_operation_bits(self, resource_type: ResourceType) -> int:
+        """Return the bit field of operations that brokers of either release check on a type."""
+        return operation_bit_field(
             {
                 operation
                 for release in self._releases

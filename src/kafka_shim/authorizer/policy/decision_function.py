@@ -26,6 +26,9 @@ class DecisionFunction(Protocol):
     @property
     def rules(self) -> AclRules: ...
     def decide_uncached(self, actor: Actor, action: Action) -> Decision: ...
+    def allowed_operation_bits(
+        self, actor: Actor, resource_type: ResourceType, name: str
+    ) -> int: ...
     def authorize_by_resource_type(
         self, actor: Actor, operation: Operation, resource_type: ResourceType
     ) -> Decision: ...
@@ -64,6 +67,12 @@ class CombinedDecisions:
         """Return the principals that only one of the two sides has as super users."""
         first, second = (side.super_users for side in self._sides)
         return first ^ second
+
+    def allowed_operation_bits(self, actor: Actor, resource_type: ResourceType, name: str) -> int:
+        first, second = (
+            side.allowed_operation_bits(actor, resource_type, name) for side in self._sides
+        )
+        return first & second if self._combine is all else first | second
 
     def decide_uncached(self, actor: Actor, action: Action) -> Decision:
         return self._combined(side.decide_uncached(actor, action) for side in self._sides)

@@ -146,11 +146,16 @@ class ExpectationChecker:
         steps = list(verdict.steps)
         if not 1 < len(steps) <= _TRIED_STEPS_MAX or verdict.existing_forbidden_acls:
             return verdict
-        for step in verdict.steps:
-            rest = [other for other in steps if other != step]
-            with self._with_steps_applied(rest):
+        store = self._authorizer.store
+        with self._with_steps_applied(steps):
+            for step in verdict.steps:
+                apply, undo = (store.add, store.remove)[:: 1 if step.is_addition else -1]
+                if not undo(step.acl):
+                    continue
                 if self._holds_stopping_at_first_violation(verdict.expectation):
-                    steps = rest
+                    steps.remove(step)
+                else:
+                    apply(step.acl)
         return msgspec.structs.replace(verdict, steps=tuple(steps))
 
     def _holds_stopping_at_first_violation(self, expectation: Expectation) -> bool:
@@ -203,27 +208,25 @@ class ExpectationChecker:
         self, principal: str, expectation: Expectation, *, expect_allowed: bool
     ) -> Iterator[CheckedAccess]:
         for clause in expectation.clauses:
-            hosts = self._hosts_to_check(clause, principal, expectation.hosts)
-            for host in hosts:
-                for region in self._regions_of_clause_names_decided_differently(
-                    clause, principal, expect_allowed=expect_allowed
-                ):
+            regions = self._regions_of_clause_names_decided_differently(
+                clause, principal, expect_allowed=expect_allowed
+            )
+            for host in self._hosts_to_check(clause, principal, expectation.hosts):
+                for region in regions:
                     yield self._decide_needs_until_one_is_met(principal, host, clause, region)
 
     def _hosts_to_check(
         self, clause: AccessClause, principal: str, expected_hosts: Sequence[str]
     ) -> list[str]:
         """Return the hosts to check; given hosts include the hosts in ACLs that lie in them."""
-        types = {
-            clause.named_resource_type_or_cluster,
-            *(need.resource_type for need in clause.needs),
+        types = {need.resource_type for need in clause.needs}
+        if len(types) > 1 or clause.needs[0].any_name:
+            types.add(clause.named_resource_type_or_cluster)
+        every = {
+            host
+            for kind in types
+            for host in self._distinct.hosts_that_may_be_decided_differently(kind, principal)
         }
-        every = set().union(
-            *(
-                self._distinct.hosts_that_may_be_decided_differently(kind, principal)
-                for kind in types
-            )
-        )
         if not expected_hosts:
             return sorted(every)
         networks = self._authorizer.rules.host_networks

@@ -35,7 +35,7 @@ FINDING_KINDS: Final = {
 _TOPIC = re.compile(r"[a-zA-Z0-9._-]{1,249}")
 
 
-class LocatedAcl(msgspec.Struct, frozen=True):
+class LocatedAcl(msgspec.Struct, frozen=True, gc=False):
     """An ACL with its place in a file."""
 
     acl: Acl

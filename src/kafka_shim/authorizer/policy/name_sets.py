@@ -41,7 +41,7 @@ STARRED_NAMES = NameSet(WILDCARD, is_prefix=True)
 """Names that begin with an asterisk: most releases pass over literal `*` for them."""
 
 
-class NameRegion(msgspec.Struct, frozen=True):
+class NameRegion(msgspec.Struct, frozen=True, gc=False):
     """Names that all patterns of a set treat alike: `names` without the regions inside it.
 
     `sample_name` is one of them. `parent_position` is that of the region around it, or -1.
@@ -83,7 +83,9 @@ def divide_into_regions(
     if not within.is_prefix:
         return [NameRegion(within, within.text, -1)]
     dividing_names = {
-        names for names in distinct_names if within.includes_all_of_ignoring_glob(names)
+        names
+        for names in distinct_names
+        if within is ALL_NAMES or within.includes_all_of_ignoring_glob(names)
     }
     if not rules.wildcard_covers_starred_names:
         dividing_names |= {

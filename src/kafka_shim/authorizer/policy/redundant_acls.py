@@ -4,15 +4,19 @@
 """
 
 from collections.abc import Iterator
+from functools import cache, cached_property
 
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.authorizer.authorizer import StandardAuthorizer
+from kafka_shim.authorizer.decide import operations_allowed_by_grant
 from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, Action, Actor, Decision
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.operations import (
+    operation_bit_field,
     operations_whose_allow_includes,
     operations_whose_deny_includes,
 )
+from kafka_shim.authorizer.pattern import DENY_SHIFT
 from kafka_shim.authorizer.policy.checked_accesses import (
     checked_operations_by_resource_type,
     host_or_unnamed_if_wildcard,
@@ -22,8 +26,14 @@ from kafka_shim.authorizer.policy.checked_accesses import (
 )
 from kafka_shim.authorizer.policy.decision_boundaries import DecisionBoundaries
 from kafka_shim.authorizer.policy.name_sets import divide_into_regions, names_covered_by_acl
-from kafka_shim.authorizer.store import AclStore
-from kafka_shim.protocol.enums import Operation, PatternType, Permission
+from kafka_shim.authorizer.store import AclStore, acl_of_grant_bit, grant_bit_of_acl
+from kafka_shim.protocol.enums import (
+    CLUSTER_NAME,
+    Operation,
+    PatternType,
+    Permission,
+    ResourceType,
+)
 
 
 class AclRemovalEffects:
@@ -37,18 +47,17 @@ class AclRemovalEffects:
     def __init__(self, authorizer: StandardAuthorizer, release: str) -> None:
         raise_if_prefixes_are_overlooked(authorizer)
         self._with = authorizer
-        self._without = StandardAuthorizer(
-            super_users=authorizer.super_users,
-            allow_everyone=authorizer.allow_everyone,
-            rules=authorizer.rules,
-            store=AclStore(authorizer.store),
-        )
         self._distinct = DecisionBoundaries(authorizer)
         self._operations = checked_operations_by_resource_type(release)
+        self._checked_bits = {
+            kind: operation_bit_field(operations) for kind, operations in self._operations.items()
+        }
         self._by_type = operations_checked_for_any_resource(release)
 
     def decisions_if_unchanged_without(self, acl: Acl) -> list[Decision] | None:
         """Return the decisions without the ACL; None if any of them differs from that with it."""
+        if self._decides_access_to_own_name(acl):
+            return None
         self._without.store.remove(acl)
         try:
             return self._decisions_if_unchanged(acl)
@@ -57,8 +66,52 @@ class AclRemovalEffects:
 
     def remove_for_good(self, acl: Acl) -> None:
         """Remove an ACL from both sides, for the comparisons that follow."""
+        without = self._without
         self._with.store.remove(acl)
-        self._without.store.remove(acl)
+        without.store.remove(acl)
+
+    @cached_property
+    def _without(self) -> StandardAuthorizer:
+        """The same authorizer, from which one ACL at a time is removed; made when it is needed."""
+        return StandardAuthorizer(
+            super_users=self._with.super_users,
+            allow_everyone=self._with.allow_everyone,
+            rules=self._with.rules,
+            store=AclStore(self._with.store),
+        )
+
+    def _decides_access_to_own_name(self, acl: Acl) -> bool:
+        """Return whether a decision about the name in the ACL itself changes without the ACL.
+
+        This needs no search, and is so for most ACLs.
+        """
+        name, rules = acl.resource_name, self._with.rules
+        if (
+            name.startswith(WILDCARD)
+            or (acl.resource_type is ResourceType.CLUSTER and name != CLUSTER_NAME)
+            or "/" in acl.host
+            or acl.principal in self._with.super_users
+            or self._with.allow_everyone
+        ):
+            return False
+        actor = Actor(sample_principal(acl.principal), host_or_unnamed_if_wildcard(acl.host))
+        store, others = self._with.store, 0
+        own_bit, own_pattern = grant_bit_of_acl(acl), (name, acl.pattern_type)
+        for pattern in store.patterns_used_for_decision(
+            acl.resource_type, name, rules.wildcard_covers_starred_names
+        ):
+            is_own_pattern = (pattern.resource_name, pattern.pattern_type) == own_pattern
+            for subject in store.subjects_including(actor):
+                grant = pattern.grant_bits_of(subject)
+                if is_own_pattern and (subject.principal, subject.host) == (
+                    acl.principal,
+                    acl.host,
+                ):
+                    grant &= ~own_bit
+                others |= grant
+        allowed_with = operations_allowed_by_grant(others | own_bit)
+        changed = allowed_with ^ operations_allowed_by_grant(others)
+        return bool(changed & self._checked_bits.get(acl.resource_type, 0))
 
     def _decisions_if_unchanged(self, acl: Acl) -> list[Decision] | None:
         decisions: dict[Decision, None] = {}
@@ -140,28 +193,19 @@ def find_covering_or_overruling_acl(acl: Acl, store: AclStore, release: str) -> 
     if rules.prefix_search_stops_early:
         return None
     starred = rules.wildcard_covers_starred_names
+    covering_bits = _grant_bits_covering_or_overruling(acl.permission, acl.operation)
+    own_pattern, own_bit = (acl.resource_name, acl.pattern_type), grant_bit_of_acl(acl)
     for pattern in store.patterns_matching_name(acl.resource_type, acl.resource_name):
         kind = (pattern.resource_name, pattern.pattern_type)
-        if not _pattern_contains(
-            kind, (acl.resource_name, acl.pattern_type), wildcard_covers_starred_names=starred
-        ):
+        if not _pattern_contains(kind, own_pattern, wildcard_covers_starred_names=starred):
             continue
-        for principal in dict.fromkeys((acl.principal, ANY_USER)):
-            for host in dict.fromkeys(
-                store.host_wildcard_and_enclosing_networks(principal, acl.host)
-            ):
-                for permission, operation in _permission_operations_covering_or_overruling(acl):
-                    other = Acl(
-                        acl.resource_type,
-                        pattern.resource_name,
-                        pattern.pattern_type,
-                        principal,
-                        host,
-                        operation,
-                        permission,
-                    )
-                    if other != acl and other in store:
-                        return other
+        for subject in store.subjects_covering(acl.principal, acl.host):
+            grant = pattern.grant_bits_of(subject)
+            if (subject.principal, subject.host, kind) == (acl.principal, acl.host, own_pattern):
+                grant &= ~own_bit
+            for bit in covering_bits if grant else ():
+                if grant >> bit & 1:
+                    return acl_of_grant_bit(pattern, subject, bit)
     return None
 
 
@@ -185,15 +229,15 @@ def _pattern_contains(
     return outer == inner
 
 
-def _permission_operations_covering_or_overruling(acl: Acl) -> list[tuple[Permission, Operation]]:
-    """Return (permission, operation) pairs that make the ACL redundant in a broader ACL, DENYs
-    last.
-    """
-    if acl.permission is Permission.DENY:
-        return [(Permission.DENY, op) for op in dict.fromkeys((acl.operation, Operation.ALL))]
-    operations = [acl.operation, *sorted(_operations_whose_allow_covers_allow_of(acl.operation))]
-    pairs = [(Permission.ALLOW, op) for op in dict.fromkeys(operations)]
-    return [*pairs, (Permission.DENY, Operation.ALL)]
+@cache
+def _grant_bits_covering_or_overruling(
+    permission: Permission, operation: Operation
+) -> tuple[int, ...]:
+    """Return the grant bits that make an ACL redundant in a broader ACL, those of DENYs last."""
+    if permission is Permission.DENY:
+        return tuple(DENY_SHIFT + op for op in dict.fromkeys((operation, Operation.ALL)))
+    operations = [operation, *sorted(_operations_whose_allow_covers_allow_of(operation))]
+    return (*dict.fromkeys(map(int, operations)), DENY_SHIFT + Operation.ALL)
 
 
 def _operations_whose_allow_covers_allow_of(operation: Operation) -> frozenset[Operation]:

@@ -5,7 +5,8 @@ a witness concerns only hosts or names that no client can have, such as the topi
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import msgspec
 
@@ -28,7 +29,7 @@ _USUAL_ADDRESSES = ("192.0.2.1", "198.51.100.1", "203.0.113.1", "2001:db8:0:0:0:
 _LAST_ADDRESS = {4: (1 << 32) - 1, 6: (1 << 128) - 1}
 
 
-class Witness(msgspec.Struct, frozen=True):
+class Witness(msgspec.Struct, frozen=True, gc=False):
     """An access that is decided differently before and after.
 
     `resource_name` is None for the operation on at least one resource of the type (KIP-679).
@@ -74,7 +75,7 @@ def witness_of_change(
     )
     if prefers_short_names:
         names.reverse()
-    for host in _one_client_address_per_host_of_change(change):
+    for host in _one_client_address_per_host(change.hosts, change.except_hosts):
         for name in names:
             for operation in change.operations:
                 actor = Actor(principal, host)
@@ -133,14 +134,19 @@ def resource_can_exist(resource_type: ResourceType, name: str) -> bool:
     return bool(name)
 
 
-def _one_client_address_per_host_of_change(change: AccessChange) -> Iterator[str]:
-    """Yield addresses from which the change applies: one of each of its hosts, if it has any."""
-    places = (*change.hosts, *change.except_hosts)
-    for host in sorted(change.hosts, key=lambda host: (host != WILDCARD, "/" in host)):
+@lru_cache(maxsize=1 << 10)  # most changes are from the same few hosts
+def _one_client_address_per_host(
+    hosts: tuple[str, ...], except_hosts: tuple[str, ...]
+) -> Sequence[str]:
+    """Return addresses from which a change applies: one of each of its hosts, if it has any."""
+    places = (*hosts, *except_hosts)
+    addresses = []
+    for host in sorted(hosts, key=lambda host: (host != WILDCARD, "/" in host)):
         for address in _candidate_addresses(host, places):
             if canonical_address(address) == address and _is_at(address, host, places):
-                yield address
+                addresses.append(address)
                 break
+    return addresses
 
 
 def _is_at(address: str, host: str, places: Iterable[str]) -> bool:

@@ -1,7 +1,9 @@
 """`kafka-shim policy ...`: test, compare, review and apply ACLs in files."""
 
 import argparse
-from collections.abc import Sequence
+import gc
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Protocol
 
 from kafka_shim.authorizer.policy.relations import Relation
@@ -71,7 +73,8 @@ def run(args: argparse.Namespace) -> int:
     try:
         for principal in vars(args).get("super_user", ()):
             check_principal_option("--super-user", principal)
-        return VERBS[args.verb].run(args)
+        with _without_garbage_collection():
+            return VERBS[args.verb].run(args)
     except UsageError as error:
         args.exit_with_usage_error(str(error))  # exits
     except ClientError as error:
@@ -85,6 +88,21 @@ def run(args: argparse.Namespace) -> int:
         place = "" if error.filename is None else f"`{error.filename}`: "
         print_command_error(args, f"{place}{error.strerror or error}")
     return EXIT_USAGE
+
+
+@contextmanager
+def _without_garbage_collection() -> Iterator[None]:
+    """Turn the search for reference cycles off.
+
+    ACLs have none, and the search takes a tenth of the time.
+    """
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()
 
 
 def _print_limited_errors(args: argparse.Namespace, messages: Sequence[str]) -> None:

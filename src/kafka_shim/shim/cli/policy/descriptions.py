@@ -1,6 +1,7 @@
 """Text and JSON for ACLs, names, hosts and changes."""
 
 from collections.abc import Iterable
+from functools import cache
 from typing import Any
 
 from kafka_shim.authorizer.acl_names import camel_case
@@ -25,6 +26,7 @@ def acl_sentence(acl: Acl) -> str:
     return f"{verb} {acl.principal} {camel_case(acl.operation)} on {where}{host}"
 
 
+@cache
 def resource_type_text(kind: ResourceType) -> str:
     return "the cluster" if kind is ResourceType.CLUSTER else kind.name.lower().replace("_", " ")
 

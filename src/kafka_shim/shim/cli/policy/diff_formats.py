@@ -21,7 +21,7 @@ _MARKER = "<!-- kafka-shim policy diff -->"
 """The first line of the Markdown, by which CI finds the comment to edit."""
 
 
-class DescribedChange(msgspec.Struct, frozen=True):
+class DescribedChange(msgspec.Struct, frozen=True, gc=False):
     """A change with one concrete access, and how often the trace of `--used-by` used it."""
 
     change: AccessChange
