@@ -107,7 +107,11 @@ Entry: TypeAlias = Request | Response | Access | ConnectionClosed
 
 
 class BlockBody(msgspec.Struct, array_like=True):
-    """The content of a block: connections that its entries refer to, then the entries in order."""
+    """The content of a block: connections that its entries refer to, then the entries in order.
+
+    `masks` has the masks of the records in it, as for the option `--mask`.
+    """
 
     connections: list[Connection]
     entries: list[Entry]
+    masks: list[str] = []

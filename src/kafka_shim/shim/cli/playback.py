@@ -2,16 +2,17 @@
 
 import argparse
 import asyncio
-import json
 import sys
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.broker import BOOTSTRAP
-from kafka_shim.shim.cli import EXIT_MISMATCH
+from kafka_shim.shim.cli import EXIT_FAILURE, EXIT_MISMATCH
 from kafka_shim.shim.cli.broker_options import config_from_arguments
+from kafka_shim.shim.config import parse_address
 from kafka_shim.shim.errors import ConfigError
 from kafka_shim.shim.logs import configure_logging
 
@@ -19,11 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from kafka_shim.shim.config import Config
-    from kafka_shim.shim.traffic.cassettes.playback_report import PlaybackReport
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
-    from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import Upstream
+    from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
+    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
+    from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackOptions, PlaybackState
+    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 
 MATCHES = ("order", "content", "strict")
+NONE, ONCE, NEW_EPISODES, ALL = MODES = ("none", "once", "new-episodes", "all")
+CLOSE = "close"
+UPSTREAM_CONFIG = "--upstream-config"
 _NOT_WITH_PLAYBACK = (
     "state", "data_dir", "authorizer", "super_user", "allow_everyone_if_no_acl_found", "acls",
     "acl_propagation_delay", "kafka_version", "topic", "brokers", "first_broker_id", "rack",
@@ -31,6 +37,14 @@ _NOT_WITH_PLAYBACK = (
     "control_token", "manual_clock", "conformance",
 )  # fmt: skip
 """Options of a broker with state, which a playback does not have."""
+
+
+class Cassette(Protocol):
+    """What clients connect to: a playback, or the proxies that record one."""
+
+    def bootstrap_servers(self, listener: str) -> str: ...
+    async def start(self) -> None: ...
+    async def stop(self) -> None: ...
 
 
 def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,10 +58,43 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         " exit code 3 if a request was not recorded",
     )
     add(
+        "--playback-mode",
+        choices=MODES,
+        help="none: play only (default). once: record the trace through --upstream if it is"
+        " missing, else play. new-episodes: play, and record what is missing. all: record anew",
+    )
+    add(
+        "--upstream",
+        action="append",
+        default=[],
+        metavar="[LISTENER=]HOST:PORT",
+        help="broker of the cluster to record, for all listeners or for one (repeatable)",
+    )
+    add(
+        UPSTREAM_CONFIG,
+        metavar="FILE",
+        help="client properties for connections to the cluster; with sasl.*, the recorded clients"
+        " need no log-in",
+    )
+    add(
+        "--mask",
+        action="append",
+        default=[],
+        metavar="[TOPIC:]PART[:PATH]",
+        help="record records without this part: value, key or headers; value:customer.name is a"
+        " field of JSON values (repeatable)",
+    )
+    add(
         "--match",
         choices=MATCHES,
         help="order: changes and records in their recorded order (default). content: in any order."
         " strict: as order, with the recorded settings, and nothing may be left out",
+    )
+    add(
+        "--on-mismatch",
+        metavar="close|ERROR",
+        help="close the connection (default), or respond with this error, such as INVALID_REQUEST,"
+        " to a request that was not recorded",
     )
     add(
         "--speed",
@@ -59,41 +106,122 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         "--playback-report",
         type=Path,
         metavar="FILE",
-        help="write the report of the playback to this file as JSON",
+        help="write the report of the playback to this file: as a page if it ends in .html, else"
+        " as JSON",
     )
 
 
 def serve_playback(
     args: argparse.Namespace,
-    announce_and_await_stop: Callable[["PlaybackServer", "Config"], Awaitable[None]],
+    announce_and_await_stop: Callable[[Cassette, "Config"], Awaitable[None]],
 ) -> int:
-    """Play a trace until `announce`, which is called once clients can connect, returns."""
+    """Play or record a trace until `announce_and_await_stop` returns.
 
-    async def serve() -> int:
-        async with _running_playback(args, config) as (server, state):
-            await announce_and_await_stop(server, config)
-        return _print_and_write_playback_report(args, state)
+    It is called once clients can connect.
+    """
 
-    config = _configure_playback_and_logging(args)
-    return asyncio.run(serve())
+    async def serve(cassette: Cassette, config: "Config") -> int:
+        await announce_and_await_stop(cassette, config)
+        return 0
+
+    return _with_cassette(args, serve)
 
 
 def run_command_and_check_playback(
     args: argparse.Namespace, run_command: Callable[[Mapping[str, str]], Awaitable[int]]
 ) -> int:
-    """Play a trace while a command runs; return its exit code, or 3 after a mismatch."""
+    """Play or record a trace while a command runs; return its exit code, or 3 after a mismatch."""
 
-    async def run() -> int:
-        async with _running_playback(args, config) as (server, state):
-            variables = {BOOTSTRAP: server.bootstrap_servers(config.listeners[0].name)}
-            for listener in config.listeners:
-                addresses = server.bootstrap_servers(listener.name)
+    async def run(cassette: Cassette, config: "Config") -> int:
+        variables: dict[str, str] = {}
+        for listener in config.listeners:
+            if addresses := cassette.bootstrap_servers(listener.name):
+                variables.setdefault(BOOTSTRAP, addresses)
                 variables[f"{BOOTSTRAP}_{listener.name}"] = addresses
-            code = await run_command(variables)
-        return _print_and_write_playback_report(args, state) or code
+        return await run_command(variables)
 
+    return _with_cassette(args, run)
+
+
+def _with_cassette(
+    args: argparse.Namespace, use: Callable[[Cassette, "Config"], Awaitable[int]]
+) -> int:
+    """Return the exit code of `use`, 3 after a mismatch, and 1 if the recording failed."""
     config = _configure_playback_and_logging(args)
-    return asyncio.run(run())
+    mode = args.playback_mode or NONE
+    is_recorded = mode == ALL or (mode == ONCE and not args.playback.exists())
+    if mode in (ALL, NEW_EPISODES) and args.playback.is_dir():
+        raise ConfigError(f"--playback-mode {mode}: `{args.playback}` is a folder, expected a file")
+    if not args.playback.exists() and not is_recorded:
+        hint = "; --playback-mode once records it" if mode == NONE else ""
+        raise ConfigError(f"--playback: `{args.playback}` does not exist{hint}")
+    if is_recorded and not args.upstream:
+        raise ConfigError(
+            f"--playback-mode {mode} records `{args.playback}`: give --upstream HOST:PORT"
+        )
+    run = _record if is_recorded else _play
+    try:
+        return asyncio.run(run(args, config, use))
+    except OSError as error:
+        print(f"kafka-shim: the recording is incomplete: {error}", file=sys.stderr)
+        return EXIT_FAILURE
+
+
+async def _record(
+    args: argparse.Namespace,
+    config: "Config",
+    use: Callable[[Cassette, "Config"], Awaitable[int]],
+) -> int:
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import CassetteRecording
+    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+
+    masks = RecordMasks(args.mask)
+    args.playback.parent.mkdir(parents=True, exist_ok=True)
+    recording = CassetteRecording(args.playback, _listeners(config), _upstream(args), masks)
+    async with _running(recording):
+        code = await use(recording, config)
+    print(f"kafka-shim: recorded {args.playback}", file=sys.stderr)
+    return code
+
+
+async def _play(
+    args: argparse.Namespace,
+    config: "Config",
+    use: Callable[[Cassette, "Config"], Awaitable[int]],
+) -> int:
+    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
+    from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+    from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+
+    masks = _recorded_masks(args)
+    index = TraceIndex(args.playback)
+    if not index.count:
+        raise ConfigError(f"--playback: `{args.playback}` has no requests")
+    for damage in index.damage:
+        print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
+    state = PlaybackState(index, _options(args, config, masks))
+    episodes = _new_episodes(args, masks, state)
+    listeners = _listeners(config)
+    if episodes is None:
+        server = PlaybackServer(state, listeners)
+    else:
+        server = PlaybackServer(state, listeners, episodes.connection)
+    try:
+        async with _running(server):
+            code = await use(server, config)
+    finally:
+        if episodes is not None:
+            episodes.finish()
+    return _report(args, state) or code
+
+
+@asynccontextmanager
+async def _running(cassette: Cassette) -> "AsyncIterator[None]":
+    await cassette.start()
+    try:
+        yield
+    finally:
+        await cassette.stop()
 
 
 def _configure_playback_and_logging(args: argparse.Namespace) -> "Config":
@@ -107,38 +235,82 @@ def _configure_playback_and_logging(args: argparse.Namespace) -> "Config":
             )
     if args.speed is not None and args.speed <= 0:
         raise ConfigError(f"--speed `{args.speed}`: expected a number above 0")
+    if args.upstream and args.playback_mode in (None, NONE):
+        raise ConfigError("--upstream requires --playback-mode once, new-episodes or all")
     config = config_from_arguments(args)
     configure_logging(config.log_level, config.log_format)
     return config
 
 
-@asynccontextmanager
-async def _running_playback(
-    args: argparse.Namespace, config: "Config"
-) -> "AsyncIterator[tuple[PlaybackServer, PlaybackState]]":
-    from kafka_shim.shim.tls.context import build_server_context
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener, PlaybackServer
-    from kafka_shim.shim.traffic.cassettes.playback_state import (
-        MatchMode,
-        PlaybackOptions,
-        PlaybackState,
-    )
-    from kafka_shim.shim.traffic.cassettes.trace_index import TraceIndex
+def _upstream(args: argparse.Namespace) -> "Upstream":
+    from kafka_shim.shim.client.config import read_client_config
+    from kafka_shim.shim.traffic.cassettes.cassette_recording import Upstream
 
-    if not args.playback.exists():
-        raise ConfigError(f"--playback: `{args.playback}` does not exist")
-    index = TraceIndex(args.playback)
-    if not index.count:
-        raise ConfigError(f"--playback: `{args.playback}` has no requests")
-    for damage in index.damage:
-        print(f"kafka-shim: {damage.path} is damaged: {damage.reason}", file=sys.stderr)
-    options = PlaybackOptions(
-        MatchMode(args.match or MATCHES[0]),
-        config.users,
-        args.speed,
+    addresses = {}
+    for text in args.upstream:
+        listener, _, address = text.rpartition("=")
+        addresses[listener] = parse_address(address, "--upstream")
+    config = read_client_config(args.upstream_config, UPSTREAM_CONFIG)
+    return Upstream(addresses.pop("", None), addresses, config)
+
+
+def _recorded_masks(args: argparse.Namespace) -> "RecordMasks":
+    """Return the masks of the trace. Raise ConfigError if other ones are given."""
+    from kafka_shim.shim.traffic.cassettes.cassette_file import masks_of_trace
+    from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+
+    recorded = masks_of_trace(args.playback)
+    if args.mask and {*args.mask} != {*recorded}:
+        raise ConfigError(
+            f"--mask differs from the masks of `{args.playback}`"
+            f" ({', '.join(recorded) or 'none'}): record it anew with --playback-mode all"
+        )
+    return RecordMasks(recorded)
+
+
+def _options(args: argparse.Namespace, config: "Config", masks: "RecordMasks") -> "PlaybackOptions":
+    from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackOptions
+
+    return PlaybackOptions(
+        match=MatchMode(args.match or MATCHES[0]),
+        users=config.users,
+        speed=args.speed,
+        error_for_mismatches=_error_for_mismatches(args.on_mismatch),
+        masks=masks,
     )
-    state = PlaybackState(index, options)
-    listeners = [
+
+
+def _error_for_mismatches(name: str | None) -> ErrorCode | None:
+    if name in (None, CLOSE):
+        return None
+    try:
+        error = ErrorCode[str(name).upper()]
+    except KeyError:
+        raise ConfigError(
+            f"--on-mismatch `{name}`: expected close or an error of Kafka, as in INVALID_REQUEST"
+        ) from None
+    if error == ErrorCode.NONE:
+        raise ConfigError("--on-mismatch NONE: a mismatch cannot be a success")
+    return error
+
+
+def _new_episodes(
+    args: argparse.Namespace, masks: "RecordMasks", state: "PlaybackState"
+) -> "NewEpisodes | None":
+    from kafka_shim.shim.traffic.cassettes.new_episodes import NewEpisodes
+
+    if args.playback_mode != NEW_EPISODES:
+        return None
+    if not args.upstream:
+        raise ConfigError("--playback-mode new-episodes: give --upstream HOST:PORT")
+    return NewEpisodes(args.playback, _upstream(args), masks, state)
+
+
+def _listeners(config: "Config") -> "Sequence[PlaybackListener]":
+    from kafka_shim.shim.tls.context import build_server_context
+    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
+
+    return [
         PlaybackListener(
             each.name,
             each.host,
@@ -149,20 +321,15 @@ async def _running_playback(
         )
         for each in config.listeners
     ]
-    server = PlaybackServer(state, listeners)
-    await server.start()
-    try:
-        yield server, state
-    finally:
-        await server.stop()
 
 
-def _print_and_write_playback_report(args: argparse.Namespace, state: "PlaybackState") -> int:
+def _report(args: argparse.Namespace, state: "PlaybackState") -> int:
     """Print and write the report; return 3 if a request was not recorded, else 0."""
-    report: PlaybackReport = state.finished_report()
+    from kafka_shim.shim.traffic.cassettes.playback_page import write_playback_report
+
+    report = state.finished_report()
     for line in report.summary_lines():
         print(f"kafka-shim: {line}", file=sys.stderr)
     if args.playback_report is not None:
-        text = json.dumps(report.json_fields(), indent=2)
-        args.playback_report.write_text(f"{text}\n", encoding="utf-8")
+        write_playback_report(report, args.playback, args.playback_report)
     return EXIT_MISMATCH if report.has_mismatches_or_missing_required_changes else 0

@@ -21,7 +21,7 @@ from kafka_shim.shim.cli.control_options import (
     create_control_server,
 )
 from kafka_shim.shim.cli.open_files_limit import raise_limit_and_report_shortages
-from kafka_shim.shim.cli.playback import add_playback_arguments, serve_playback
+from kafka_shim.shim.cli.playback import Cassette, add_playback_arguments, serve_playback
 from kafka_shim.shim.cli.record_options import (
     add_record_arguments,
     exit_code_after_recording,
@@ -38,7 +38,6 @@ if TYPE_CHECKING:
     from kafka_shim.shim.config import Config
     from kafka_shim.shim.control.http_server import ControlServer
     from kafka_shim.shim.settings.state_file import StateFileContent
-    from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackServer
 
 PORT = 9092
 """Where clients look for a broker."""
@@ -111,12 +110,13 @@ def _state_and_control_of_variables(args: argparse.Namespace) -> "StateFileConte
 
 
 async def _announce_playback_with_ready_file_until_stopped(
-    args: argparse.Namespace, server: "PlaybackServer", config: "Config"
+    args: argparse.Namespace, cassette: Cassette, config: "Config"
 ) -> None:
     stopped = asyncio.Event()
     call_on_stop_signal(lambda _: stopped.set())
     names = [listener.name for listener in config.listeners]
-    addresses = {name: server.bootstrap_servers(name) for name in names}
+    addresses = {name: cassette.bootstrap_servers(name) for name in names}
+    addresses = {name: address for name, address in addresses.items() if address}
     for name, address in addresses.items():
         print(f"listening on {name}://{address}", flush=True)
     if args.ready_file is not None:

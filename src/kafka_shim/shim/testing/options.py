@@ -86,13 +86,18 @@ NOT_OFFERED = {
     "conformance": "record a trace and pass it to `kafka-shim conformance check`",
     "control": "a broker in its own process has a control API; its address is `control_url`",
     "control_token": "the control API listens on loopback only",
+    "mask": "see `playback`",
     "match": "see `playback`",
+    "on_mismatch": "see `playback`",
     "playback": "play a trace back with `kafka-shim run --playback TRACE -- pytest`",
+    "playback_mode": "see `playback`",
     "playback_report": "see `playback`",
     "port": "brokers of tests use free ports; for others use `listeners`",
     "ready_file": "the broker is ready when `start` returns",
     "speed": "see `playback`",
     "stop_with_stdin": "the broker always stops with the process that started it",
+    "upstream": "see `playback`",
+    "upstream_config": "see `playback`",
 }
 """Options of `serve` that tests cannot use, with the reason."""
 

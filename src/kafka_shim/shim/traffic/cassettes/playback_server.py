@@ -2,17 +2,20 @@
 
 import asyncio
 import contextlib
-import socket
 import ssl
-from collections.abc import Coroutine, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import NamedTuple, Protocol
 
+from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import FrameError
 from kafka_shim.protocol.framing import FrameSplitter
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
+from kafka_shim.shim.traffic.cassettes.mismatch_response import error_response_frame
 from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
 from kafka_shim.shim.traffic.cassettes.player import (
     Answer,
@@ -20,11 +23,14 @@ from kafka_shim.shim.traffic.cassettes.player import (
     PendingAnswer,
     PlayedConnection,
 )
+from kafka_shim.shim.traffic.proxy.client_listeners import Address, ClientListeners, address_text
+from kafka_shim.shim.traffic.proxy.response_addresses import AddressReplacement
 
 log = Log("shim.playback")
 
-Address = tuple[str, int]
 CHUNK_BYTES = 256 * 1024
+_FORWARDED_KINDS = frozenset({"content", "count"})
+"""Kinds of mismatches that a cluster can answer: what was not recorded, or not as often."""
 
 
 class PlaybackListener(NamedTuple):
@@ -36,95 +42,135 @@ class PlaybackListener(NamedTuple):
     tls: ssl.SSLContext | None = None
 
 
+class UpstreamConnection(Protocol):
+    """A connection to a cluster that answers what was not recorded."""
+
+    def depends_on_new_state(self, frame: bytes) -> bool: ...
+    async def forward(
+        self, frame: bytes, principal: str | None, mechanism: str
+    ) -> bytes | None: ...
+    def close(self) -> None: ...
+
+
+ConnectUpstream = Callable[[PlaybackListener, int, AddressReplacement], UpstreamConnection | None]
+"""Returns a connection for clients of a listener and a broker id; None if there is no cluster."""
+
+
 class PlaybackServer:
     """Plays a trace to clients, on the addresses of some listeners."""
 
-    def __init__(self, state: PlaybackState, listeners: Sequence[PlaybackListener]) -> None:
+    def __init__(
+        self,
+        state: PlaybackState,
+        listeners: Sequence[PlaybackListener],
+        connect_upstream: ConnectUpstream = lambda *_: None,
+    ) -> None:
         self._state = state
         self._listeners = listeners
+        self._connect_upstream = connect_upstream
         self._addresses: dict[tuple[str, int], Address] = {}
-        self._tasks: set[asyncio.Task[None]] = set()
-        self._servers: list[asyncio.Server] = []
+        self._clients = [ClientListeners(listener.tls) for listener in listeners]
         self._change = asyncio.Event()
 
     def bootstrap_servers(self, listener: str) -> str:
         """Return the addresses of all brokers on a listener, as HOST:PORT,HOST:PORT."""
         return ",".join(
-            f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
-            for (name, _), (host, port) in self._addresses.items()
+            address_text(address)
+            for (name, _), address in self._addresses.items()
             if name == listener
         )
 
     async def start(self) -> None:
         """Open all listeners. Raise UnavailableError if an address is in use."""
         self._state.on_change = self._notify_waiting
-        for listener in self._listeners:
-            port = listener.port
+        for listener, clients in zip(self._listeners, self._clients, strict=True):
+            address = listener.host, listener.port
             for node_id in sorted(self._state.index.brokers) or [0]:
-                bound = self._bind(listener.host, port)
-                self._addresses[listener.name, node_id] = bound.getsockname()[:2]
-                await self._serve(bound, node_id, listener)
-                port = 0
+                try:
+                    bound = clients.listen(
+                        address, partial(self._respond_until_mismatch_or_end, listener, node_id)
+                    )
+                except OSError as error:
+                    reason = f"cannot listen on {address_text(address)}: {error.strerror}"
+                    raise UnavailableError(reason) from error
+                self._addresses[listener.name, node_id] = bound
+                address = listener.host, 0
 
     async def stop(self) -> None:
         """Close all listeners and connections."""
-        for server in self._servers:
-            server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
-
-    def _bind(self, host: str, port: int) -> socket.socket:
-        family = socket.AF_INET6 if ":" in host else socket.AF_INET
-        try:
-            return socket.create_server((host, port), family=family)
-        except OSError as error:
-            raise UnavailableError(f"cannot listen on {host}:{port}: {error.strerror}") from error
-
-    async def _serve(self, bound: socket.socket, node_id: int, listener: PlaybackListener) -> None:
-        def address_of(node_id: int, host: str, port: int) -> Address:
-            return self._addresses.get((listener.name, node_id), (host, port))
-
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = PlayedConnection(self._state, node_id, address_of)
-            task = self._track_task(self._respond_until_mismatch_or_end(connection, reader, writer))
-            with contextlib.suppress(asyncio.CancelledError):
-                await task
-
-        server = await asyncio.start_server(
-            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=listener.tls
-        )
-        raise_backlog(server)
-        self._servers.append(server)
-
-    def _track_task(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
+        for clients in self._clients:
+            await clients.close()
 
     async def _respond_until_mismatch_or_end(
         self,
-        connection: PlayedConnection,
+        listener: PlaybackListener,
+        node_id: int,
         reader: asyncio.StreamReader,
         writer: asyncio.StreamWriter,
     ) -> None:
         """Respond in order until the client leaves, or until a request has no response."""
+
+        def address_of(node_id: int, host: str, port: int) -> Address:
+            return self._addresses.get((listener.name, node_id), (host, port))
+
+        connection = PlayedConnection(self._state, node_id, address_of)
+        upstream = self._connect_upstream(listener, node_id, address_of)
         frames = FrameSplitter(Limits().frame_bytes_max)
         try:
             while data := await reader.read(CHUNK_BYTES):
                 for frame in frames.feed(data):
-                    answer = await self._wait_for_answer(connection.respond(frame))
+                    answer = await self._answer(connection, upstream, frame)
                     if answer.frame is not None:
                         await self._wait_scaled_latency_or_delay(answer)
                         writer.write(len(answer.frame).to_bytes(4, "big") + answer.frame)
                 await writer.drain()
         except MismatchError as error:
-            log.warning("no recorded response, connection closed", mismatch=str(error))
-        except (ConnectionError, FrameError) as error:
+            if self._state.report.mismatches[error.mismatch] == 1:
+                log.warning("no recorded response, connection closed", mismatch=str(error))
+        except (OSError, FrameError, InvalidLoginResponseError) as error:
             log.info("connection ended", reason=str(error))
         finally:
             writer.close()
+            if upstream is not None:
+                upstream.close()
+
+    async def _answer(
+        self, connection: PlayedConnection, upstream: UpstreamConnection | None, frame: bytes
+    ) -> Answer:
+        """Return the recorded response, or that of the cluster, or an error response.
+
+        Raise MismatchError if there is none, and the client is to be disconnected.
+        """
+        if upstream is not None and upstream.depends_on_new_state(frame):
+            return await self._forward(connection, upstream, frame)
+        try:
+            return await self._wait_for_answer(connection.respond(frame))
+        except MismatchError as error:
+            if upstream is None or error.mismatch.kind not in _FORWARDED_KINDS:
+                return self._answer_mismatch(frame, error)
+            header, at = read_request_header(frame)
+            if header.api_key != ApiKey.PRODUCE:
+                return await self._forward(connection, upstream, frame)
+            new_records = connection.new_records(header, frame, at)
+            if new_records is None:
+                return self._answer_mismatch(frame, error)
+            answer = await self._forward(connection, upstream, new_records.request_frame())
+            return Answer(new_records.merged_frame(answer.frame))
+
+    async def _forward(
+        self, connection: PlayedConnection, upstream: UpstreamConnection, frame: bytes
+    ) -> Answer:
+        return Answer(await upstream.forward(frame, connection.principal, connection.mechanism))
+
+    def _answer_mismatch(self, frame: bytes, error: MismatchError) -> Answer:
+        self._state.report.add_mismatch(error.mismatch)
+        code = self._state.options.error_for_mismatches
+        response = None if code is None else error_response_frame(frame, code, str(error))
+        if response is None:
+            raise error
+        if self._state.report.mismatches[error.mismatch] == 1:
+            log.warning("no recorded response, error returned", mismatch=str(error))
+        return Answer(response)
 
     async def _wait_for_answer(self, pending: PendingAnswer) -> Answer:
         loop = asyncio.get_running_loop()

@@ -7,7 +7,9 @@ from enum import Enum
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
 from kafka_shim.shim.traffic.cassettes.playback_report import UNSENT_KEPT_MAX, PlaybackReport
+from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
 from kafka_shim.shim.traffic.cassettes.request_content import CHANGES
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction, StateCounts, TraceIndex
 
@@ -27,11 +29,15 @@ class PlaybackOptions(msgspec.Struct, frozen=True):
     """How a trace is played. `users` has passwords by user name, which SCRAM needs.
 
     `speed` 1 responds after the recorded time, 2 after half of it, None as soon as possible.
+    `error_for_mismatches` is in responses to requests that were not recorded; None: the connection
+    is closed. `masks` are those of the trace.
     """
 
     match: MatchMode = MatchMode.ORDER
     users: Mapping[str, str] = {}
     speed: float | None = None
+    error_for_mismatches: ErrorCode | None = None
+    masks: RecordMasks = RecordMasks()
 
 
 class PlaybackState:

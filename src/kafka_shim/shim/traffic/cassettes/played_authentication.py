@@ -39,14 +39,14 @@ class PlayedAuthentication:
     def __init__(self, state: PlaybackState) -> None:
         self._state = state
         self._index = state.index
-        self._mechanism = ""
+        self.mechanism = ""
         self._scram: ScramExchange | None = None
         self.expects_token = False
         self.principal: str | None = state.index.principal_without_sasl
 
     def begin(self, version: int, request: Any, response: Any) -> None:
         """Note a SaslHandshake; after version 0, SASL messages have no header."""
-        self._mechanism = request.mechanism
+        self.mechanism = request.mechanism
         self._scram = None
         self.expects_token = version == 0 and response.error_code == 0
         if response.error_code == 0:
@@ -88,15 +88,15 @@ class PlayedAuthentication:
 
     def _process_token(self, token: bytes) -> tuple[bytes, bool]:
         """Return the server's next message, and whether the authentication is finished."""
-        if self._mechanism.startswith("SCRAM-"):
+        if self.mechanism.startswith("SCRAM-"):
             return self._process_scram_message(token)
-        if self._mechanism == "OAUTHBEARER":
+        if self.mechanism == "OAUTHBEARER":
             self._set_principal_or_fail_if_unrecorded(_subject_of_bearer_token(token))
             return b"", True
-        user = user_in_first_sasl_message(self._mechanism, token)
+        user = user_in_first_sasl_message(self.mechanism, token)
         if user is None:
             raise UnplayableAuthenticationError(
-                f"the mechanism {self._mechanism} cannot be played; use PLAIN, SCRAM or OAUTHBEARER"
+                f"the mechanism {self.mechanism} cannot be played; use PLAIN, SCRAM or OAUTHBEARER"
             )
         password = self._state.options.users.get(user)
         if password is not None and token.split(b"\0")[2].decode(errors="replace") != password:
@@ -106,12 +106,12 @@ class PlayedAuthentication:
 
     def _process_scram_message(self, token: bytes) -> tuple[bytes, bool]:
         if self._scram is None:
-            mechanism = ScramMechanism[self._mechanism.replace("-", "_")]
-            user = user_in_first_sasl_message(self._mechanism, token)
+            mechanism = ScramMechanism[self.mechanism.replace("-", "_")]
+            user = user_in_first_sasl_message(self.mechanism, token)
             password = self._state.options.users.get(user or "")
             if user is None or (password is None and self._is_recorded(f"User:{user}")):
                 raise UnplayableAuthenticationError(
-                    f"a trace has no passwords, and {self._mechanism} needs one: give --user"
+                    f"a trace has no passwords, and {self.mechanism} needs one: give --user"
                     f" {user or 'NAME'}:PASSWORD"
                 )
             account = None

@@ -4,6 +4,7 @@ A record that a client sends is found by key, value and headers, and gets its re
 Fetch gets the recorded batches, once the records in them were sent.
 """
 
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import msgspec
@@ -59,7 +60,7 @@ class PartitionMismatchError(Exception):
         self.difference = difference
 
 
-class _SentRecord(NamedTuple):
+class SentRecord(NamedTuple):
     """A record of a client's request, and where it is there."""
 
     topic: str
@@ -91,26 +92,40 @@ class PlayedProducer:
                 [topic], self._index.topic_names, "partition_data"
             ):
                 records = self._match_records(name, partition, principal, matches)
-                row.partition_responses.append(self._partition_response(partition, records))
+                row.partition_responses.append(self.partition_response(partition, records))
+        self.mark_records_played(matches)
+        return ProduceResponse(responses=topics)
+
+    @property
+    def topic_names(self) -> Mapping[bytes, str]:
+        """The names of topic ids."""
+        return self._index.topic_names
+
+    def mark_records_played(self, matches: Sequence[ProducedRecord]) -> None:
+        """Note that these records were sent."""
         for match in matches:
             changes = {state_name_of_topic_records(match.topic): 1}
             self._state.mark_record_played(match.id)
             self._state.mark_played_and_count_changes(match.interaction, changes)
-        return ProduceResponse(responses=topics)
+
+    def sent_records(self, topic: str, partition: Any) -> Iterator[SentRecord]:
+        """Yield the records of a partition, masked. Raise ProtocolError if they cannot be read."""
+        blob = self._state.options.masks.masked_batches(topic, partition.records)
+        for number, content in enumerate(records_in_complete_batches(blob)):
+            yield SentRecord(topic, partition.index, number, content)
 
     def _match_records(
         self, topic: str, partition: Any, principal: Principal, matches: list[ProducedRecord]
     ) -> list[ProducedRecord]:
         """Return the recorded counterparts of a partition's records, and add them to `matches`."""
         try:
-            contents = records_in_complete_batches(partition.records)
+            records = [*self.sent_records(topic, partition)]
         except ProtocolError as error:
             raise PartitionMismatchError("content", f"unreadable records: {error}") from error
         found = []
         taken = {match.id for match in matches}
-        for number, content in enumerate(contents):
-            sent = _SentRecord(topic, partition.index, number, content)
-            match = self._first_unplayed_record_or_raise_mismatch(sent, principal, taken)
+        for sent in records:
+            match = self.first_unplayed_record_or_raise_mismatch(sent, principal, taken)
             if self._state.options.match is not MatchMode.CONTENT:
                 self._check_order(sent, match, taken)
             taken.add(match.id)
@@ -118,10 +133,13 @@ class PlayedProducer:
         matches += found
         return found
 
-    def _first_unplayed_record_or_raise_mismatch(
-        self, sent: _SentRecord, principal: Principal, taken: set[int]
+    def first_unplayed_record_or_raise_mismatch(
+        self, sent: SentRecord, principal: Principal, taken: set[int]
     ) -> ProducedRecord:
-        """Return the first recorded counterpart, in the same partition if there is one."""
+        """Return the first recorded counterpart, in the same partition if there is one.
+
+        Raise PartitionMismatchError if there is none that was not sent before.
+        """
         was_sent_before = False
         elsewhere = None
         digest = digest_of_record(sent.content)
@@ -136,7 +154,7 @@ class PlayedProducer:
             return elsewhere  # a producer chooses the partition of a record without a key
         raise self._mismatch_of_sent_record(sent, elsewhere, was_sent_before=was_sent_before)
 
-    def _check_order(self, sent: _SentRecord, match: ProducedRecord, taken: set[int]) -> None:
+    def _check_order(self, sent: SentRecord, match: ProducedRecord, taken: set[int]) -> None:
         """Raise PartitionMismatchError if the record before it was not sent before."""
         earlier = next(self._records.earlier_produced_on_connection_and_partition(match), None)
         if earlier is None or earlier.id in taken or self._state.is_record_played(earlier.id):
@@ -154,7 +172,7 @@ class PlayedProducer:
         )
 
     def _mismatch_of_sent_record(
-        self, sent: _SentRecord, elsewhere: ProducedRecord | None, *, was_sent_before: bool
+        self, sent: SentRecord, elsewhere: ProducedRecord | None, *, was_sent_before: bool
     ) -> PartitionMismatchError:
         if elsewhere is not None:
             return PartitionMismatchError(
@@ -200,7 +218,7 @@ class PlayedProducer:
             difference=FieldDifference(f"{parts[0]} of the record", *values),
         )
 
-    def _nearest_record(self, sent: _SentRecord) -> ProducedRecord | None:
+    def _nearest_record(self, sent: SentRecord) -> ProducedRecord | None:
         """Return the record of the topic that was not sent yet and differs in the fewest parts."""
         best: tuple[int, ProducedRecord] | None = None
         for record in self._records.produced_in_topic(sent.topic, NEAREST_RECORDS_MAX):
@@ -223,7 +241,7 @@ class PlayedProducer:
     def _recorded_text(self, record: ProducedRecord) -> str:
         return _record_text(self._recorded_content(record))
 
-    def _partition_response(
+    def partition_response(
         self, partition: Any, records: list[ProducedRecord]
     ) -> PartitionProduceResponse:
         """Return the recorded row of the first record, with its offset."""

@@ -12,6 +12,7 @@ from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.headers import RequestHeader, read_request_header
 from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.shim.traffic.cassettes.new_records import NewRecords
 from kafka_shim.shim.traffic.cassettes.playback_report import Mismatch
 from kafka_shim.shim.traffic.cassettes.playback_state import MatchMode, PlaybackState
 from kafka_shim.shim.traffic.cassettes.played_authentication import (
@@ -32,7 +33,6 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     touched_state,
 )
 from kafka_shim.shim.traffic.cassettes.request_differences import (
-    exact_content_differences,
     loose_content_differences,
 )
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
@@ -110,6 +110,16 @@ class PlayedConnection:
         self._client_id = ""
 
     @property
+    def principal(self) -> str | None:
+        """The client's principal, None if it may be any of the recorded ones."""
+        return self._authentication.principal
+
+    @property
+    def mechanism(self) -> str:
+        """The SASL mechanism that the client chose, empty without SASL."""
+        return self._authentication.mechanism
+
+    @property
     def expects_sasl_token(self) -> bool:
         """Return whether the next frame is a SASL message without a header."""
         return self._authentication.expects_token
@@ -125,9 +135,7 @@ class PlayedConnection:
             self._client_id = header.client_id or ""
             message = codecs.read_request(header.api_key, header.api_version, frame, at)
         except ProtocolError as error:
-            raise self._mismatch_error_added_to_report(
-                "bytes", "an unreadable request", str(error)
-            ) from error
+            raise self._mismatch_error("bytes", "an unreadable request", str(error)) from error
         if header.api_key == ApiKey.PRODUCE:
             answer = self._respond_to_produce(header, message)
             return PendingAnswer(lambda _: answer, 0)
@@ -147,41 +155,48 @@ class PlayedConnection:
             _SentRequest(header, message, content, is_change)
         )
 
-    @property
-    def _principal(self) -> str | None:
-        return self._authentication.principal
-
     def _respond_to_produce(self, header: RequestHeader, message: Any) -> Answer:
         try:
-            response = PlayedProducer(self._state).respond(message, self._principal)
+            response = PlayedProducer(self._state).respond(message, self.principal)
         except PartitionMismatchError as error:
-            raise self._partition_mismatch_error_added_to_report(header, error) from error
+            raise self._partition_mismatch_error(header, error) from error
         return (
             Answer(None)
             if message.acks == 0
             else self._encode_answer_with_replaced_ids_and_addresses(header, response)
         )
 
+    def new_records(self, header: RequestHeader, frame: bytes, at: int) -> NewRecords | None:
+        """Return the records of a Produce request that were not recorded; the others are played.
+
+        None if they cannot be read, or belong to a transaction, which cannot be extended.
+        """
+        try:
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+            if message.transactional_id:
+                return None
+            return NewRecords(PlayedProducer(self._state), header, message, self.principal)
+        except ProtocolError:
+            return None
+
     def _respond_to_fetch(
         self, header: RequestHeader, message: Any, *, is_last: bool
     ) -> Answer | None:
         try:
-            response = PlayedConsumer(self._state).respond(
-                message, self._principal, is_last=is_last
-            )
+            response = PlayedConsumer(self._state).respond(message, self.principal, is_last=is_last)
         except PartitionMismatchError as error:
-            raise self._partition_mismatch_error_added_to_report(header, error) from error
+            raise self._partition_mismatch_error(header, error) from error
         return (
             None
             if response is None
             else self._encode_answer_with_replaced_ids_and_addresses(header, response)
         )
 
-    def _partition_mismatch_error_added_to_report(
+    def _partition_mismatch_error(
         self, header: RequestHeader, error: PartitionMismatchError
     ) -> MismatchError:
         difference = error.difference
-        return self._mismatch_error_added_to_report(
+        return self._mismatch_error(
             error.kind,
             _request_name(header),
             str(error),
@@ -195,7 +210,7 @@ class PlayedConnection:
         try:
             response = self._authentication.respond(message)
         except UnplayableAuthenticationError as error:
-            raise self._mismatch_error_added_to_report(
+            raise self._mismatch_error(
                 "authentication", _request_name(header), str(error)
             ) from error
         return self._encode_answer_with_replaced_ids_and_addresses(header, response)
@@ -206,7 +221,7 @@ class PlayedConnection:
         if not request.is_change:
             group = next(self._candidates(request), None)
             if group is None:
-                raise self._content_mismatch_error_added_to_report(request)
+                raise self._content_mismatch_error(request)
             return PendingAnswer(
                 lambda is_last: self._answer_read_from_nearest_state(
                     request, group, is_last=is_last
@@ -223,7 +238,7 @@ class PlayedConnection:
             if not is_last:
                 return None
             missing = self._state.missing_changes(interaction)
-            raise self._mismatch_error_added_to_report(
+            raise self._mismatch_error(
                 "waiting", _request_name(request.header), f"waited in vain: {missing}"
             )
 
@@ -239,7 +254,7 @@ class PlayedConnection:
             matches = [
                 interaction
                 for interaction in self._index.with_content(request.content, is_exact=is_exact)
-                if self._principal in (None, interaction.principal)
+                if self.principal in (None, interaction.principal)
                 or request.header.api_key in BEFORE_AUTHENTICATION
             ]
             version = request.header.api_version
@@ -263,10 +278,10 @@ class PlayedConnection:
                 return interaction
             played = played or group[-1]
         if played is None:
-            raise self._content_mismatch_error_added_to_report(request)
+            raise self._content_mismatch_error(request)
         if request.header.api_key in GROUP_HEARTBEATS:
             return played
-        raise self._mismatch_error_added_to_report(
+        raise self._mismatch_error(
             "count", _request_name(request.header), "it was sent more often than recorded"
         )
 
@@ -286,7 +301,7 @@ class PlayedConnection:
         earlier = next(self._index.earlier_changes_except_produce(interaction), None)
         if earlier is None or self._state.is_played(earlier.id):
             return
-        raise self._mismatch_error_added_to_report(
+        raise self._mismatch_error(
             "order",
             _request_name(request.header),
             "it was recorded after another change, which was not sent so far",
@@ -332,7 +347,7 @@ class PlayedConnection:
             versions = f"{api}: version {interaction.version} -> {request.header.api_version}"
             self._state.report.count_tolerated_difference(versions)
         if request.content.exact != interaction.exact:
-            for difference in exact_content_differences(
+            for difference in loose_content_differences(
                 recorded, request.message, self._index.topic_names
             ):
                 self._state.report.count_tolerated_difference(
@@ -380,41 +395,37 @@ class PlayedConnection:
         try:
             frame = write_response_frame(header, response)
         except ProtocolError as error:
-            raise self._mismatch_error_added_to_report(
+            raise self._mismatch_error(
                 "content", _request_name(header), f"no such response in this version: {error}"
             ) from error
         return Answer(frame, latency_s, delay_s)
 
-    def _content_mismatch_error_added_to_report(self, request: _SentRequest) -> MismatchError:
+    def _content_mismatch_error(self, request: _SentRequest) -> MismatchError:
         """Return the mismatch with the recorded request that differs in the fewest fields."""
         name = _request_name(request.header)
         best: tuple[tuple[int, bool], Interaction, Any] | None = None
         for interaction in self._index.of_api(request.header.api_key, NEAREST_MAX):
             recorded = self._index.request(interaction)
-            found = list(
-                loose_content_differences(recorded, request.message, self._index.topic_names)
-            )
+            found = list(request_differences(recorded, request.message, self._index.topic_names))
             rank = len(found), self._state.is_played(interaction.id)
             if best is None or rank < best[0]:
                 best = rank, interaction, found
         if best is None:
-            return self._mismatch_error_added_to_report(
-                "content", name, "no request of this API was recorded"
-            )
+            return self._mismatch_error("content", name, "no request of this API was recorded")
         _, interaction, differences = best
         nearest = _interaction_text(interaction)
         if not differences:
-            return self._mismatch_error_added_to_report(
+            return self._mismatch_error(
                 "content",
                 name,
                 "it was recorded for another principal",
                 nearest=nearest,
                 field="principal",
                 recorded=interaction.principal,
-                sent=self._principal or "unknown",
+                sent=self.principal or "unknown",
             )
         field, recorded_text, sent_text = differences[0]
-        return self._mismatch_error_added_to_report(
+        return self._mismatch_error(
             "content",
             name,
             "it was not recorded",
@@ -424,14 +435,12 @@ class PlayedConnection:
             sent=sent_text,
         )
 
-    def _mismatch_error_added_to_report(
+    def _mismatch_error(
         self, kind: str, request: str, reason: str, **details: str
     ) -> MismatchError:
-        mismatch = Mismatch(
-            kind, request, self._principal or "unknown", self._client_id, reason, **details
+        return MismatchError(
+            Mismatch(kind, request, self.principal or "unknown", self._client_id, reason, **details)
         )
-        self._state.report.add_mismatch(mismatch)
-        return MismatchError(mismatch)
 
 
 def _request_name(header: RequestHeader) -> str:

@@ -1,29 +1,28 @@
 """The proxy: a listener for the bootstrap address, and one for every broker in responses."""
 
 import asyncio
-import contextlib
 import itertools
 import os
-import socket
 import ssl
-from collections.abc import Coroutine
 from dataclasses import dataclass
+from functools import partial
 
 from kafka_shim.shim.client.login import InvalidLoginResponseError
 from kafka_shim.shim.config import Limits, ListenerConfig, SecurityProtocol
 from kafka_shim.shim.errors import UnavailableError
 from kafka_shim.shim.logs import Log
-from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
 from kafka_shim.shim.request.session import Session, java_ip_text
+from kafka_shim.shim.traffic.proxy.client_listeners import (
+    Address,
+    ClientListeners,
+    address_text,
+)
 from kafka_shim.shim.traffic.proxy.proxied_connection import ProxiedConnection
 from kafka_shim.shim.traffic.proxy.response_addresses import is_valid_address
 from kafka_shim.shim.traffic.proxy.upstream import UpstreamConnector
 from kafka_shim.shim.traffic.traces.connection_observer import TrafficObserver
 
 log = Log("shim.proxy")
-
-Address = tuple[str, int]
-
 
 BROKERS_MAX = 500
 """More brokers get no listener."""
@@ -61,8 +60,7 @@ class Proxy:
         self._bootstrap: Address | None = None
         self._routes: dict[int, _Route] = {}
         self._rejected = 0
-        self._servers: list[asyncio.Server] = []
-        self._tasks: set[asyncio.Task[None]] = set()
+        self._listeners = ClientListeners(tls)
         self._numbers = itertools.count(1)
 
     async def start(self) -> str:
@@ -71,17 +69,13 @@ class Proxy:
             self._bootstrap = self._listen_for(_Route(-1, self._upstream), self._listen[1])
         except OSError as error:
             raise UnavailableError(
-                f"cannot listen on {_address_text(self._listen)}: {_connection_error_reason(error)}"
+                f"cannot listen on {address_text(self._listen)}: {_connection_error_reason(error)}"
             ) from error
-        return _address_text(self._bootstrap)
+        return address_text(self._bootstrap)
 
     async def stop(self) -> None:
         """Close listeners, links and the observer."""
-        for server in self._servers:
-            server.close()
-        for task in list(self._tasks):
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._listeners.close()
         self._observer.close()
 
     def _proxy_address_with_listener_opened_if_new(
@@ -124,24 +118,9 @@ class Proxy:
             )  # fmt: skip
 
     def _listen_for(self, route: "_Route", port: int) -> Address:
-        """Bind immediately, so that the address is known; accept connections soon after."""
-        family = socket.AF_INET6 if ":" in self._listen[0] else socket.AF_INET
-        bound = socket.create_server((self._listen[0], port), family=family)
-        self._track_task(self._accept_connections(bound, route))
-        host, actual = bound.getsockname()[:2]
-        return host, actual
-
-    async def _accept_connections(self, bound: socket.socket, route: "_Route") -> None:
-        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            connection = self._track_task(self._proxy_connection(route, reader, writer))
-            with contextlib.suppress(asyncio.CancelledError):
-                await connection
-
-        server = await asyncio.start_server(
-            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
+        return self._listeners.listen(
+            (self._listen[0], port), partial(self._proxy_connection, route)
         )
-        raise_backlog(server)
-        self._servers.append(server)
 
     async def _proxy_connection(
         self,
@@ -154,7 +133,7 @@ class Proxy:
         except (OSError, InvalidLoginResponseError) as error:
             log.warning(
                 "broker not reached",
-                broker=_address_text(route.broker),
+                broker=address_text(route.broker),
                 reason=_connection_error_reason(error),
             )
             writer.close()
@@ -177,17 +156,6 @@ class Proxy:
             Limits().frame_bytes_max,
         )
         await connection.forward_until_closed((reader, writer), upstream)
-
-    def _track_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
-        task = asyncio.get_running_loop().create_task(work)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        return task
-
-
-def _address_text(address: Address) -> str:
-    host, port = address
-    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
 
 
 def _connection_error_reason(error: Exception) -> str:

@@ -9,7 +9,13 @@ from typing import NamedTuple
 import msgspec
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.protocol.trace.entries import Access, ConnectionClosed, Request, Response
+from kafka_shim.protocol.trace.entries import (
+    Access,
+    Connection,
+    ConnectionClosed,
+    Request,
+    Response,
+)
 from kafka_shim.protocol.trace.segments import (
     Block,
     Damage,
@@ -34,6 +40,7 @@ class Event(msgspec.Struct, frozen=True):
     host: str = ""
     port: int = 0
     position: "EntryPosition | None" = None
+    connection: Connection | None = None
 
 
 class EntryPosition(NamedTuple):
@@ -123,6 +130,7 @@ def _events_in_block(block: Block) -> Iterator[Event]:
             connection.host,
             connection.port,
             EntryPosition(block.path, block.position, index),
+            connection,
         )
 
 

@@ -1,11 +1,12 @@
 """Write the entries of a trace that is converted from a log or another trace, block by block."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 import msgspec
 
 from kafka_shim.protocol.trace.entries import BlockBody, Connection, Entry
-from kafka_shim.protocol.trace.segments import SegmentWriter
+from kafka_shim.protocol.trace.segments import SegmentWriter, TraceStorage
 
 BLOCK_ENTRIES = 10_000
 
@@ -13,8 +14,20 @@ BLOCK_ENTRIES = 10_000
 class TraceWriter:
     """Writes a trace in blocks; `close` writes the remaining entries."""
 
-    def __init__(self, folder: Path, writer: str) -> None:
-        self._segments = SegmentWriter(folder, writer)
+    def __init__(
+        self,
+        folder: Path,
+        writer: str,
+        *,
+        storage: TraceStorage | None = None,
+        masks: Sequence[str] = (),
+    ) -> None:
+        """`masks` are those that the records in the entries have."""
+        storage = storage or TraceStorage()
+        self._segments = SegmentWriter(
+            folder, writer, segment_bytes=storage.segment_bytes, compression=storage.compression
+        )
+        self._masks = list(masks)
         self._numbers: dict[object, int] = {}
         self._sequences: dict[int, int] = {}
         self._in_block: dict[Connection, int] = {}
@@ -43,7 +56,9 @@ class TraceWriter:
         """Write the added entries as a block."""
         if self._entries:
             connections = [msgspec.structs.replace(c, number=n) for c, n in self._in_block.items()]
-            self._segments.write_block_and_rotate(BlockBody(connections, self._entries))
+            self._segments.write_block_and_rotate(
+                BlockBody(connections, self._entries, self._masks)
+            )
         self._in_block, self._entries = {}, []
 
     def close(self) -> None:

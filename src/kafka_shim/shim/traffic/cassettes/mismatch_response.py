@@ -1,0 +1,24 @@
+"""An error response to a request that the recording does not answer."""
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header
+from kafka_shim.protocol.response_frames import write_response_frame
+from kafka_shim.shim.apis import import_handler
+
+
+def error_response_frame(frame: bytes, error: ErrorCode, reason: str) -> bytes | None:
+    """Return the frame of an error response to a request, with the reason where the API has a
+    field for it; None if the request cannot be read or gets no response.
+    """
+    try:
+        header, at = read_request_header(frame)
+        message = codecs.read_request(header.api_key, header.api_version, frame, at)
+    except ProtocolError:
+        return None
+    if header.api_key == ApiKey.PRODUCE and message.acks == 0:
+        return None
+    handler = import_handler(ApiKey(header.api_key))
+    return write_response_frame(header, handler.error_response(message, error, reason))

@@ -1,0 +1,173 @@
+"""Requests that a cassette does not answer: a cluster does, and the cassette gets them, too.
+
+What such a request changes is then in the cluster only, so requests that depend on it are forwarded
+as well.
+"""
+
+import asyncio
+from pathlib import Path
+
+from kafka_shim.protocol.codec import codecs
+from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.protocol.errors import ProtocolError
+from kafka_shim.protocol.headers import read_request_header, read_response_header
+from kafka_shim.shim.client.config import ClientConfig, Login
+from kafka_shim.shim.config import ListenerConfig, SecurityProtocol
+from kafka_shim.shim.request.session import Session
+from kafka_shim.shim.traffic.cassettes.cassette_recording import TraceInProgress, Upstream
+from kafka_shim.shim.traffic.cassettes.playback_server import PlaybackListener
+from kafka_shim.shim.traffic.cassettes.playback_state import PlaybackState
+from kafka_shim.shim.traffic.cassettes.record_masks import RecordMasks
+from kafka_shim.shim.traffic.cassettes.request_content import (
+    state_name_of_topic_records,
+    topic_partitions,
+    touched_state,
+)
+from kafka_shim.shim.traffic.proxy.client_listeners import Address
+from kafka_shim.shim.traffic.proxy.response_addresses import (
+    AddressReplacement,
+    replace_broker_addresses_if_present,
+    response_contains_broker_addresses,
+)
+from kafka_shim.shim.traffic.proxy.upstream import Streams, UpstreamConnector
+from kafka_shim.shim.traffic.traces.connection_observer import ObservedConnection
+
+
+class NewEpisodes:
+    """What the cluster answers during a playback; `finish` adds it to the cassette."""
+
+    def __init__(
+        self, cassette: Path, upstream: Upstream, masks: RecordMasks, state: PlaybackState
+    ) -> None:
+        self._cassette = cassette
+        self._upstream = upstream
+        self._trace = TraceInProgress(cassette, masks)
+        self._state = state
+        self._changed_parts: set[str] = set()
+        self._connections = 0
+        self.observer = self._trace.observer("new")
+
+    def connection(
+        self, listener: PlaybackListener, node_id: int, address_of: AddressReplacement
+    ) -> "EpisodeConnection | None":
+        """Return a connection to the cluster for a client; None if the listener has no address."""
+        address = self._upstream.address_for(listener.name)
+        if address is None:
+            return None
+        brokers = self._state.index.brokers
+        if len(brokers) > 1 and node_id in brokers:
+            address = brokers[node_id]
+        self._connections += 1
+        protocol = SecurityProtocol.PLAINTEXT if listener.tls is None else SecurityProtocol.SSL
+        config = ListenerConfig(listener.name, protocol, listener.host, listener.port)
+        session = Session(config, node_id, listener.host, 0)
+        session.number = self._connections
+        return EpisodeConnection(self, session, address, address_of)
+
+    def client_config(self, principal: str, mechanism: str) -> ClientConfig:
+        """Return how to connect as a client: as configured, or with its recorded user."""
+        config = self._upstream.config
+        user = principal.removeprefix("User:")
+        password = self._state.options.users.get(user)
+        if config.login is not None or not mechanism or password is None:
+            return config
+        return ClientConfig(
+            config.protocol, Login(mechanism, user, password), config.trust, config.timeout_s
+        )
+
+    def depends_on_new_state(self, frame: bytes) -> bool:
+        """Return whether a request reads what was changed in the cluster during this playback."""
+        return bool(self._changed_parts and self._parts_of_request(frame)[0] & self._changed_parts)
+
+    def note_changes(self, frame: bytes) -> None:
+        """Note what a forwarded request changes."""
+        self._state.report.recorded_anew += 1
+        reads, changes = self._parts_of_request(frame)
+        # the cluster has the transactional ids of all that was forwarded
+        self._changed_parts |= changes | {
+            part for part in reads if part.startswith("transactional")
+        }
+
+    def finish(self) -> None:
+        """Add what was recorded to the cassette."""
+        self._trace.finish(self._cassette)
+
+    def _parts_of_request(self, frame: bytes) -> tuple[set[str], set[str]]:
+        """Return the parts of the state that a request reads, and those that it changes."""
+        try:
+            header, at = read_request_header(frame)
+            message = codecs.read_request(header.api_key, header.api_version, frame, at)
+        except ProtocolError:
+            return set(), set()
+        names = self._state.index.topic_names
+        touched = touched_state(header.api_key, message, names)
+        reads, changes = {*touched.reads, *touched.changes}, {*touched.changes}
+        if header.api_key == ApiKey.FETCH:
+            rows = topic_partitions(message.topics, names, "partitions")
+            reads.update(state_name_of_topic_records(topic) for topic, _, _ in rows)
+        elif header.api_key == ApiKey.PRODUCE:
+            rows = topic_partitions(message.topic_data, names, "partition_data")
+            changes.update(state_name_of_topic_records(topic) for topic, _, _ in rows)
+        return reads, changes
+
+
+class EpisodeConnection:
+    """A client's connection to the cluster, which is opened with the first forwarded request."""
+
+    def __init__(
+        self,
+        episodes: NewEpisodes,
+        session: Session,
+        address: Address,
+        address_of: AddressReplacement,
+    ) -> None:
+        self._episodes = episodes
+        self._session = session
+        self._address = address
+        self._address_of = address_of
+        self._observed = ObservedConnection(session, episodes.observer)
+        self._streams: Streams | None = None
+
+    def depends_on_new_state(self, frame: bytes) -> bool:
+        return self._episodes.depends_on_new_state(frame)
+
+    async def forward(self, frame: bytes, principal: str | None, mechanism: str) -> bytes | None:
+        """Return the cluster's response; None if the request gets none. OSError or InvalidLoginResponseError if
+        the cluster cannot be reached.
+        """
+        if principal is not None:
+            self._session.set_principal_resetting_identity_and_trace(principal)
+        if self._streams is None:
+            config = self._episodes.client_config(self._session.principal, mechanism)
+            self._streams = await UpstreamConnector(config).open_authenticated(*self._address)
+        reader, writer = self._streams
+        self._episodes.note_changes(frame)
+        self._observed.observe_request(frame)
+        writer.write(len(frame).to_bytes(4, "big") + frame)
+        if not self._observed.has_outstanding_responses:
+            await writer.drain()
+            return None
+        try:
+            size = int.from_bytes(await reader.readexactly(4), "big")
+            response = await reader.readexactly(size)
+        except asyncio.IncompleteReadError as error:
+            raise ConnectionAbortedError("the cluster closed the connection") from error
+        self._observed.observe_response(response)
+        return self._readdressed(frame, response)
+
+    def close(self) -> None:
+        """Close the connection to the cluster."""
+        if self._streams is not None:
+            self._streams[1].close()
+            self._observed.record_close()
+
+    def _readdressed(self, request_frame: bytes, frame: bytes) -> bytes:
+        """Return a response with the addresses of the playback."""
+        header, _ = read_request_header(request_frame)
+        key, version = header.api_key, header.api_version
+        if not response_contains_broker_addresses(key):
+            return frame
+        _, at = read_response_header(key, version, frame)
+        message = codecs.read_response(key, version, frame, at)
+        replace_broker_addresses_if_present(key, message, self._address_of)
+        return frame[:at] + codecs.write_response(key, version, message)

@@ -1,0 +1,64 @@
+"""Listeners for clients, with one coroutine for each connection."""
+
+import asyncio
+import contextlib
+import socket
+import ssl
+from collections.abc import Callable, Coroutine
+
+from kafka_shim.shim.network.listening_sockets import ONE_AT_A_TIME, raise_backlog
+
+Address = tuple[str, int]
+ClientHandler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Coroutine[None, None, None]]
+
+
+def address_text(address: Address) -> str:
+    """Return HOST:PORT, with brackets around an IPv6 address."""
+    host, port = address
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+class ClientListeners:
+    """Accepts clients on several addresses; `close` ends all connections."""
+
+    def __init__(self, tls: ssl.SSLContext | None = None) -> None:
+        self._tls = tls
+        self._servers: list[asyncio.Server] = []
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def listen(self, address: Address, on_client: ClientHandler) -> Address:
+        """Bind immediately, so that the address is known; accept connections soon after.
+
+        Raise OSError if the address cannot be bound.
+        """
+        family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
+        bound = socket.create_server(address, family=family)
+        self._track_task(self._accept_connections(bound, on_client))
+        host, port = bound.getsockname()[:2]
+        return host, port
+
+    async def close(self) -> None:
+        """Close the listeners and all connections."""
+        for server in self._servers:
+            server.close()
+        for task in list(self._tasks):
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    async def _accept_connections(self, bound: socket.socket, on_client: ClientHandler) -> None:
+        async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            connection = self._track_task(on_client(reader, writer))
+            with contextlib.suppress(asyncio.CancelledError):
+                await connection
+
+        server = await asyncio.start_server(
+            accept, sock=bound, backlog=ONE_AT_A_TIME, ssl=self._tls
+        )
+        raise_backlog(server)
+        self._servers.append(server)
+
+    def _track_task(self, work: Coroutine[None, None, None]) -> asyncio.Task[None]:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
