@@ -49,7 +49,8 @@ class Cassette(Protocol):
 
 def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
     """Add --playback and its options to a command that starts a broker."""
-    add = parser.add_argument_group("playback").add_argument
+    group = parser.add_argument_group("playback")
+    add = group.add_argument
     add(
         "--playback",
         type=Path,
@@ -57,6 +58,36 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         help="respond from this trace instead of a broker: each request gets its recorded response;"
         " exit code 3 if a request was not recorded",
     )
+    add(
+        "--match",
+        choices=MATCHES,
+        help="order: changes and records in their recorded order (default). content: in any order."
+        " strict: as order, with the recorded settings, and nothing may be left out",
+    )
+    add(
+        "--on-mismatch",
+        metavar="close|ERROR",
+        help="close the connection (default), or respond with this error, such as INVALID_REQUEST,"
+        " to a request that was not recorded",
+    )
+    add(
+        "--speed",
+        type=float,
+        metavar="X",
+        help="respond after the recorded time divided by X (default: without delay)",
+    )
+    add(
+        "--playback-report",
+        type=Path,
+        metavar="FILE",
+        help="write the report of the playback to this file: as a page if it ends in .html, else"
+        " as JSON",
+    )
+    _add_recording_arguments(group)
+
+
+def _add_recording_arguments(group: argparse._ArgumentGroup) -> None:
+    add = group.add_argument
     add(
         "--playback-mode",
         choices=MODES,
@@ -83,31 +114,6 @@ def add_playback_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="[TOPIC:]PART[:PATH]",
         help="record records without this part: value, key or headers; value:customer.name is a"
         " field of JSON values (repeatable)",
-    )
-    add(
-        "--match",
-        choices=MATCHES,
-        help="order: changes and records in their recorded order (default). content: in any order."
-        " strict: as order, with the recorded settings, and nothing may be left out",
-    )
-    add(
-        "--on-mismatch",
-        metavar="close|ERROR",
-        help="close the connection (default), or respond with this error, such as INVALID_REQUEST,"
-        " to a request that was not recorded",
-    )
-    add(
-        "--speed",
-        type=float,
-        metavar="X",
-        help="respond after the recorded time divided by X (default: without delay)",
-    )
-    add(
-        "--playback-report",
-        type=Path,
-        metavar="FILE",
-        help="write the report of the playback to this file: as a page if it ends in .html, else"
-        " as JSON",
     )
 
 

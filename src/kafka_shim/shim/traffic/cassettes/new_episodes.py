@@ -132,8 +132,9 @@ class EpisodeConnection:
         return self._episodes.depends_on_new_state(frame)
 
     async def forward(self, frame: bytes, principal: str | None, mechanism: str) -> bytes | None:
-        """Return the cluster's response; None if the request gets none. OSError or InvalidLoginResponseError if
-        the cluster cannot be reached.
+        """Return the cluster's response; None if the request gets none.
+
+        Raise OSError or InvalidLoginResponseError if the cluster cannot be reached.
         """
         if principal is not None:
             self._session.set_principal_resetting_identity_and_trace(principal)

@@ -33,6 +33,7 @@ from kafka_shim.shim.traffic.cassettes.request_content import (
     touched_state,
 )
 from kafka_shim.shim.traffic.cassettes.request_differences import (
+    exact_content_differences,
     loose_content_differences,
 )
 from kafka_shim.shim.traffic.cassettes.trace_index import Interaction
@@ -347,7 +348,7 @@ class PlayedConnection:
             versions = f"{api}: version {interaction.version} -> {request.header.api_version}"
             self._state.report.count_tolerated_difference(versions)
         if request.content.exact != interaction.exact:
-            for difference in loose_content_differences(
+            for difference in exact_content_differences(
                 recorded, request.message, self._index.topic_names
             ):
                 self._state.report.count_tolerated_difference(
@@ -406,7 +407,9 @@ class PlayedConnection:
         best: tuple[tuple[int, bool], Interaction, Any] | None = None
         for interaction in self._index.of_api(request.header.api_key, NEAREST_MAX):
             recorded = self._index.request(interaction)
-            found = list(request_differences(recorded, request.message, self._index.topic_names))
+            found = list(
+                loose_content_differences(recorded, request.message, self._index.topic_names)
+            )
             rank = len(found), self._state.is_played(interaction.id)
             if best is None or rank < best[0]:
                 best = rank, interaction, found

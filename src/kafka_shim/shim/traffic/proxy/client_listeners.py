@@ -23,6 +23,7 @@ class ClientListeners:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
+        self._bound: list[socket.socket] = []
         self._servers: list[asyncio.Server] = []
         self._tasks: set[asyncio.Task[None]] = set()
 
@@ -33,6 +34,7 @@ class ClientListeners:
         """
         family = socket.AF_INET6 if ":" in address[0] else socket.AF_INET
         bound = socket.create_server(address, family=family)
+        self._bound.append(bound)
         self._track_task(self._accept_connections(bound, on_client))
         host, port = bound.getsockname()[:2]
         return host, port
@@ -44,6 +46,8 @@ class ClientListeners:
         for task in list(self._tasks):
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+        for bound in self._bound:  # a server that was not started yet has not closed its own
+            bound.close()
 
     async def _accept_connections(self, bound: socket.socket, on_client: ClientHandler) -> None:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
