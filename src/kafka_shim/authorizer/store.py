@@ -43,6 +43,9 @@ class AclStore:
         self.host_networks = True
         self.changed_acls: set[Acl] | None = None
         """Where added and removed ACLs are recorded, if it is set."""
+        self.on_added: Callable[[Acl], None] | None = None
+        self.on_removed: Callable[[Acl], None] | None = None
+        """Called with each added or removed ACL, if they are set."""
         self._clear_all_acls()
         for acl in acls:
             self.add(acl)
@@ -104,6 +107,8 @@ class AclStore:
         self._begin_next_epoch_and_clear_caches()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
+        if self.on_added is not None:
+            self.on_added(acl)
         return True
 
     def remove(self, acl: Acl) -> bool:
@@ -129,6 +134,8 @@ class AclStore:
         self._begin_next_epoch_and_clear_caches()
         if self.changed_acls is not None:
             self.changed_acls.add(acl)
+        if self.on_removed is not None:
+            self.on_removed(acl)
         return True
 
     def snapshot(self) -> tuple[Acl, ...]:

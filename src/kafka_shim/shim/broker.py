@@ -17,6 +17,7 @@ from kafka_shim.shim.system_clock import SystemClock
 if TYPE_CHECKING:
     from kafka_shim.protocol.trace.segments import TraceStorage
     from kafka_shim.shim.faults.faults import Faults
+    from kafka_shim.shim.observing.change_log import ChangeLog
     from kafka_shim.shim.observing.request_history import History
     from kafka_shim.shim.observing.trace_recorder import TraceRecorder
     from kafka_shim.shim.state.snapshot import Snapshot
@@ -46,6 +47,7 @@ class Broker:
         if self.cluster.policy.uses_standard_or_no_authorizer:
             self.dispatcher.response_cache = ResponseCache(self.cluster)
         self._server = Server(self.dispatcher)
+        self.change_log: ChangeLog | None = None
         if config.data_dir is not None:
             self._open_storage_and_restore_state(config.data_dir)
         self._create_initial_state()
@@ -114,6 +116,8 @@ class Broker:
         """Reset to the configured state: close all connections and remove all faults."""
         self._disconnect_and_clear_state()
         self._create_initial_state()
+        if self.change_log is not None:
+            self.change_log.drop_all_and_record_reset("reset to the state at startup")
 
     def _create_initial_state(self) -> None:
         config = self.cluster.config
@@ -139,6 +143,8 @@ class Broker:
         restore_snapshot_into_reset_cluster(snapshot, self.cluster)
         self.cluster.policy.copy_acls_to_brokers()
         self.cluster.elect_live_leaders_and_controller()
+        if self.change_log is not None:
+            self.change_log.drop_all_and_record_reset("reset to a snapshot")
 
     def _disconnect_and_clear_state(self) -> None:
         self._server.close_connections_and_reset_quotas()
@@ -186,13 +192,18 @@ class Broker:
         )
 
     def enable_history(self) -> "History":
-        """Keep the last requests for the control API; repeated calls return one history."""
-        from kafka_shim.shim.observing.request_history import History  # noqa: PLC0415 - most brokers keep none
+        """Keep the last requests and changes for the control API; repeated calls return one
+        history.
+        """
+        from kafka_shim.shim.observing.change_log import ChangeLog  # noqa: PLC0415 - most brokers keep none
+        from kafka_shim.shim.observing.request_history import History  # noqa: PLC0415 - as above
 
         history = self.dispatcher.history
         if history is None:
             history = History()
             self.dispatcher.set_history(history)
+            self.change_log = ChangeLog(self.cluster)
+            self.faults.observe_change = self.change_log.record_change
         return history
 
     def listener_addresses(self) -> Iterator[ListenerAddress]:

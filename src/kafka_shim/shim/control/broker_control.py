@@ -23,7 +23,12 @@ from kafka_shim.shim.config import InitialTopic
 from kafka_shim.shim.control.access_matrix import access_matrix
 from kafka_shim.shim.control.acl_listing import matching_acls
 from kafka_shim.shim.control.bodies import AclRules, ClockAdvance, NewTopic, NewUser
-from kafka_shim.shim.control.control_error import ControlError, authorizer_or_409
+from kafka_shim.shim.control.change_rows import change_rows
+from kafka_shim.shim.control.control_error import (
+    ControlError,
+    authorizer_or_409,
+    query_number_or_400,
+)
 from kafka_shim.shim.control.fault_control import FaultControl
 from kafka_shim.shim.control.group_control import GroupControl
 from kafka_shim.shim.control.history_queries import HistoryQueries
@@ -327,6 +332,11 @@ class BrokerControl:
                 self._cluster, self.history, query, slices.time_sliced
             )
         )
+
+    def list_changes(self, query: Mapping[str, str]) -> Row:
+        """Return the last changes of the state, or those after a number."""
+        assert self._broker.change_log is not None  # created with the history
+        return change_rows(self._broker.change_log, query_number_or_400(query, "after", 0))
 
     def list_transactions_and_producers(self) -> dict[str, Any]:
         return transactions_and_limited_producers(self._cluster)

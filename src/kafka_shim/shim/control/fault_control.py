@@ -45,7 +45,7 @@ class FaultControl:
 
     def switch_fault(self, fault_id: str, *, is_disabled: bool) -> dict[str, Any]:
         fault = self._fault_or_404(fault_id)
-        fault.is_disabled = is_disabled
+        self._faults.switch(fault, is_disabled=is_disabled)
         return fault.json_row()
 
     def release_held_responses(self, fault_id: str) -> dict[str, Any]:

@@ -96,7 +96,9 @@ def _create_endpoint(
         try:
             names = dict(request.path_params)
             target = target_of(names)
-            call = Call(names, request.query_params, await _read_json_body(request, route))
+            body = await _read_json_body(request, route)
+            is_from_inspector = request.headers.get("x-requested-by") == "inspector"
+            call = Call(names, request.query_params, body, is_from_inspector)
             response = await call_route(target, route, call)
         except ControlError as error:
             return _error_response(error.status, str(error))

@@ -1,5 +1,6 @@
 """The routes of the control API: method, path, function, body and response."""
 
+import itertools
 import re
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
@@ -13,6 +14,7 @@ from kafka_shim.authorizer.acl_formats import FORMATS
 from kafka_shim.shim.control import bodies, state_bodies
 from kafka_shim.shim.control.broker_control import BrokerControl, convert_body
 from kafka_shim.shim.control.control_error import ControlError
+from kafka_shim.shim.observing.originators import CURRENT_ORIGINATOR, CallOfControlApi
 
 
 class Call(msgspec.Struct):
@@ -21,6 +23,7 @@ class Call(msgspec.Struct):
     path: Mapping[str, str] = {}
     query: Mapping[str, str] = {}
     body: Any = None
+    is_from_inspector: bool = False
 
 
 class ControlTarget(Protocol):
@@ -29,6 +32,7 @@ class ControlTarget(Protocol):
     def context_persisting_changes_if_any(self) -> AbstractContextManager[None]: ...
 
 
+_CALL_NUMBERS = itertools.count(1)
 Target = TypeVar("Target", bound=ControlTarget)
 
 
@@ -177,6 +181,9 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           lambda control, call: control.history_queries.list_decisions(call.query),
           bodies.DecisionRows,
           query=_DECISION_FILTERS),
+    Route("GET", "/changes", "changes", "The last changes of the state, and who made them",
+          lambda control, call: control.list_changes(call.query), state_bodies.ChangeRows,
+          query={"after": "only changes with a greater number"}),
     Route("GET", "/telemetry", "telemetry", "Metrics that clients pushed (KIP-714), by size",
           lambda control, _: control.nodes.list_telemetry_pushes(), bodies.TelemetryPushRows),
     Route("GET", "/faults", "list_faults", "All faults, with their counts",
@@ -244,9 +251,14 @@ async def call_route(target: Target, route: Route[Target], call: Call) -> Any:
     if route.method == "GET":
         response = route.handler(target, call)
         return await response if isawaitable(response) else response
-    with target.context_persisting_changes_if_any():
-        response = route.handler(target, call)
-        return await response if isawaitable(response) else response
+    originator = CallOfControlApi(next(_CALL_NUMBERS), call.is_from_inspector)
+    before = CURRENT_ORIGINATOR.set(originator)
+    try:
+        with target.context_persisting_changes_if_any():
+            response = route.handler(target, call)
+            return await response if isawaitable(response) else response
+    finally:
+        CURRENT_ORIGINATOR.reset(before)
 
 
 def find_route(method: str, path: str) -> tuple[Route[BrokerControl], dict[str, str]]:

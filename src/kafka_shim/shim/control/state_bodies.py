@@ -265,3 +265,56 @@ class RequestDetail(msgspec.Struct):
     response: dict[str, Any] | None
     response_hex: str | None
     response_bytes: int | None
+
+
+class ControlCall(msgspec.Struct):
+    """A call of the control API."""
+
+    method: str
+    path: str
+    body: Any
+
+
+class Originator(msgspec.Struct):
+    """Who changed something: `inspector`, `control API`, `client` (with its request's number in
+    `/requests`) or `broker`.
+    """
+
+    kind: str
+    principal: str | None
+    client_id: str | None
+    request: int | None
+
+
+class ChangedItem(msgspec.Struct):
+    """What was changed; `before` and `after` are null where there is nothing to compare."""
+
+    name: str
+    before: Any
+    after: Any
+
+
+class ChangeRow(msgspec.Struct):
+    """Equal changes by one request or call. `kind` is acl, topic, partitions, settings, user,
+    fault, leader, broker or cluster; `action` is added, removed or changed. The calls of `undo`
+    undo it; none: that is impossible. `items_left_out` are not kept.
+    """
+
+    number: int
+    time_ms: int
+    kind: str
+    action: str
+    by: Originator
+    items: list[ChangedItem]
+    items_left_out: int
+    undo: list[ControlCall]
+
+
+class ChangeRows(msgspec.Struct):
+    """Changes, oldest first, and the number of the last. `observes_acls` is false with an
+    authorizer of one's own, whose ACLs can change unseen.
+    """
+
+    changes: list[ChangeRow]
+    last: int
+    observes_acls: bool

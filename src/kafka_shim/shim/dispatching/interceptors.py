@@ -15,6 +15,7 @@ from kafka_shim.protocol.headers import RequestHeader
 from kafka_shim.protocol.messages.fetch_response import FetchResponse
 from kafka_shim.shim.apis import ServedApi
 from kafka_shim.shim.faults.faults import Faults
+from kafka_shim.shim.observing.originators import CURRENT_ORIGINATOR
 from kafka_shim.shim.request.access import AccessRecord
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.request.session import Session
@@ -238,11 +239,14 @@ class HistoryInterceptor(Interceptor):
         self._clock = cluster.clock
 
     def on_request(self, exchange: Exchange) -> None:
-        exchange.notes[self] = self._history.add_request(
+        entry = self._history.add_request(
             exchange.session, exchange.header, exchange.frame, self._clock.now_us()
         )
+        exchange.notes[self] = entry
+        CURRENT_ORIGINATOR.set(entry)
 
     def on_handled(self, exchange: Exchange) -> None:
+        CURRENT_ORIGINATOR.set(None)
         entry = exchange.notes.get(self)
         if entry is not None:
             entry.faults = exchange.fault_ids

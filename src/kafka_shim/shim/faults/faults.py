@@ -3,7 +3,10 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
+import msgspec
+
 from kafka_shim.protocol.enums import ApiKey
+from kafka_shim.shim.state.state_change import ChangeAction, ChangeObserver, StateChange
 
 if TYPE_CHECKING:  # faults are rare: what they need is imported with the first
     from kafka_shim.shim.faults.fault import Fault
@@ -20,6 +23,8 @@ class Faults:
         self._by_api: dict[ApiKey, list[Fault]] = {}
         """The faults that requests of an API can match, by the APIs that were requested."""
         self._next_id = 1
+        self.observe_change: ChangeObserver | None = None
+        """Called after a fault was added, removed or switched, if it is set."""
 
     def __iter__(self) -> Iterator["Fault"]:
         return iter(list(self.by_id.values()))
@@ -33,6 +38,7 @@ class Faults:
         self.by_id[fault.fault_id] = fault
         self._by_api.clear()
         self._on_change()
+        self._report_change("added", fault)
         return fault
 
     def get(self, fault_id: int) -> "Fault | None":
@@ -47,6 +53,24 @@ class Faults:
         self._by_api.clear()
         self._on_change()
         fault.send_held_responses()
+        self._report_change("removed", fault)
+
+    def switch(self, fault: "Fault", *, is_disabled: bool) -> None:
+        """Switch a fault off or on; one that is off matches no requests."""
+        before, fault.is_disabled = fault.is_disabled, is_disabled
+        if before != is_disabled:
+            self._report_change("changed", fault)
+
+    def _report_change(self, action: ChangeAction, fault: "Fault") -> None:
+        if self.observe_change is None:
+            return
+        definition, is_disabled = msgspec.to_builtins(fault.spec), fault.is_disabled
+        before, after = {
+            "added": (None, definition),
+            "removed": (definition, None),
+            "changed": _switch_states(is_disabled=is_disabled),
+        }[action]
+        self.observe_change(StateChange("fault", action, str(fault.fault_id), before, after))
 
     def remove_all_and_send_held_responses(self) -> None:
         for fault_id in list(self.by_id):
@@ -73,3 +97,7 @@ class Faults:
             and fault.matches_names(names)
             and fault.count_match_and_fire()
         ]
+
+
+def _switch_states(*, is_disabled: bool) -> tuple[str, str]:
+    return ("on", "off") if is_disabled else ("off", "on")

@@ -326,7 +326,9 @@ def alter_broker_logger_levels(
         else:
             levels[config.name] = config.value or ""
     if not validate_only:
-        context.cluster.configs.loggers[node_id] = levels
+        configs = context.cluster.configs
+        before, configs.loggers[node_id] = configs.loggers.get(node_id, {}), levels
+        context.cluster.report_settings(f"loggers of broker {node_id}", before, levels)
 
 
 def _check_logger_level_change(config: AlterableConfig, context: RequestContext) -> None:

@@ -9,6 +9,7 @@ run next to the event loop (`offload`).
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator
+from contextvars import copy_context
 from typing import Any, Generic, Protocol, TypeVar
 
 from kafka_shim.shim.clock import SLICE_S
@@ -52,7 +53,9 @@ class TimeSlices(Generic[Result]):
         self._is_offloaded = self._is_abandoned = self._is_over = False
         self._slice_ends_s = 0.0
         self._worker: int | None = None
-        self._thread = threading.Thread(target=self._run_worker, name="large request", daemon=True)
+        self._thread = threading.Thread(
+            target=copy_context().run, args=(self._run_worker,), name="large request", daemon=True
+        )
 
     def start_first_slice_postponing_full_gc(self) -> None:
         """Take the first time slice. Call it on the loop's thread."""

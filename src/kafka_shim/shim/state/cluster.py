@@ -38,6 +38,11 @@ from kafka_shim.shim.state.settings.static_settings import (
     static_settings,
     validate_static_values,
 )
+from kafka_shim.shim.state.state_change import (
+    ChangeObserver,
+    StateChange,
+    observe_changed_settings,
+)
 from kafka_shim.shim.state.state_version import StateVersion
 from kafka_shim.shim.state.topics import Topic, Topics
 from kafka_shim.shim.state.users import Users
@@ -317,6 +322,7 @@ class Cluster:
         self.state_version = StateVersion()
         self._static: dict[int, tuple[object, object, Mapping[str, str]]] = {}
         self.upkeep: LogMaintenance | None = None
+        self.observe_change: ChangeObserver | None = None
         self.reset_to_initial_state()
 
     def reset_to_initial_state(self) -> None:
@@ -361,6 +367,18 @@ class Cluster:
         for store in vars(Cluster).values():
             if isinstance(store, LazyStore):
                 store.stop_and_drop(self)
+
+    def set_change_observer(self, observe_change: ChangeObserver) -> None:
+        """Report changes of topics, settings, users and brokers, until the next reset."""
+        self.observe_change = observe_change
+        self.topics.observe_change = self.users.observe_change = observe_change
+
+    def report_settings(
+        self, resource: str, before: Mapping[str, str], after: Mapping[str, str]
+    ) -> None:
+        """Report changed settings to the observer, if there is one."""
+        if self.observe_change is not None:
+            observe_changed_settings(self.observe_change, resource, before, after)
 
     def features_lowered_to_zero(self) -> list[str]:
         """Return the features at level 0 whose initial level in the release is higher."""
@@ -414,6 +432,10 @@ class Cluster:
 
     def set_alive_drop_sessions_and_elect_leaders(self, node_id: int, *, is_alive: bool) -> None:
         """Stop or restart a broker; other brokers take over its leaders and the controller."""
+        if self.observe_change is not None:
+            self.observe_change(
+                StateChange("broker", "added" if is_alive else "removed", str(node_id))
+            )
         self.nodes[node_id].is_alive = is_alive
         self.fetch_sessions.pop(node_id, None)  # a restarted broker has none
         self.telemetry.pop(node_id, None)  # likewise

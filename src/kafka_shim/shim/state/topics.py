@@ -8,6 +8,11 @@ from itertools import islice
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.logs.log_settings import EffectiveLogSettings
+from kafka_shim.shim.state.state_change import (
+    ChangeObserver,
+    StateChange,
+    observe_changed_settings,
+)
 from kafka_shim.shim.state.topic_names import name_in_metrics
 
 NO_ID = bytes(16)
@@ -132,6 +137,8 @@ class Topics:
         """Called with the name of a changed topic."""
         self.when_deleted: Callable[[bytes], None] = lambda _: None
         """Called with the id of a deleted topic."""
+        self.observe_change: ChangeObserver | None = None
+        """Called after topics, partitions, settings and leaders have changed, if it is set."""
         self.make_partition: MakePartition = lambda _, *rest: Partition(*rest)
         """Make a partition, given the topic's name, the index, the replicas and the log."""
         self.make_log: Callable[[EffectiveLogSettings, Clock, Callable[[], None]], PartitionLog] = (
@@ -223,7 +230,10 @@ class Topics:
         self._by_id[topic.topic_id] = topic
         alike = name_in_metrics(name)
         self._by_metric_name[alike] = (*self._by_metric_name.get(alike, ()), name)
-        self.add_partitions(topic, assignments)
+        self._append_partitions(topic, assignments)
+        if self.observe_change is not None:
+            after = {"partitions": len(topic.partitions), **topic.configs}
+            self.observe_change(StateChange("topic", "added", name, after=after))
         return topic
 
     def _record_change(self, name: str) -> None:
@@ -248,6 +258,13 @@ class Topics:
 
     def add_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         """Append a partition for each list of replicas (node ids, the preferred leader first)."""
+        before = len(topic.partitions)
+        self._append_partitions(topic, assignments)
+        if self.observe_change is not None:
+            after = len(topic.partitions)
+            self.observe_change(StateChange("partitions", "added", topic.name, before, after))
+
+    def _append_partitions(self, topic: Topic, assignments: Sequence[Sequence[int]]) -> None:
         settings = self.in_force(topic.configs)
         for replicas in assignments:
             log = self.make_log(settings, self._clock, self.when_filled)
@@ -271,8 +288,13 @@ class Topics:
     def replace_configs(self, topic: Topic, configs: Mapping[str, str]) -> None:
         """Replace the topic's own settings; its logs use the new ones immediately."""
         assert self._by_name[topic.name] is topic
+        before = dict(topic.configs) if self.observe_change is not None else {}
         self._set_valid_configs_and_note_invalid(topic, configs)
         self.when_changed(topic.name)
+        if self.observe_change is not None:
+            observe_changed_settings(
+                self.observe_change, f"topic {topic.name}", before, topic.configs
+            )
 
     def _set_valid_configs_and_note_invalid(self, topic: Topic, configs: Mapping[str, str]) -> None:
         kept = {key: value for key, value in configs.items() if self.is_readable(key, value)}
@@ -288,7 +310,7 @@ class Topics:
         """
         assert leader_id == NOBODY or leader_id in partition.replicas
         log = partition.log  # with the records of the old epoch
-        partition.leader_id = leader_id
+        before, partition.leader_id = partition.leader_id, leader_id
         partition.leader_epoch += 1
         if leader_id != NOBODY:
             self._note_partition_led(partition)
@@ -297,6 +319,9 @@ class Topics:
             partition.eligible = partition.last_known = _shared_replica_list(())
         self._record_change_of_existing_topic(partition)
         log.notify()
+        if self.observe_change is not None and before != leader_id:
+            name = f"{partition.topic_name}-{partition.index}"
+            self.observe_change(StateChange("leader", "changed", name, before, leader_id))
 
     def set_in_sync_replicas(self, partition: Partition, isr: Sequence[int]) -> None:
         """Set the in-sync replicas."""
@@ -333,6 +358,9 @@ class Topics:
         self._remember_deletion_epoch(topic, self._changed.pop(name))
         self.deletions += 1
         self.when_deleted(topic.topic_id)
+        if self.observe_change is not None:
+            before = {"partitions": len(topic.partitions), **topic.configs}
+            self.observe_change(StateChange("topic", "removed", name, before=before))
 
     def _forget_metric_name(self, name: str) -> None:
         alike = name_in_metrics(name)

@@ -8,6 +8,7 @@ from kafka_shim.shim.sasl.scram_credential import (
     ScramMechanism,
     credential_of_password,
 )
+from kafka_shim.shim.state.state_change import ChangeAction, ChangeObserver, StateChange
 
 UserKey = tuple[ScramMechanism | None, str]
 """The mechanism of a stored credential, None for the password, and the user's name."""
@@ -28,6 +29,8 @@ class Users:
         self._stored: dict[tuple[ScramMechanism, str], ScramCredential] = {}
         self.when_changed: Callable[[UserKey], None] = lambda _: None
         """Called with the key of a changed password or stored credential."""
+        self.observe_change: ChangeObserver | None = None
+        """Called after a user has changed, if it is set."""
 
     @property
     def passwords(self) -> Mapping[str, str]:
@@ -36,16 +39,30 @@ class Users:
 
     def add_or_replace_configured_user(self, name: str, password: str) -> None:
         """Add a user for every mechanism, or replace the password."""
-        self.remove_configured_user(name)
+        is_known = name in self._passwords
+        self._drop_configured_user(name)
         self._passwords[name] = password
         self.when_changed((None, name))
+        self._report_change("changed" if is_known else "added", name, "password")
 
     def remove_configured_user(self, name: str) -> None:
         """Remove a configured user; an unknown one is no error."""
+        is_known = name in self._passwords
+        self._drop_configured_user(name)
+        self.when_changed((None, name))
+        if is_known:
+            self._report_change("removed", name, "password")
+
+    def _drop_configured_user(self, name: str) -> None:
         self._passwords.pop(name, None)
         for mechanism in ScramMechanism:
             self._configured.pop((mechanism, name), None)
-        self.when_changed((None, name))
+
+    def _report_change(self, action: ChangeAction, name: str, credential: str) -> None:
+        if self.observe_change is not None:
+            before = None if action == "added" else credential
+            after = None if action == "removed" else credential
+            self.observe_change(StateChange("user", action, name, before, after))
 
     def scram_credential(self, mechanism: ScramMechanism, name: str) -> ScramCredential | None:
         """Return the credential of a log-in; a stored one takes
@@ -76,10 +93,15 @@ class Users:
     def store_credential(
         self, mechanism: ScramMechanism, name: str, credential: ScramCredential
     ) -> None:
+        is_known = (mechanism, name) in self._stored
         self._stored[mechanism, name] = credential
         self.when_changed((mechanism, name))
+        self._report_change("changed" if is_known else "added", name, mechanism.wire_name)
 
     def remove_stored_credential(self, mechanism: ScramMechanism, name: str) -> bool:
         """Remove a stored credential; return whether there was one."""
         self.when_changed((mechanism, name))
-        return self._stored.pop((mechanism, name), None) is not None
+        if self._stored.pop((mechanism, name), None) is None:
+            return False
+        self._report_change("removed", name, mechanism.wire_name)
+        return True

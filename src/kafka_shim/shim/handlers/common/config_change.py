@@ -125,13 +125,19 @@ def store_settings(
             assert topic is not None
             context.cluster.topics.replace_configs(topic, new)
         case ConfigResourceType.BROKER if not name:
-            configs.all_brokers = dict(new)
+            before, configs.all_brokers = configs.all_brokers, dict(new)
+            context.cluster.report_settings("all brokers", before, new)
         case ConfigResourceType.BROKER:
-            configs.brokers[int(name)] = dict(new)
+            before, configs.brokers[int(name)] = configs.brokers.get(int(name), {}), dict(new)
+            context.cluster.report_settings(f"broker {name}", before, new)
         case ConfigResourceType.GROUP:
+            before = configs.groups.get(name, {})
             configs.store_group_settings(name, new)
+            context.cluster.report_settings(f"group {name}", before, new)
         case _:
+            before = configs.client_metrics.get(name, {})
             configs.store_client_metrics_settings(name, new)
+            context.cluster.report_settings(f"client metrics {name}", before, new)
 
 
 def check_broker_settings(name: str, new: Mapping[str, str], context: RequestContext) -> None:
