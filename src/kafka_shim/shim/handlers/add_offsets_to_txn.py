@@ -8,7 +8,7 @@ from kafka_shim.authorizer.requirements import (
     ADD_OFFSETS_TO_TXN_GROUP,
     ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.add_offsets_to_txn_request import AddOffsetsToTxnRequest
 from kafka_shim.protocol.messages.add_offsets_to_txn_response import AddOffsetsToTxnResponse
 from kafka_shim.shim.errors import RequestRejected
@@ -24,7 +24,7 @@ def handle(request: AddOffsetsToTxnRequest, context: RequestContext) -> AddOffse
     context.access.require(ADD_OFFSETS_TO_TXN_TRANSACTIONAL_ID, request.transactional_id)
     context.access.require(ADD_OFFSETS_TO_TXN_GROUP, request.group_id)
     error = context.transaction_coordinator_error(request.transactional_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise RequestRejected(error)
     coordinators = context.cluster.coordinators
     offsets = coordinators.topic_or_create(KeyType.GROUP).name

@@ -10,7 +10,7 @@ from kafka_shim.authorizer.requirements import (
     CONSUMER_GROUP_HEARTBEAT_REGEX,
     CONSUMER_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.consumer_group_heartbeat_request import (
     ConsumerGroupHeartbeatRequest,
 )
@@ -112,7 +112,7 @@ def handle(
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request, context)
     error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_consumer_heartbeat(
         request.group_id, _heartbeat_of_request(request, context), context.access.slices

@@ -14,7 +14,7 @@ from kafka_shim.authorizer.requirements import (
     DESCRIBE_CONFIGS_TOPIC,
 )
 from kafka_shim.protocol.enums import ConfigResourceType
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.describe_configs_request import (
     DescribeConfigsRequest,
     DescribeConfigsResource,
@@ -71,7 +71,7 @@ def handle(request: DescribeConfigsRequest, context: RequestContext) -> Describe
     for resource in context.time_sliced(resources):
         requirement = REQUIREMENTS[resource.resource_type]
         error = config_access_error(context, requirement, resource.resource_name)
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             keys = resource.configuration_keys
             resource_key = (
                 resource.resource_type,

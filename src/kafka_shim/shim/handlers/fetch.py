@@ -15,7 +15,7 @@ import msgspec
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
 from kafka_shim.protocol.codec.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchRequest
 from kafka_shim.protocol.messages.fetch_response import (
     FetchableTopicResponse,
@@ -64,7 +64,7 @@ def handle(
     )
     if fetch_round.error is ErrorCode.UNKNOWN_SERVER_ERROR:
         return FetchResponse(error_code=fetch_round.error, session_id=request.session_id)
-    if fetch_round.error is not ErrorCode.NONE:
+    if fetch_round.error is not NO_ERROR:
         return FetchResponse(error_code=fetch_round.error)
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
@@ -95,7 +95,7 @@ def _unknown_or_own_replica_error(replica_id: int, context: RequestContext) -> E
     if replica_id == context.node_id:
         return facts.leader_fetches_itself_error
     is_unknown = replica_id >= 0 and replica_id not in context.cluster.nodes
-    return facts.unknown_replica_error if is_unknown else ErrorCode.NONE
+    return facts.unknown_replica_error if is_unknown else NO_ERROR
 
 
 def error_response(request: FetchRequest, error: ErrorCode, message: str | None) -> FetchResponse:
@@ -149,7 +149,7 @@ class _Fetch:
     def respond_or_wait(self) -> FetchResponse | PendingResponse[FetchResponse]:
         self._find_partitions_and_errors()
         error = _unknown_or_own_replica_error(self.reader.replica_id, self._context)
-        if error is not ErrorCode.NONE and any(True for _ in self._existing_partitions()):
+        if error is not NO_ERROR and any(True for _ in self._existing_partitions()):
             return self._response_with_error_on_request_and_partitions(error)
         if self._is_ready_to_respond():
             return self._read_partitions_and_end_session_fetch()
@@ -177,15 +177,15 @@ class _Fetch:
 
     def _find_partitions_and_errors(self) -> None:
         """Find each partition or its error; check permission once per topic."""
-        denial = ErrorCode.NONE
+        denial = NO_ERROR
         if self.reader.is_follower:
             denial = self._context.access.denial_error(FETCH_FOLLOWER)
         for at, requested in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
-            if error is ErrorCode.NONE:
+            if error is NO_ERROR:
                 error = self._cached_topic_error(requested.topic)
             partition = None
-            if error is ErrorCode.NONE and requested.topic is not None:
+            if error is NO_ERROR and requested.topic is not None:
                 index = requested.fetch_partition.partition
                 partition = self._context.cluster.topics.partition_once_led(requested.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
@@ -196,7 +196,7 @@ class _Fetch:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 elif self._topic_was_recreated(requested):
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
-            if error is not ErrorCode.NONE:
+            if error is not NO_ERROR:
                 self._errors[at] = self._error_or_unsupported_compression_if_missing(
                     error, requested
                 )
@@ -232,7 +232,7 @@ class _Fetch:
                     self._context, FETCH_TOPIC, topic
                 )
             elif topics.topic_once_led(topic):
-                errors_by_topic[topic] = ErrorCode.NONE
+                errors_by_topic[topic] = NO_ERROR
             else:
                 errors_by_topic[topic] = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return errors_by_topic[topic]
@@ -254,7 +254,7 @@ class _Fetch:
                 return True
             if (
                 partition_read_error(partition, requested.fetch_partition, self.reader)
-                is not ErrorCode.NONE
+                is not NO_ERROR
             ):
                 return True
             bytes_ready += readable_bytes_up_to_limit(
@@ -353,7 +353,7 @@ class _Fetch:
         """Return whether a missing partition's row keeps its place, as in releases that check
         topics.
         """
-        is_readable = self._topics.get(topic or "") is ErrorCode.NONE
+        is_readable = self._topics.get(topic or "") is NO_ERROR
         return is_readable and self.reader.facts.fetch_keeps_missing_partitions_in_order
 
 

@@ -6,7 +6,7 @@ has no rebalance timeout; the session timeout is used.
 """
 
 from kafka_shim.authorizer.requirements import JOIN_GROUP
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR
 from kafka_shim.protocol.messages.join_group_request import JoinGroupRequest
 from kafka_shim.protocol.messages.join_group_response import (
     JoinGroupResponse,
@@ -26,18 +26,18 @@ def handle(
     request: JoinGroupRequest, context: RequestContext
 ) -> JoinGroupResponse | PendingResponse[JoinGroupResponse]:
     denial = context.access.denial_error(JOIN_GROUP, request.group_id)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         return _response(JoinResponse(error=denial), context)
     wait: PendingResponse[JoinGroupResponse] = PendingResponse()
 
     def answer(joined: JoinResponse) -> None:
         response = _response(joined, context)
-        if joined.error is not ErrorCode.NONE:
+        if joined.error is not NO_ERROR:
             response.generation_id = context.facts.groups.failed_join_generation
         wait.complete_unless_already_done(response)
 
     error = context.group_coordinator_error(request.group_id)
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         joining, slices = _join_request(request, context), context.access.slices
         context.cluster.member_requests.handle_join(request.group_id, joining, answer, slices)
     else:

@@ -3,7 +3,7 @@ members may be identified by instance id alone (KIP-345).
 """
 
 from kafka_shim.authorizer.requirements import LEAVE_GROUP
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.leave_group_request import LeaveGroupRequest
 from kafka_shim.protocol.messages.leave_group_response import LeaveGroupResponse, MemberResponse
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
@@ -16,9 +16,9 @@ def handle(request: LeaveGroupRequest, context: RequestContext) -> LeaveGroupRes
     context.access.require(LEAVE_GROUP, request.group_id)
     groups = context.cluster.groups
     error = groups.empty_group_id_error(request.group_id)
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         single_member_error = context.facts.groups.single_leave_error
         if single_member_error is not None and context.version < MANY_SINCE:
             error = ErrorCode(single_member_error)

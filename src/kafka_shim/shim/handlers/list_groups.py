@@ -6,7 +6,7 @@ never an error (KIP-231); the oldest releases return CLUSTER_AUTHORIZATION_FAILE
 """
 
 from kafka_shim.authorizer.requirements import LIST_GROUPS
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR
 from kafka_shim.protocol.messages.list_groups_request import ListGroupsRequest
 from kafka_shim.protocol.messages.list_groups_response import ListedGroup, ListGroupsResponse
 from kafka_shim.shim.handlers.common import long_requests
@@ -25,7 +25,7 @@ def handle(request: ListGroupsRequest, context: RequestContext) -> ListGroupsRes
     ours = [
         group
         for group in context.cluster.groups
-        if context.group_coordinator_error(group.group_id) is ErrorCode.NONE
+        if context.group_coordinator_error(group.group_id) is NO_ERROR
     ]
     visible = _groups_in_map_order(
         _visible_groups_or_all_requiring_cluster_access(ours, context), context
@@ -53,7 +53,7 @@ def _visible_groups_or_all_requiring_cluster_access(
 ) -> list[Group]:
     if (
         context.cluster.policy.bind_requirement_to_release_and_notify(LIST_GROUPS).error
-        is not ErrorCode.NONE
+        is not NO_ERROR
     ):
         context.access.require(LIST_GROUPS)
         return groups

@@ -19,7 +19,7 @@ from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_GROUP,
     OFFSET_FETCH_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
@@ -182,7 +182,7 @@ def _fetch_group_offsets(
     group: _RequestGroup, require_stable: bool, context: RequestContext
 ) -> _GroupResponse:
     error = context.access.denial_error(OFFSET_FETCH_GROUP, group.group_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         effect = context.cluster.policy.bind_requirement_to_release_and_notify(
             OFFSET_FETCH_GROUP
         ).effect_in_version(context.version)
@@ -202,9 +202,9 @@ def _fetch_group_offsets(
         )
     error = context.group_coordinator_error(group.group_id)
     group_state = context.cluster.groups.find_and_touch_after_topic_deletions(group.group_id)
-    if error is ErrorCode.NONE and group_state is not None:
+    if error is NO_ERROR and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         each = context.version < TOP_CODE_SINCE
         return _GroupResponse(
             error, _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
@@ -223,14 +223,14 @@ def _fetch_requested_topics(
     assert group.topics is not None
     fetched_topics, failed_topics = [], []
     for request_topic in context.time_sliced(group.topics):
-        name, error = request_topic.name, ErrorCode.NONE
+        name, error = request_topic.name, NO_ERROR
         if context.version >= BY_ID_SINCE:
             known = context.cluster.topics.by_id(request_topic.topic_id)
             name = "" if known is None else known.name
             error = ErrorCode.UNKNOWN_TOPIC_ID if known is None else error
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             error = context.access.denial_error(OFFSET_FETCH_TOPIC, name)
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             fetched_topics.append(
                 _fetch_topic_offsets(group.group_id, request_topic, name, require_stable, context)
             )
@@ -412,4 +412,4 @@ def _partition_fields_in_wire_order(
     """Return index, offset, leader epoch, metadata and error of a partition, in wire order."""
     if isinstance(result, ErrorCode):
         return partition, NO_OFFSET, NO_EPOCH, "", result
-    return partition, result.offset, result.leader_epoch, result.metadata, ErrorCode.NONE
+    return partition, result.offset, result.leader_epoch, result.metadata, NO_ERROR

@@ -5,7 +5,7 @@ last. A missing partition gets UNKNOWN_TOPIC_OR_PARTITION (3) only if the caller
 """
 
 from kafka_shim.authorizer.requirements import OFFSET_FOR_LEADER_EPOCH
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_for_leader_epoch_request import (
     OffsetForLeaderEpochRequest,
     OffsetForLeaderPartition,
@@ -89,7 +89,7 @@ def _end_offset_of_partition(
         error = ErrorCode.NOT_LEADER_OR_FOLLOWER
     else:
         error = leader_epoch_error(partition, request_partition.current_leader_epoch)
-    if error is not ErrorCode.NONE or partition is None:
+    if error is not NO_ERROR or partition is None:
         return EpochEndOffset(error_code=error, partition=request_partition.partition)
     log = partition.log
     leader_epoch, end_offset = log.epoch_and_end_offset_up_to(request_partition.leader_epoch)

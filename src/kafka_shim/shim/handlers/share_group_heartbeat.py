@@ -9,7 +9,7 @@ from kafka_shim.authorizer.requirements import (
     SHARE_GROUP_HEARTBEAT_GROUP,
     SHARE_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.share_group_heartbeat_request import ShareGroupHeartbeatRequest
 from kafka_shim.protocol.messages.share_group_heartbeat_response import (
     Assignment as AssignmentRow,
@@ -67,7 +67,7 @@ def handle(
         raise RequestRejected(ErrorCode.TOPIC_AUTHORIZATION_FAILED)
     _check_heartbeat_fields(request)
     error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise RequestRejected(error)
     heartbeat = ShareHeartbeat(
         member_id=request.member_id,

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.requirements import (
     STREAMS_GROUP_HEARTBEAT_GROUP,
     STREAMS_GROUP_HEARTBEAT_TOPIC,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.create_topics_request import (
     CreatableTopic,
     CreatableTopicConfig,
@@ -113,7 +113,7 @@ def handle(
     _check_fields_supported(request, context)
     context.offload(_check_heartbeat_fields, request, topology)
     error = context.group_coordinator_error(request.group_id)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         raise RequestRejected(error)
     response = context.cluster.member_requests.handle_streams_heartbeat(
         request.group_id, _heartbeat_of_request(request, topology, context), context.access.slices

@@ -5,7 +5,7 @@ before permission is checked.
 """
 
 from kafka_shim.authorizer.requirements import SYNC_GROUP
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.sync_group_request import SyncGroupRequest
 from kafka_shim.protocol.messages.sync_group_response import SyncGroupResponse
 from kafka_shim.shim.errors import RequestRejected
@@ -37,7 +37,7 @@ def handle(
         )
 
     error = context.group_coordinator_error(request.group_id)
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         context.cluster.member_requests.handle_sync(
             request.group_id, _sync_request(request), response
         )

@@ -16,7 +16,7 @@ from kafka_shim.authorizer.requirements import (
     TXN_OFFSET_COMMIT_TOPIC,
     TXN_OFFSET_COMMIT_TRANSACTIONAL_ID,
 )
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.txn_offset_commit_request import (
     TxnOffsetCommitRequest,
 )
@@ -61,9 +61,9 @@ def handle(request: TxnOffsetCommitRequest, context: RequestContext) -> TxnOffse
     denial = context.access.denial_error(
         TXN_OFFSET_COMMIT_TRANSACTIONAL_ID, request.transactional_id
     )
-    if denial is ErrorCode.NONE:
+    if denial is NO_ERROR:
         denial = context.access.denial_error(TXN_OFFSET_COMMIT_GROUP, request.group_id)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         response = error_response(request, denial, None)
         return (
             response
@@ -110,7 +110,7 @@ def _response_in_request_order(
 ) -> TxnOffsetCommitResponse:
     """Return the rows as in the request, with duplicate topics, if all were passed to the group."""
     remaining_codes = iter(codes)
-    response = error_response(request, ErrorCode.NONE, None)
+    response = error_response(request, NO_ERROR, None)
     for topic in response.topics:
         for partition in topic.partitions:
             partition.error_code = next(remaining_codes)
@@ -138,7 +138,7 @@ def _commit_in_transaction(
     error = _group_coordinator_error(request, context) or _verify_or_add_group_to_transaction(
         request, context
     )
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         identity = CommitIdentity(
             request.member_id,
             request.group_instance_id,
@@ -189,7 +189,7 @@ def _verify_or_add_group_to_transaction(
     if not facts.offset_commit_verifies_transaction_group or has_open_transaction_of_producer(
         log, *producer, facts
     ):
-        return ErrorCode.NONE
+        return NO_ERROR
     if not request.transactional_id:
         return ErrorCode.INVALID_REQUEST
     error = verify_or_add_partition(
@@ -211,7 +211,7 @@ def _append_offsets_or_error(
     Before 4.0 those of no producer are committed as if there were no transaction.
     """
     if request.producer_id == NO_PRODUCER and not context.facts.groups.java_group_coordinator:
-        return ErrorCode.NONE
+        return NO_ERROR
     _, log = _offsets_partition_and_log_creating_topic(request, context)
     known = log.producers.get_producer(request.producer_id)
     if request.producer_epoch < 0:
@@ -233,4 +233,4 @@ def _append_offsets_or_error(
     context.cluster.groups.records.log.write_pending_offsets(
         GroupChange(group_id, now_ms, pending_offsets), producer
     )
-    return ErrorCode.NONE
+    return NO_ERROR

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
 from kafka_shim.protocol.messages.fetch_response import PartitionData
 from kafka_shim.shim.clock import Clock
@@ -46,11 +46,11 @@ class RequestedPartition(msgspec.Struct):
             or row.high_watermark != self.returned_high_watermark
             or row.log_start_offset != self.returned_log_start_offset
             or row.preferred_read_replica >= 0
-            or row.error_code != ErrorCode.NONE
+            or row.error_code != NO_ERROR
             or row.diverging_epoch.epoch >= 0
         )
         # an error may be gone at the next fetch; if it is not, it must be returned again
-        failed = row.error_code != ErrorCode.NONE
+        failed = row.error_code != NO_ERROR
         self.returned_high_watermark = -1 if failed else row.high_watermark
         self.returned_log_start_offset = row.log_start_offset
         return is_news
@@ -85,7 +85,7 @@ class SessionFetch(msgspec.Struct):
     """The outcome of one request's session fields: an error, or the partitions to fetch."""
 
     partitions: list[RequestedPartition] = []
-    error: ErrorCode = ErrorCode.NONE
+    error: ErrorCode = NO_ERROR
     session: FetchSession | None = None
     is_incremental: bool = False
     begins_session: bool = False

@@ -4,7 +4,7 @@ from enum import IntEnum
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.authorizer.requirements import METADATA_TOPIC
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.incremental_alter_configs_request import AlterConfigsResource
 from kafka_shim.shim.request.context import RequestContext
 
@@ -72,7 +72,7 @@ def config_access_error(context: RequestContext, requirement: Requirement, name:
     In 0.11, a resource without DESCRIBE is hidden: the denial is UNKNOWN_TOPIC_OR_PARTITION.
     """
     error = context.access.denial_error(requirement, name)
-    if error is ErrorCode.NONE:
+    if error is NO_ERROR:
         return error
     hidden_as = context.cluster.policy.bind_requirement_to_release_and_notify(requirement).hidden_as
     if hidden_as is not None and not context.access.allows(METADATA_TOPIC, name):
@@ -85,7 +85,7 @@ def require_config_access(
 ) -> None:
     """Raise ConfigResourceError for a denied alteration; some releases do not name the resource."""
     error = config_access_error(context, requirement, name)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         text = error.name.lower().replace("_", " ")
         raise ConfigResourceError(
             error,

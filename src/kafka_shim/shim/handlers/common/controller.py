@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Final
 
 from kafka_shim.authorizer.requirement import Requirement
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.request.context import RequestContext
 
@@ -36,7 +36,7 @@ def denial_or_always_stale_epoch_error(
 ) -> ErrorCode:
     """Return the denial, or that the broker's or controller's epoch is stale: no request passes."""
     denial = context.access.denial_error(requirement)
-    if denial is not ErrorCode.NONE:
+    if denial is not NO_ERROR:
         return denial
     if broker_epoch != NO_EPOCH:  # KIP-380
         return ErrorCode.STALE_BROKER_EPOCH

@@ -6,7 +6,7 @@ import msgspec
 
 from kafka_shim.protocol.codec.chunks import LONG_BYTES, ByteChunks
 from kafka_shim.protocol.enums import IsolationLevel
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
 from kafka_shim.protocol.messages.fetch_request import FetchPartition
 from kafka_shim.protocol.messages.fetch_response import (
@@ -69,7 +69,7 @@ def partition_read_error(
 ) -> ErrorCode:
     """Return the error for reading the partition as requested; NONE if it can be read."""
     error = _not_readable_here_error(partition, reader)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         return error
     epoch = request.current_leader_epoch
     if epoch < 0 and not reader.facts.negative_leader_epoch_is_fenced:
@@ -85,7 +85,7 @@ def _not_readable_here_error(partition: Partition, reader: PartitionReader) -> E
     may_follow = reader.version >= NEAREST_REPLICA_SINCE and not reader.is_follower
     readable = partition.replicas if may_follow else [partition.leader_id]
     is_here = partition.is_open and reader.node_id in readable
-    return ErrorCode.NONE if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    return NO_ERROR if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
 
 
 def _follower_without_replica_error(
@@ -95,8 +95,8 @@ def _follower_without_replica_error(
     (KIP-841).
     """
     error = reader.facts.fetch_without_replica_error
-    if not _is_broker_without_follower_replica(partition, reader) or error is ErrorCode.NONE:
-        return ErrorCode.NONE
+    if not _is_broker_without_follower_replica(partition, reader) or error is NO_ERROR:
+        return NO_ERROR
     return error if epoch < 0 else ErrorCode.UNKNOWN_LEADER_EPOCH
 
 
@@ -111,7 +111,7 @@ def _out_of_range_error_unless_log_diverges(
         return ErrorCode.OFFSET_OUT_OF_RANGE
     is_within_log = log.start_offset <= request.fetch_offset <= log.end_offset
     if is_within_log or find_log_divergence(partition, request) is not None:
-        return ErrorCode.NONE
+        return NO_ERROR
     return ErrorCode.OFFSET_OUT_OF_RANGE
 
 
@@ -125,7 +125,7 @@ def _is_broker_without_follower_replica(partition: Partition, reader: PartitionR
 def leader_epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
     """Return the error for a client's leader epoch (KIP-320); -1: the client sent none."""
     if leader_epoch in (-1, partition.leader_epoch):
-        return ErrorCode.NONE
+        return NO_ERROR
     if leader_epoch < partition.leader_epoch:
         return ErrorCode.FENCED_LEADER_EPOCH
     return ErrorCode.UNKNOWN_LEADER_EPOCH
@@ -136,7 +136,7 @@ def read_partition(
 ) -> PartitionData:
     """Return one partition's row, limited by `reader.bytes_max`, as it is in the log."""
     error = partition_read_error(partition, request, reader)
-    if error is not ErrorCode.NONE:
+    if error is not NO_ERROR:
         return failed_partition_data_with_leader_if_known(
             request.partition, error, reader, partition
         )
@@ -242,7 +242,7 @@ def down_convert_fetched_records_or_fail_row(
     response: PartitionData, partition: Partition, offset: int, reader: PartitionReader
 ) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
-    if response.error_code != ErrorCode.NONE:
+    if response.error_code != NO_ERROR:
         return response
     is_zstd = partition.log.settings.requires_zstd_support and reader.version < ZSTD_SINCE
     if is_zstd and reader.facts.zstd_topic_is_unsupported_compression:

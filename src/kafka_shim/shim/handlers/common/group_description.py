@@ -13,7 +13,7 @@ import msgspec
 
 from kafka_shim.authorizer.requirement import Requirement
 from kafka_shim.protocol.enums import NO_OPERATIONS, ResourceType
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.handlers.common.long_sort import sort_in_portions
 from kafka_shim.shim.request.context import RequestContext
@@ -76,7 +76,7 @@ class GroupDescribeApi(msgspec.Struct, Generic[Group, Row], frozen=True):
         error = (
             context.group_coordinator_error(group_id) if group_id else ErrorCode.INVALID_GROUP_ID
         )
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return self.failed_row(group_id, error, None)
         group = self.find_group(context.cluster.groups, group_id)
         if group is None:

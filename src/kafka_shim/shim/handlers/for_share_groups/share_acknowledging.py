@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
 from kafka_shim.shim.request.context import RequestContext
 from kafka_shim.shim.state.share_partitions.share_acknowledgement import RENEW, Acknowledgement
@@ -26,7 +26,7 @@ MESSAGES = {
 class AcknowledgementOutcome(msgspec.Struct, frozen=True):
     """What became of the acknowledgements of one partition."""
 
-    error: ErrorCode = ErrorCode.NONE
+    error: ErrorCode = NO_ERROR
     message: str | None = None
 
 
@@ -53,7 +53,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
             for row in topic.partitions:
                 place = (topic.topic_id, row.partition_index)
                 error = self._error_before_acknowledging(place, row.acknowledgement_batches)
-                if error is not ErrorCode.NONE:
+                if error is not NO_ERROR:
                     failed[place] = AcknowledgementOutcome(error)
                 elif row.acknowledgement_batches:
                     batches_by_partition[place] = row.acknowledgement_batches
@@ -76,7 +76,7 @@ class ShareAcknowledger(msgspec.Struct, frozen=True):
         if not self._are_valid_acknowledgements(batches):
             return ErrorCode.INVALID_REQUEST
         denial = self.denials[topic.name]
-        if denial is ErrorCode.NONE and topic.partition_once_led(partition_key[1]) is None:
+        if denial is NO_ERROR and topic.partition_once_led(partition_key[1]) is None:
             return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
         return denial
 

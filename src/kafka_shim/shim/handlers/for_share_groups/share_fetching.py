@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import AcquiredRecords, PartitionData
 from kafka_shim.protocol.records.batches import Batch, iterate_batches
@@ -103,12 +103,12 @@ class ShareFetchReading:
         error = self._topic_error(session_partition)
         partition = None
         if (
-            error is ErrorCode.NONE
+            error is NO_ERROR
             and self._context.cluster.topics.by_id(session_partition.topic_id) is None
         ):
             self._fail_partition_of_deleted_topic(session_partition)
             return
-        if error is ErrorCode.NONE:
+        if error is NO_ERROR:
             partition = self._context.cluster.topics.partition_once_led(
                 session_partition.topic or "", session_partition.partition_index
             )
@@ -129,7 +129,7 @@ class ShareFetchReading:
                     self._sources.append(
                         ReadableSharePartition(session_partition, partition, share_partition)
                     )
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             self._failures.append(
                 (session_partition, failed_partition_data(session_partition.partition_index, error))
             )

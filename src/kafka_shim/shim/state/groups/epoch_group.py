@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection
 from copy import copy
 from typing import Generic, Self, TypeVar
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.errors import RequestRejected
@@ -248,10 +248,10 @@ class EpochGroup(Group, Generic[Member]):
     ) -> ErrorCode:
         """Accept commits in the member's epoch, or in an older one where allowed (KIP-848)."""
         if commit.generation_id < 0 and self.is_empty:
-            return ErrorCode.NONE
+            return NO_ERROR
         named = commit.generation_id >= 0 or commit.member_id or commit.instance_id is not None
         if commit.is_transactional and not named:
-            return ErrorCode.NONE
+            return NO_ERROR
         member = self.members.get(commit.member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -265,7 +265,7 @@ class EpochGroup(Group, Generic[Member]):
                 self.member_has_owned_since_epoch(member, epoch, topic_id, at)
                 for topic_id, at in partitions
             )
-            error = ErrorCode.NONE if had else error
+            error = NO_ERROR if had else error
         if error is not ErrorCode.STALE_MEMBER_EPOCH or commit.version >= EPOCH_IN_COMMITS_SINCE:
             return error
         return ErrorCode.ILLEGAL_GENERATION if commit.is_transactional else error
@@ -279,7 +279,7 @@ class EpochGroup(Group, Generic[Member]):
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:
         if member_id is None:
             # A real broker fails on an epoch without a member.
-            return ErrorCode.NONE if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
+            return NO_ERROR if member_epoch < 0 else ErrorCode.UNKNOWN_SERVER_ERROR
         member = self.members.get(member_id)
         if member is None:
             return ErrorCode.UNKNOWN_MEMBER_ID
@@ -287,12 +287,12 @@ class EpochGroup(Group, Generic[Member]):
 
     def _epoch_error(self, member: Member, epoch: int) -> ErrorCode:
         if epoch == member.epoch:
-            return ErrorCode.NONE
+            return NO_ERROR
         is_classic = member.uses_classic_protocol
         return ErrorCode.ILLEGAL_GENERATION if is_classic else ErrorCode.STALE_MEMBER_EPOCH
 
     def offset_delete_error(self) -> ErrorCode:
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def stop_timers_and_drop_owned_state(self) -> None:
         self.timers.stop_all_except(())

@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection
 from enum import Enum
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 
 
 class GroupType(Enum):
@@ -66,7 +66,7 @@ class Group(ABC):
 
     def fetch_error(self, member_id: str | None, member_epoch: int) -> ErrorCode:  # noqa: ARG002 - used by groups with member epochs
         """Return the error for an OffsetFetch with this member id and epoch."""
-        return ErrorCode.NONE
+        return NO_ERROR
 
     @abstractmethod
     def offset_delete_error(self) -> ErrorCode:

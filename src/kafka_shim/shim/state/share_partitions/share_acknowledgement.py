@@ -5,7 +5,7 @@ from typing import Protocol
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages import share_acknowledge_request, share_fetch_request
 from kafka_shim.shim.state.share_partitions.in_flight import (
     InFlightBatch,
@@ -64,9 +64,9 @@ class UndoableAcknowledgements:
             if acknowledgement.last_offset < self._partition.start_offset:
                 continue  # already final
             error = self._apply(acknowledgement)
-            if error is not ErrorCode.NONE:
+            if error is not NO_ERROR:
                 return error
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def undo_applied(self) -> None:
         for held, before in self._states_before:
@@ -89,9 +89,9 @@ class UndoableAcknowledgements:
         for batch in acknowledged_batches:
             if batch.last_offset >= start:
                 error = self._apply_to_batch(batch, acknowledgement)
-                if error is not ErrorCode.NONE:
+                if error is not NO_ERROR:
                     return error
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def _apply_to_batch(self, batch: InFlightBatch, acknowledgement: Acknowledgement) -> ErrorCode:
         """Acknowledge records of one batch; split it unless all get the same state."""
@@ -119,7 +119,7 @@ class UndoableAcknowledgements:
             self.changed_batches.append(
                 self._partition.end_lock(records, STATES[acknowledge_type], is_rejected=is_rejected)
             )
-        return ErrorCode.NONE
+        return NO_ERROR
 
 
 def _acknowledge_type(acknowledgement: Acknowledgement, records: SameStateRecords) -> int:

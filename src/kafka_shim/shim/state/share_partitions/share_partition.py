@@ -6,7 +6,7 @@ releases are written to the share coordinator; acquisitions are not.
 
 from collections.abc import Callable, Iterable, Sequence
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Clock, Timer
 from kafka_shim.shim.state.settings.group_settings import GroupSettings
 from kafka_shim.shim.state.share_partitions.dead_letters import (
@@ -210,9 +210,9 @@ class SharePartition(ChangeNotifier):
         undoable = UndoableAcknowledgements(self, member_id)
         finished_count = self.finished_count
         error = undoable.apply_until_error(acknowledgements)
-        if error is ErrorCode.NONE and undoable.changed_batches:
+        if error is NO_ERROR and undoable.changed_batches:
             error = self._persist_changes_and_advance_or_fence(undoable.changed_batches)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             undoable.undo_applied()
             self._unwritten_dead_letters.clear()
             self.finished_count = finished_count
@@ -260,7 +260,7 @@ class SharePartition(ChangeNotifier):
             self._state_epoch, self.leader_epoch, self.start_offset, self.finished_count, rows
         )
         error = self._states.apply_update(self.key, update)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             self.is_fenced = True
             self._unwritten_dead_letters.clear()
             return STATE_ERRORS.get(error, error)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Clock
 from kafka_shim.shim.state.logs.log import PartitionLog
 from kafka_shim.shim.state.settings.config_values import duration_to_ms
@@ -61,7 +61,7 @@ class SharePartitions:
         """Return the share partition, or the error why it is not available."""
         known = self.find_loaded_unless_fenced(key)
         if known is not None and known.leader_epoch == partition.leader_epoch:
-            return ErrorCode.NONE, known
+            return NO_ERROR, known
         self._drop_and_fence(key)
         error, state = self._states.read_and_fence_older_leaders(key, partition.leader_epoch)
         if state is None:
@@ -83,7 +83,7 @@ class SharePartitions:
         )
         loaded.dead_letters = self._dead_letters
         self._loaded[key] = loaded
-        return ErrorCode.NONE, loaded
+        return NO_ERROR, loaded
 
     def drop_partitions_of_group(self, group_id: str) -> None:
         """Remove the share partitions of a group without connections."""

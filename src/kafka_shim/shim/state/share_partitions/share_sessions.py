@@ -8,7 +8,7 @@ from collections.abc import Hashable, Iterable, Iterator, Sequence
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.share_fetch_request import ShareFetchRequest
 from kafka_shim.protocol.messages.share_fetch_response import PartitionData
 from kafka_shim.shim.errors import RequestRejected
@@ -72,7 +72,7 @@ class ShareFetchPartitions(msgspec.Struct):
             return list(rows)
         told = []
         for shared, data in rows:
-            failed = data.error_code != ErrorCode.NONE
+            failed = data.error_code != NO_ERROR
             if not (data.records or shared.must_be_returned or failed):
                 continue
             shared.must_be_returned = failed

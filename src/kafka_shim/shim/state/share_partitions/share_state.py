@@ -4,7 +4,7 @@ import heapq
 import itertools
 from collections.abc import Callable, Sequence
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.state.share_partitions.share_log import DELIVERIES_MAX, ShareLog
 from kafka_shim.shim.state.share_partitions.share_state_values import (
@@ -68,7 +68,7 @@ class ShareStates:
         if known is not None and self._is_older_epoch(state_epoch, known.state_epoch):
             return ErrorCode.FENCED_STATE_EPOCH
         error = self._unknown_partition_error(key)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
         counts = (
             start_offset != NOT_KNOWN and self._facts.share_delivery_count_starts_with_given_offset
@@ -79,7 +79,7 @@ class ShareStates:
         self._states[key] = state
         self._keys_by_topic.setdefault(key[1], {})[key] = None
         self._log.write_first_snapshot(key, state, known)
-        return ErrorCode.NONE
+        return NO_ERROR
 
     def _delete_states_of_topic(self, topic_id: bytes) -> None:
         for key in list(self._keys_by_topic.get(topic_id, ())):
@@ -104,7 +104,7 @@ class ShareStates:
         if self._is_older_epoch(leader_epoch, state.leader_epoch):
             return ErrorCode.FENCED_LEADER_EPOCH, None
         error = self._unknown_partition_error(key)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error, None
         if leader_epoch > state.leader_epoch:
             self._when_changed(key)
@@ -115,7 +115,7 @@ class ShareStates:
     def read_without_fencing(self, key: SharePartitionKey) -> tuple[ErrorCode, ShareState | None]:
         """Return the state without fencing; a partition without state gives NONE and None."""
         error = self._unknown_partition_error(key)
-        return error, self._states.get(key) if error is ErrorCode.NONE else None
+        return error, self._states.get(key) if error is NO_ERROR else None
 
     def apply_update(
         self, key: SharePartitionKey, update: ShareStateUpdate, *, in_flight_max: int | None = None
@@ -136,7 +136,7 @@ class ShareStates:
         ):
             return ErrorCode.FENCED_STATE_EPOCH
         error = self._unknown_partition_error(key)
-        if error is not ErrorCode.NONE:
+        if error is not NO_ERROR:
             return error
         start, finished_count = self._start_and_finished_count_after(state, update)
         deliveries = _merge_batches_highest_count_wins(
@@ -180,7 +180,7 @@ class ShareStates:
     def delete_state_if_any(self, key: SharePartitionKey) -> ErrorCode:
         """Delete a state; NONE also if the partition has none."""
         error = self._unknown_partition_error(key)
-        if error is ErrorCode.NONE and key in self._states:
+        if error is NO_ERROR and key in self._states:
             self._delete_state(key)
         return error
 
@@ -211,7 +211,7 @@ class ShareStates:
             return ErrorCode.INVALID_REQUEST
         topic = self._topics.by_id(key[1])
         is_there = topic is not None and topic.partition_once_led(key[2]) is not None
-        return ErrorCode.NONE if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
+        return NO_ERROR if is_there else ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
 
 
 def _merge_batches_highest_count_wins(

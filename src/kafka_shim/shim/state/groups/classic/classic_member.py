@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.shim.clock import Deadline
 
 Protocols = tuple[tuple[str, bytes], ...]
@@ -37,7 +37,7 @@ class JoinedMember(msgspec.Struct, frozen=True):
 class JoinResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The response to a JoinGroup request; only the leader's has `members`."""
 
-    error: ErrorCode = ErrorCode.NONE
+    error: ErrorCode = NO_ERROR
     member_id: str = ""
     generation_id: int = -1
     protocol_type: str | None = None
@@ -61,7 +61,7 @@ class SyncRequest(msgspec.Struct, frozen=True, kw_only=True):
 class SyncResponse(msgspec.Struct, frozen=True, kw_only=True):
     """The response to a SyncGroup request."""
 
-    error: ErrorCode = ErrorCode.NONE
+    error: ErrorCode = NO_ERROR
     protocol_type: str | None = None
     protocol_name: str | None = None
     assignment: bytes = b""

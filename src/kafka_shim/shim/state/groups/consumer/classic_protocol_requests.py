@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from copy import copy
 from typing import NamedTuple
 
-from kafka_shim.protocol.error_codes import ErrorCode
+from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.releases.groups import GroupFacts
 from kafka_shim.shim.errors import RequestRejected
 from kafka_shim.shim.state.groups.classic import consumer_protocol
@@ -89,7 +89,7 @@ class ClassicProtocolRequests:
             )._add_or_update_member_and_reconcile(joining, new_id)
 
         joined, replaced, target_is_stale = change(group, decide)
-        if joined.error is not ErrorCode.NONE:
+        if joined.error is not NO_ERROR:
             return joined
         member = group.members[joined.member_id]
         group.timers.stop_timers(member.member_id)
@@ -226,7 +226,7 @@ class ClassicProtocolRequests:
             or self._must_rejoin_for_epoch(member)
             or member.state is ReconciliationState.UNREVOKED
         ):
-            return ErrorCode.NONE
+            return NO_ERROR
         group.start_rebalance_timeout_if_stopped(member)
         return ErrorCode.REBALANCE_IN_PROGRESS
 
@@ -245,7 +245,7 @@ class ClassicProtocolRequests:
                 errors.append(refused.error)
             else:
                 leaving[member.member_id] = member
-                errors.append(ErrorCode.NONE)
+                errors.append(NO_ERROR)
         if leaving:
             self._group.remove_members_and_begin_epoch(*leaving.values())
         return errors
