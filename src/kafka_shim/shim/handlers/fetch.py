@@ -10,8 +10,6 @@ UNKNOWN_SERVER_ERROR (-1). The wait ends when a partition fails or enough bytes 
 
 from collections.abc import Iterable
 
-import msgspec
-
 from kafka_shim.authorizer.requirements import FETCH_FOLLOWER, FETCH_TOPIC
 from kafka_shim.protocol.codec.chunks import LONG_BYTES
 from kafka_shim.protocol.enums import ISOLATION_LEVELS
@@ -28,10 +26,10 @@ from kafka_shim.shim.handlers.common.fetching import (
     CURRENT_LEADER_SINCE,
     DEBUGGING_REPLICA_ID,
     ZSTD_SINCE,
-    PartitionReader,
     down_convert_fetched_records_or_fail_row,
     failed_partition_data_with_leader_if_known,
     partition_read_error,
+    partition_reader,
     read_partition,
     readable_bytes_up_to_limit,
     response_bytes_limit_by_config_and_quota,
@@ -125,17 +123,10 @@ class _Fetch:
         if context.version >= REPLICA_STATE_SINCE:
             replica_id = request.replica_state.replica_id
         limited = context.version >= FIRST_HARD_LIMIT
-        self.reader = PartitionReader(
-            version=context.version,
-            node_id=context.node_id,
-            replica_id=replica_id,
-            isolation_level=request.isolation_level,
-            bytes_max=response_bytes_limit_by_config_and_quota(
-                request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
-            ),
-            facts=context.facts.records,
-            accepts_chunks=context.accepts_chunks,
+        bytes_max = response_bytes_limit_by_config_and_quota(
+            request.max_bytes if limited else NO_LIMIT, context, is_follower=replica_id >= 0
         )
+        self.reader = partition_reader(request, replica_id, bytes_max, context)
         self._request = request
         self._context = context
         self._round = fetch_round
@@ -143,7 +134,7 @@ class _Fetch:
         self._errors: dict[int, ErrorCode] = {}  # by index in the round
         self._topics: dict[str, ErrorCode] = {}  # errors of the topics checked so far
         self._partitions: list[Partition | None] = []
-        self._wait_resources = WaitResources()
+        self._wait_resources: WaitResources | None = None
         self._wait: PendingResponse[FetchResponse] | None = None
 
     def respond_or_wait(self) -> FetchResponse | PendingResponse[FetchResponse]:
@@ -153,13 +144,12 @@ class _Fetch:
             return self._response_with_error_on_request_and_partitions(error)
         if self._is_ready_to_respond():
             return self._read_partitions_and_end_session_fetch()
-        self._wait = PendingResponse(self._wait_resources.release)
+        self._wait_resources = resources = WaitResources()
+        self._wait = PendingResponse(resources.release)
         for partition in self._existing_partitions():
-            self._wait_resources.watch_changes(partition.log, self._respond_if_ready)
+            resources.watch_changes(partition.log, self._respond_if_ready)
         clock = self._context.cluster.clock
-        self._wait_resources.add_timer(
-            clock.call_later(self._request.max_wait_ms, self._respond_now).cancel
-        )
+        resources.add_timer(clock.call_later(self._request.max_wait_ms, self._respond_now).cancel)
         return self._wait
 
     def _response_with_error_on_request_and_partitions(self, error: ErrorCode) -> FetchResponse:
@@ -180,6 +170,7 @@ class _Fetch:
         denial = NO_ERROR
         if self.reader.is_follower:
             denial = self._context.access.denial_error(FETCH_FOLLOWER)
+        topics, uses_ids = self._context.cluster.topics, self.reader.version >= IDS_SINCE
         for at, requested in enumerate(self._context.time_sliced(self._round.partitions)):
             error = denial
             if error is NO_ERROR:
@@ -187,26 +178,21 @@ class _Fetch:
             partition = None
             if error is NO_ERROR and requested.topic is not None:
                 index = requested.fetch_partition.partition
-                partition = self._context.cluster.topics.partition_once_led(requested.topic, index)
+                partition = topics.partition_once_led(requested.topic, index)
                 if partition is None and self.reader.replica_id == DEBUGGING_REPLICA_ID:
                     error = ErrorCode(
                         self._context.facts.topics.alter_log_dir_missing_replica_error
                     )
                 elif partition is None:
                     error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-                elif self._topic_was_recreated(requested):
+                elif uses_ids and topics.by_id(requested.topic_id) is None:
+                    # a topic of that name was created again after a session resolved its id
                     error = ErrorCode.INCONSISTENT_TOPIC_ID
             if error is not NO_ERROR:
                 self._errors[at] = self._error_or_unsupported_compression_if_missing(
                     error, requested
                 )
             self._partitions.append(partition)
-
-    def _topic_was_recreated(self, requested: RequestedPartition) -> bool:
-        """Return whether a topic of that name was created again after a session resolved its id."""
-        if self.reader.version < IDS_SINCE:
-            return False
-        return self._context.cluster.topics.by_id(requested.topic_id) is None
 
     def _error_or_unsupported_compression_if_missing(
         self, error: ErrorCode, requested: RequestedPartition
@@ -242,32 +228,29 @@ class _Fetch:
 
     def _is_ready_to_respond(self) -> bool:
         """Return whether enough bytes can be read, a partition fails, or waiting is useless."""
-        request = self._request
-        if request.max_wait_ms <= 0 or not any(True for _ in self._existing_partitions()):
+        request, reader, errors = self._request, self.reader, self._errors
+        if request.max_wait_ms <= 0:
             return True
-        bytes_ready = 0
+        bytes_ready, has_partitions = 0, False
         rows = zip(self._round.partitions, self._partitions, strict=True)
         for at, (requested, partition) in enumerate(rows):
             if partition is None:
                 continue
-            if partition.log.is_closed or at in self._errors:
+            has_partitions = True
+            if partition.log.is_closed or at in errors:
                 return True
-            if (
-                partition_read_error(partition, requested.fetch_partition, self.reader)
-                is not NO_ERROR
-            ):
+            if partition_read_error(partition, requested.fetch_partition, reader):
                 return True
-            bytes_ready += readable_bytes_up_to_limit(
-                partition, requested.fetch_partition, self.reader
-            )
-        return bytes_ready >= min(request.min_bytes, self.reader.bytes_max)
+            bytes_ready += readable_bytes_up_to_limit(partition, requested.fetch_partition, reader)
+        return not has_partitions or bytes_ready >= min(request.min_bytes, reader.bytes_max)
 
     def _respond_if_ready(self) -> None:
         if self._is_ready_to_respond():
             self._respond_now()
 
     def _respond_now(self) -> None:
-        self._wait_resources.release()
+        if self._wait_resources is not None:
+            self._wait_resources.release()
         if self._wait is not None and not self._wait.is_completed_or_cancelled:
             self._wait.complete_unless_already_done(self._read_partitions_and_end_session_fetch())
 
@@ -320,7 +303,6 @@ class _Fetch:
                 is_in_place = self._missing_partition_keeps_position(requested.topic)
                 (read_rows if is_in_place else failures).append((requested, data))
                 continue
-            within = msgspec.structs.replace(reader, bytes_max=bytes_left)
             if partition.log.is_closed:
                 error = ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
                 data = failed_partition_data_with_leader_if_known(
@@ -332,7 +314,11 @@ class _Fetch:
                 )
             else:
                 data = read_partition(
-                    partition, requested.fetch_partition, within, whole_first=whole_first
+                    partition,
+                    requested.fetch_partition,
+                    reader,
+                    bytes_left,
+                    whole_first=whole_first,
                 )
             if data.records:
                 whole_first = False

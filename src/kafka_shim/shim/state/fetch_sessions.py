@@ -46,12 +46,11 @@ class RequestedPartition(msgspec.Struct):
             or row.high_watermark != self.returned_high_watermark
             or row.log_start_offset != self.returned_log_start_offset
             or row.preferred_read_replica >= 0
-            or row.error_code != NO_ERROR
+            or bool(row.error_code)
             or row.diverging_epoch.epoch >= 0
         )
         # an error may be gone at the next fetch; if it is not, it must be returned again
-        failed = row.error_code != NO_ERROR
-        self.returned_high_watermark = -1 if failed else row.high_watermark
+        self.returned_high_watermark = -1 if row.error_code else row.high_watermark
         self.returned_log_start_offset = row.log_start_offset
         return is_news
 
@@ -246,6 +245,6 @@ def _deduplicate_partitions_keeping_last(
     by_topic_partition: dict[tuple[TopicRef, int], RequestedPartition] = {}
     for position in partitions:
         # a topic requested by id keeps that id as its key, even if no topic has it
-        ref: TopicRef = position.topic_id if any(position.topic_id) else position.topic or ""
+        ref: TopicRef = position.topic_id if position.topic_id != NO_ID else position.topic or ""
         by_topic_partition[ref, position.fetch_partition.partition] = position
     return by_topic_partition

@@ -8,7 +8,7 @@ from kafka_shim.protocol.codec.chunks import LONG_BYTES, ByteChunks
 from kafka_shim.protocol.enums import IsolationLevel
 from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.errors import DecodeError, EncodeError
-from kafka_shim.protocol.messages.fetch_request import FetchPartition
+from kafka_shim.protocol.messages.fetch_request import FetchPartition, FetchRequest
 from kafka_shim.protocol.messages.fetch_response import (
     AbortedTransaction,
     EpochEndOffset,
@@ -24,6 +24,7 @@ from kafka_shim.shim.state.topics import Partition
 
 FORMAT_1_SINCE = 2
 BYTES_MAX_SETTING = "fetch.max.bytes"
+_READ_COMMITTED = int(IsolationLevel.READ_COMMITTED)
 DEBUGGING_REPLICA_ID = -2
 """Replica id of a debugging consumer, which may read from any replica."""
 
@@ -35,24 +36,40 @@ NEAREST_REPLICA_SINCE = 11
 
 
 class PartitionReader(msgspec.Struct, frozen=True):
-    """The reader of a Fetch request and its byte limit; `version` is that of Fetch."""
+    """The reader of a Fetch request and its byte limit; `version` is that of Fetch.
+
+    `is_consumer_reading_committed`: the last stable offset limits the reader; replicas read
+    everything.
+    """
 
     version: int
     node_id: int
     replica_id: int
-    isolation_level: int
+    is_follower: bool
+    reads_committed: bool
+    is_consumer_reading_committed: bool
     bytes_max: int
     facts: RecordFacts
-    accepts_chunks: bool = False
+    accepts_chunks: bool
 
-    @property
-    def is_follower(self) -> bool:
-        return self.replica_id >= 0
 
-    @property
-    def is_consumer_reading_committed(self) -> bool:
-        """Return whether the last stable offset limits the reader; replicas read everything."""
-        return self.isolation_level == IsolationLevel.READ_COMMITTED and not self.is_follower
+def partition_reader(
+    request: FetchRequest, replica_id: int, bytes_max: int, context: RequestContext
+) -> PartitionReader:
+    """Return the reader of a request."""
+    is_follower = replica_id >= 0
+    reads_committed = request.isolation_level == _READ_COMMITTED
+    return PartitionReader(
+        context.version,
+        context.node_id,
+        replica_id,
+        is_follower,
+        reads_committed,
+        reads_committed and not is_follower,
+        bytes_max,
+        context.facts.records,
+        context.accepts_chunks,
+    )
 
 
 def readable_end_offset(partition: Partition, reader: PartitionReader) -> int:
@@ -68,24 +85,19 @@ def partition_read_error(
     partition: Partition, request: FetchPartition, reader: PartitionReader
 ) -> ErrorCode:
     """Return the error for reading the partition as requested; NONE if it can be read."""
-    error = _not_readable_here_error(partition, reader)
-    if error is not NO_ERROR:
-        return error
+    may_follow = reader.version >= NEAREST_REPLICA_SINCE and not reader.is_follower
+    readable = partition.replicas if may_follow else (partition.leader_id,)
+    if not partition.is_open or reader.node_id not in readable:
+        return ErrorCode.NOT_LEADER_OR_FOLLOWER
     epoch = request.current_leader_epoch
     if epoch < 0 and not reader.facts.negative_leader_epoch_is_fenced:
         epoch = -1
-    return (
-        leader_epoch_error(partition, epoch)
-        or _follower_without_replica_error(partition, epoch, reader)
-        or _out_of_range_error_unless_log_diverges(partition, request)
-    )
-
-
-def _not_readable_here_error(partition: Partition, reader: PartitionReader) -> ErrorCode:
-    may_follow = reader.version >= NEAREST_REPLICA_SINCE and not reader.is_follower
-    readable = partition.replicas if may_follow else [partition.leader_id]
-    is_here = partition.is_open and reader.node_id in readable
-    return NO_ERROR if is_here else ErrorCode.NOT_LEADER_OR_FOLLOWER
+    if epoch not in (-1, partition.leader_epoch):
+        return leader_epoch_error(partition, epoch)
+    error = NO_ERROR
+    if reader.is_follower:
+        error = _follower_without_replica_error(partition, epoch, reader)
+    return error or _out_of_range_error_unless_log_diverges(partition, request)
 
 
 def _follower_without_replica_error(
@@ -132,18 +144,21 @@ def leader_epoch_error(partition: Partition, leader_epoch: int) -> ErrorCode:
 
 
 def read_partition(
-    partition: Partition, request: FetchPartition, reader: PartitionReader, *, whole_first: bool
+    partition: Partition,
+    request: FetchPartition,
+    reader: PartitionReader,
+    bytes_max: int,
+    *,
+    whole_first: bool,
 ) -> PartitionData:
-    """Return one partition's row, limited by `reader.bytes_max`, as it is in the log."""
+    """Return one partition's row, limited by `bytes_max`, as it is in the log."""
     error = partition_read_error(partition, request, reader)
     if error is not NO_ERROR:
         return failed_partition_data_with_leader_if_known(
             request.partition, error, reader, partition
         )
     log = partition.log
-    is_committed = reader.is_consumer_reading_committed
-    reads_stable = reader.isolation_level == IsolationLevel.READ_COMMITTED
-    returns_stable = reads_stable or reader.facts.fetch_always_returns_last_stable_offset
+    returns_stable = reader.reads_committed or reader.facts.fetch_always_returns_last_stable_offset
     response = PartitionData(
         partition_index=request.partition,
         high_watermark=log.high_watermark,
@@ -152,14 +167,15 @@ def read_partition(
         aborted_transactions=None,
         records=b"",
     )
-    divergence = find_log_divergence(partition, request)
-    if divergence is not None:
-        response.diverging_epoch = divergence
-        return response
-    if _is_broker_without_follower_replica(partition, reader):
+    if request.last_fetched_epoch >= 0:
+        divergence = find_log_divergence(partition, request)
+        if divergence is not None:
+            response.diverging_epoch = divergence
+            return response
+    if reader.is_follower and _is_broker_without_follower_replica(partition, reader):
         return response
     end = readable_end_offset(partition, reader)
-    limit = min(max(request.partition_max_bytes, 0), reader.bytes_max)
+    limit = min(max(request.partition_max_bytes, 0), bytes_max)
     chunks = log.read_batches_and_partial_next(
         request.fetch_offset, end, limit, whole_first=whole_first
     )
@@ -170,10 +186,10 @@ def read_partition(
         is_long = accepts_chunks and sum(map(len, chunks)) >= LONG_BYTES
         response.records = cast("bytes", ByteChunks(chunks)) if is_long else b"".join(chunks)
     is_cut = not chunks and limit > 0 and log.bytes_between(request.fetch_offset, end) > 0
-    if is_committed and not is_cut:  # null if the first batch was cut off
-        bytes_max = max(limit, len(response.records))
+    if reader.is_consumer_reading_committed and not is_cut:  # null if the first batch was cut off
+        bytes_read = max(limit, len(response.records))
         beyond = _aborted_transactions_list_end(
-            log, request.fetch_offset, end, bytes_max, reader.facts
+            log, request.fetch_offset, end, bytes_read, reader.facts
         )
         response.aborted_transactions = [
             AbortedTransaction(transaction.producer_id, transaction.first_offset)
@@ -242,9 +258,9 @@ def down_convert_fetched_records_or_fail_row(
     response: PartitionData, partition: Partition, offset: int, reader: PartitionReader
 ) -> PartitionData:
     """Convert the records to the format of this version of Fetch, beginning at `offset`."""
-    if response.error_code != NO_ERROR:
+    if reader.version >= ZSTD_SINCE or response.error_code:
         return response
-    is_zstd = partition.log.settings.requires_zstd_support and reader.version < ZSTD_SINCE
+    is_zstd = partition.log.settings.requires_zstd_support
     if is_zstd and reader.facts.zstd_topic_is_unsupported_compression:
         return _unsupported_compression_data(response.partition_index, reader)
     if not response.records:

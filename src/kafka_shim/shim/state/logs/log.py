@@ -218,6 +218,8 @@ class PartitionLog(ChangeNotifier):
         self, offset: int, end: int, bytes_max: int, *, whole_first: bool
     ) -> list[bytes | memoryview]:
         """Return what `read` does, and what fits of the next batch, unless it is the first."""
+        if offset >= end:
+            return []
         first, beyond, rest = self._batch_indexes_within(
             offset, end, bytes_max, whole_first=whole_first
         )
@@ -262,6 +264,8 @@ class PartitionLog(ChangeNotifier):
 
     def bytes_between(self, offset: int, end: int) -> int:
         """Return the size in bytes of the batches from `offset` up to `end`."""
+        if offset >= end:
+            return 0
         first = bisect_left(self._batches, offset, key=_LAST_OFFSET)
         stop = self._index_after_last_batch_below(end)
         if first >= stop:
