@@ -51,9 +51,9 @@ def usage_and_removability_of_each_acl(
 ) -> list[AclUsage]:
     """Return a finding for each ACL, in the order of the set.
 
-    `special` are the rows, with the columns of `DECISION_COLUMNS`, that are not decided by a
-    signature; the authorizer decides them. ACLs that are `not_observable` cannot be
-    removed unless another one covers everything that they do.
+    `authorizer_rows` have the columns of `DECISION_COLUMNS` and are not decided by a signature; the
+    authorizer decides them. ACLs `without_evidence` cannot be removed unless another one covers
+    everything that they do.
     """
     uses = _usage_and_cover_of_each_acl(acl_set, counted_signatures)
     signatures = [signature for signature, _, _ in counted_signatures]

@@ -103,7 +103,7 @@ def add_changed_request_counts(
 
     `requests_changed` counts the requests that would newly fail or succeed, with this access among
     the causes; `requests_changed_of_principal` counts those of the principal with any cause.
-    `doubtful` are the accesses with possible changes; `rows` are single accesses from
+    `possibly_changed` are the accesses with possible changes; `accesses` are single ones, from
     `accesses_of_requests`.
     """
     requests = _requests_with_changed_result(possibly_changed, accesses, by_baseline=by_baseline)

@@ -24,8 +24,8 @@ class TraceStreamReader(DataSourceStreamReader, SupportsTriggerAvailableNow):
     """Follows the traces in `paths`; `reader` builds the rows.
 
     Each micro-batch has the data written since the last one, up to `max_bytes`. `from_now`: a new
-    query ignores the present data. `wants_names`: rows depend on names of topic ids and on what
-    existed, which is searched in all data written so far.
+    query ignores the present data. `needs_trace_facts`: rows depend on names of topic ids and on
+    what existed, which is searched in all data written so far.
     """
 
     def __init__(

@@ -113,7 +113,7 @@ class CaseContext:
 
     @property
     def cluster_control(self) -> ClusterControl:
-        """The operator of the brokers, for cases with `is_own`."""
+        """What moves leaders and stops brokers, for cases that do so."""
         cluster_control = self._cluster.cluster_control
         assert cluster_control is not None
         return cluster_control

@@ -194,8 +194,8 @@ def share_key(group_id: str, topic_id: bytes, partition: int) -> str:
 
 
 def is_share_key(key: str, *, allows_colons_in_group_id: bool) -> bool:
-    """Return whether a text is `group:topic id:partition`, with the id in URL-safe base64.
-    `with_colons`: the group id may contain colons.
+    """Return whether a text is `group:topic id:partition`, with the id in URL-safe
+    base64.
     """
     group, _, rest = key.rpartition(":")[0].rpartition(":")
     partition = key.rpartition(":")[2]

@@ -158,6 +158,11 @@ def copied_hash_set(keys: Collection[Key], hash_code: Callable[[Key], int]) -> J
     return found
 
 
+def integer_hash(number: int) -> int:
+    """Return `Integer.hashCode` of a number, which is the number."""
+    return number
+
+
 def uuid_hash(topic_id: bytes) -> int:
     """Return the hash code of a Kafka Uuid."""
     first, second, third, fourth = struct.unpack(">4I", topic_id)

@@ -29,7 +29,7 @@ _INVALID = {"setting": "retention.ms", "value": "soon"}
 class RejectedCommand(msgspec.Struct, frozen=True):
     """A command about one thing, `item`, that a broker answers with `error`.
 
-    `error_at` returns the error at a release, where older releases used another one.
+    `error_in_release` returns the error at a release, where older releases used another one.
     """
 
     name: str

@@ -44,7 +44,7 @@ class BehaviourStatus(Enum):
 class BehaviourResult(msgspec.Struct, frozen=True):
     """A behaviour with its status; frames are those that failed, or the first that passed.
 
-    `hindrance` is a denial that prevented the behaviour.
+    `preventing_denial` is a denial that prevented the behaviour.
     """
 
     behaviour: Behaviour

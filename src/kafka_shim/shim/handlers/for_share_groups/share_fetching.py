@@ -72,9 +72,9 @@ class ShareFetchReading:
     def acquire_now_or_when_ready(
         self, wanted: Sequence[SessionPartition], on_rows_or_failure: Callable[[Rows | None], None]
     ) -> StopWaiting:
-        """Acquire records, immediately or when there are enough, and give their rows to `on_rows`.
+        """Acquire records, immediately or when there are enough, and pass their rows on.
 
-        None in place of rows: the whole request fails. Return how to stop waiting.
+        `on_rows_or_failure` gets None if the whole request fails. Return how to stop waiting.
         """
         for session_partition in self._context.time_sliced(
             rotate_partitions(wanted, self._request.share_session_epoch)

@@ -17,6 +17,7 @@ from kafka_shim.shim.state.java_collections import (
     copied_hash_set,
     in_hash_map_order,
     in_timeline_hash_map_order,
+    integer_hash,
     uuid_hash,
 )
 
@@ -121,15 +122,15 @@ class MemberPartitions:
             return
         found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash, len(self._held))
         for topic_id, partitions in self._held.items():
-            found.put(topic_id, copied_hash_set(list(partitions), _java_integer_hash))
+            found.put(topic_id, copied_hash_set(list(partitions), integer_hash))
         self._held, self._is_copy = found, True
 
     def add_partition(self, topic_id: bytes, partition: int, set_capacity: int = 16) -> None:
         """Add a partition; `set_capacity` is the capacity of a new set of a topic's partitions."""
         self.copy_once_before_change()
-        self._held.get_or_create(
-            topic_id, lambda: JavaHashSet(_java_integer_hash, set_capacity)
-        ).add(partition)
+        self._held.get_or_create(topic_id, lambda: JavaHashSet(integer_hash, set_capacity)).add(
+            partition
+        )
 
     def remove_partition(
         self, topic_id: bytes, partition: int, *, keeps_empty_topic: bool = False
@@ -157,12 +158,8 @@ class MemberPartitions:
 def _as_read_from_log(current: OrderedAssignment) -> JavaHashMap[bytes, JavaHashSet[int]]:
     found = JavaHashMap[bytes, JavaHashSet[int]](uuid_hash)
     for topic_id, partitions in current.items():
-        found.put(topic_id, copied_hash_set(partitions, _java_integer_hash))
+        found.put(topic_id, copied_hash_set(partitions, integer_hash))
     return found
-
-
-def _java_integer_hash(number: int) -> int:
-    return number
 
 
 NOTHING: Final[OrderedAssignment] = {}

@@ -198,15 +198,15 @@ class GroupRecords:
         self._log: GroupLogWriter | None = None
         self.new: list[Any] = []
         """The notes that were not given to their partitions yet. A commit adds group id, topic id,
-        partition, offset, and retention of each offset, as a call or an object takes longer; a
-        `Note` has the place of an offset.
+        partition, offset, and retention of each offset, as a call or an object takes longer; other
+        notes are objects.
         """
         self._weight = 0  # of all notes but new commits
         self._unread: dict[int, UnwrittenRecords] = {}  # by partition
         self._deleted: dict[Partition, None] = {}  # by the request that is handled
         self.room = ROOM
-        """The length of `new` above which `look_after` must be called; 0: somebody has looked, and
-        may wait for more.
+        """The length of `new` above which `compact_if_too_many_and_wake_watchers` must be called;
+        0: somebody has looked, and may wait for more.
         """
         self._wakes = False
         self._logged: dict[str, MemberLog] = {}  # consumer, share and streams groups

@@ -11,7 +11,7 @@ TIMELESS = 1 << 62
 
 class LogSegment(msgspec.Struct, gc=False):
     """A row of batches: its first offset, its bytes, the greatest time (ms) of its first batch and
-    of all; `written_ms` counts where no batch has a time.
+    of all; `appended_ms` counts where no batch has a time.
     """
 
     base_offset: int

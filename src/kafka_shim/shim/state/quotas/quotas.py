@@ -88,7 +88,10 @@ def _parse_address(name: str) -> Address:
 def validate_limit(
     entity: Entity, quota_name: str, value: float, *, allows_zero: bool, must_be_finite: bool
 ) -> None:
-    """Raise QuotaError for an invalid limit of the entity. NaN is valid unless it `is_finite`."""
+    """Raise QuotaError for an invalid limit of the entity.
+
+    NaN is valid unless it `must_be_finite`.
+    """
     keys = _IP_KEYS if IP in entity else _CLIENT_KEYS
     if quota_name not in keys:
         raise QuotaError(

@@ -189,8 +189,8 @@ class Configs:
     ) -> Iterator[ConfigEntry]:
         """Yield every setting of a topic with these overrides.
 
-        `as_given`: overrides keep their original spelling instead of the form that brokers print,
-        and internal settings with a value are included.
+        `keeps_spelling_and_internal_configs`: overrides keep their original spelling instead of the
+        form that brokers print, and internal settings with a value are included.
         """
         for name, definition in self.topic_definitions.items():
             value = self.effective_topic_value(topic, name)

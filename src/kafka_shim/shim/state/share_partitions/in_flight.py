@@ -47,7 +47,7 @@ class InFlightState(msgspec.Struct):
         self.locked_until_ms = locked_until_ms
 
     def end_lock(self, new_state: RecordState, delivery_count_max: int) -> None:
-        """End the lock with a new state; ARCHIVED instead of AVAILABLE after `count_max`
+        """End the lock with a new state; ARCHIVED instead of AVAILABLE after `delivery_count_max`
         deliveries.
         """
         wears_out = new_state is RecordState.AVAILABLE and self.delivery_count >= delivery_count_max

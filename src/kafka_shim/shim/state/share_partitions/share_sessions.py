@@ -29,7 +29,7 @@ TopicPartition = tuple[bytes, int]
 class SessionPartition(msgspec.Struct):
     """One partition of a session; `topic` is None if the topic id was unknown when added.
 
-    `is_unsaid`: the next response includes it even without changes.
+    `must_be_returned`: the next response includes it even without changes.
     """
 
     topic: str | None

@@ -191,8 +191,8 @@ class Transactions:
     ) -> ErrorCode:
         """Add partitions to the open transaction, or open one with them.
 
-        `client_version`: see `Transaction`. `gathers`: the caller may add more partitions, and
-        calls `write_gathered` at the end of the request.
+        `client_version`: see `Transaction`. `defers_log_record`: the caller may add more
+        partitions, and calls `write_deferred_records` at the end of the request.
         """
         if not transactional_id:
             return ErrorCode.INVALID_REQUEST

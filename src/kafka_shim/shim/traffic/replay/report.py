@@ -72,7 +72,7 @@ class ReplayReport(msgspec.Struct):
         return not self.differences_by_field and not self.unreplayable_requests
 
     def add_differences(self, request_id: RequestId, differences: list[Difference]) -> None:
-        """Count a response's differences, except ignored ones: `Api` or `Api.field`."""
+        """Count a response's differences, except those in `ignored`."""
         if request_id.api in self.ignored:
             return
         differences = [d for d in differences if f"{request_id.api}.{d.field}" not in self.ignored]

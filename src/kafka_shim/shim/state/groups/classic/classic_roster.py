@@ -121,7 +121,7 @@ class ClassicRoster:
         self, protocol_type: str, protocols: Protocols, *, empty_group_requires_protocol: bool
     ) -> bool:
         """Return whether a client with these protocols can join; an empty group accepts any
-        unless `checks_first_member`, which requires a protocol and a protocol type.
+        unless `empty_group_requires_protocol`: then a protocol and a protocol type are needed.
         """
         if not self.members:
             return not empty_group_requires_protocol or (bool(protocols) and bool(protocol_type))

@@ -19,6 +19,7 @@ from kafka_shim.shim.state.java_collections import (
     JavaHashSet,
     Key,
     initial_capacity_for,
+    integer_hash,
     uuid_hash,
 )
 
@@ -64,7 +65,7 @@ def _assign_all_topics(
     ]
     everybody = list(range(len(holdings)))
     sharing = _SharedAssignment(everybody, holdings, targets, _partition_hash, lambda key: key)
-    unfilled = JavaHashSet(_java_integer_hash, initial_capacity_for(len(holdings)))
+    unfilled = JavaHashSet(integer_hash, initial_capacity_for(len(holdings)))
     for place, holding in enumerate(holdings):
         for topic_id, held in holding.partitions_by_topic():
             if topic_id not in topic_ids:
@@ -87,14 +88,14 @@ def _assign_topic(
     partitions: Sequence[int],
 ) -> None:
     sharing = _SharedAssignment(
-        subscribers, holdings, partitions, _java_integer_hash, lambda at: (topic_id, at)
+        subscribers, holdings, partitions, integer_hash, lambda at: (topic_id, at)
     )
     for place, holding in enumerate(holdings):
         for at in holding.partitions_of_topic(topic_id):
             sharing.record_current_partition(place, at)
     sharing.revoke_beyond_quota()
-    sharing.revoke_overshared_partitions(JavaHashSet(_java_integer_hash))
-    unfilled = JavaHashSet(_java_integer_hash, initial_capacity_for(len(holdings)))
+    sharing.revoke_overshared_partitions(JavaHashSet(integer_hash))
+    unfilled = JavaHashSet(integer_hash, initial_capacity_for(len(holdings)))
     for place in subscribers:
         if sharing.partition_count_of_member(place) < sharing.parts[place]:
             unfilled.add(place)
@@ -123,7 +124,7 @@ class _SharedAssignment(Generic[Key]):
             hash_code, initial_capacity_for(len(targets))
         )
         self._by_member = JavaHashMap[int, JavaHashSet[Key]](
-            _java_integer_hash, initial_capacity_for(len(subscribers))
+            integer_hash, initial_capacity_for(len(subscribers))
         )
         self._sharing = -(-len(subscribers) // len(targets)) if targets else 0
         self.parts = dict.fromkeys(range(len(holdings)), 0)
@@ -134,9 +135,7 @@ class _SharedAssignment(Generic[Key]):
 
     def record_current_partition(self, member_index: int, key: Key) -> None:
         """Record a current partition of a member."""
-        self._by_partition.get_or_create(key, lambda: JavaHashSet(_java_integer_hash)).add(
-            member_index
-        )
+        self._by_partition.get_or_create(key, lambda: JavaHashSet(integer_hash)).add(member_index)
         self._add_partition_to_member(member_index, key)
 
     def partition_count_of_member(self, member_index: int) -> int:
@@ -164,9 +163,7 @@ class _SharedAssignment(Generic[Key]):
     def assign_to_unfilled_members(self, unfilled: JavaHashSet[int], set_capacity: int) -> None:
         """Assign partitions in turn to members with too few; `set_capacity`: of new sets."""
         for key in self._targets:
-            self._by_partition.get_or_create(
-                key, lambda: JavaHashSet(_java_integer_hash, set_capacity)
-            )
+            self._by_partition.get_or_create(key, lambda: JavaHashSet(integer_hash, set_capacity))
         slices = _RoundRobinOfUnfilled(unfilled)
         for key, places in self._by_partition.items():
             missing = self._sharing - len(places)
@@ -220,7 +217,3 @@ class _RoundRobinOfUnfilled:
 def _partition_hash(partition: Partition) -> int:
     topic_id, at = partition
     return 31 * uuid_hash(topic_id) + at
-
-
-def _java_integer_hash(number: int) -> int:
-    return number
