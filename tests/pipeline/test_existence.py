@@ -136,5 +136,5 @@ def test_only_a_complete_list_shows_denials(
     kind: str, requirement: str, request_: Any, response: Any, *, is_whole: bool
 ) -> None:
     existence = ExistenceIndex([seen(kind, 10, 90, owner="g" if kind == OFFSETS else "")])
-    found = list(existence.names_missing_from_list(PLACE, requirement, request_, response, DURING))
+    found = list(existence.names_in_complete_list(PLACE, requirement, request_, response, DURING))
     assert found == (["x"] if is_whole else [])

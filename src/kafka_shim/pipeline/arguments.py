@@ -8,7 +8,7 @@ from kafka_shim.pipeline.jobs import JOBS, import_job
 from kafka_shim.pipeline.options import (
     add_output_options,
     add_spark_options,
-    add_trace_selection_and_rule_options,
+    add_trace_paths_selection_and_rule_options,
 )
 
 
@@ -18,7 +18,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     for name in JOBS:
         job = import_job(name)
         command = commands.add_parser(name, help=job.summary, description=job.summary)
-        add_trace_selection_and_rule_options(command, is_stream=job.is_stream)
+        add_trace_paths_selection_and_rule_options(command, is_stream=job.is_stream)
         add_spark_options(command).add_argument(
             "--then",
             action=_ThenJobAction,

@@ -15,7 +15,9 @@ def absolute_path_or_url(text: str) -> str:
     return text if "://" in text else str(Path(text).absolute())
 
 
-def add_trace_selection_and_rule_options(job: argparse.ArgumentParser, *, is_stream: bool) -> None:
+def add_trace_paths_selection_and_rule_options(
+    job: argparse.ArgumentParser, *, is_stream: bool
+) -> None:
     """Add the traces to read, the options that select their entries, and the rules."""
     kinds = (
         ", or one segment" if is_stream else ", one segment, or a lake that `pipeline ingest` wrote"

@@ -162,7 +162,10 @@ def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
         acls = collect_sorted_acls(frame)
     _check_acls_against_observed(acls, observation, outcome)
-    outcome.notes += [*_likely_super_user_notes(observation), *_generated_name_prefix_notes(acls)]
+    outcome.notes += [
+        *_super_user_notes_on_undenied_acl_changers(observation),
+        *_generated_name_prefix_notes(acls),
+    ]
     if args.against:
         outcome.notes += _counts_and_commands_to_add_and_remove(
             read_distinct_acls_from_file(args.against), acls
@@ -201,7 +204,7 @@ def _check_acls_against_observed(
     outcome.totals["changes"] = len(wrong)
 
 
-def _likely_super_user_notes(observation: "Observation") -> list[str]:
+def _super_user_notes_on_undenied_acl_changers(observation: "Observation") -> list[str]:
 
     known = observation.totals_and_settings["super_users"]
     return [

@@ -185,7 +185,7 @@ def _add_acls_baseline_and_fail_options(job: argparse.ArgumentParser) -> None:
 
 def _run(args: argparse.Namespace, trace_input: "TraceOrLake") -> Outcome:
     observation = trace_input.cached_observation(args)
-    lists = [] if args.lists else _count_changes_of_listed_names(args, observation)
+    lists = [] if args.lists else _count_changed_listed_names_by_principal(args, observation)
     with cached_in_spark(_changes_with_request_counts(args, trace_input, observation)) as frame:
         outcome = access_outcome_with_observation_notes(args, observation, frame, _SHOWN)
         _note_totals_and_set_failing(args, frame, outcome)
@@ -218,7 +218,7 @@ def _changes_with_request_counts(
     )
 
 
-def _count_changes_of_listed_names(
+def _count_changed_listed_names_by_principal(
     args: argparse.Namespace, observation: "Observation"
 ) -> list[dict[str, Any]]:
     """Return how many names the new ACLs would remove from or add to lists, by principal."""

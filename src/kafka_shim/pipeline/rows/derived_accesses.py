@@ -140,7 +140,7 @@ def _rows_of_listed_and_hidden_names(
         bound = all_requirements_bound_to_release_by_id(release)[requirement]
         shown = dict.fromkeys(evidence.names_listed_without_error(requirement), True)
         asked = (context.broker, requirement, planned.message, evidence.response, during)
-        hidden = dict.fromkeys(context.existence.names_missing_from_list(*asked), False)
+        hidden = dict.fromkeys(context.existence.names_in_complete_list(*asked), False)
         for name, allowed in (hidden | shown).items():
             need = alternative_actions_for_name(bound, name)
             if need.actions[-1] not in named:

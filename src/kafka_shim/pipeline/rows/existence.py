@@ -69,7 +69,7 @@ class ExistenceIndex:
             names.setdefault(row.name, []).append(period)
         for names in self._periods.values():
             for existence in names.values():
-                existence.extend(_merged_period_if_only_some_have_id(existence))
+                existence.extend(_merged_period_or_nothing_unless_ids_mixed(existence))
 
     def names_existing_throughout(
         self, broker: str, kind: str, during: TimeSpan, owner: str = ""
@@ -94,7 +94,7 @@ class ExistenceIndex:
             for period in existence
         )
 
-    def names_missing_from_list(
+    def names_in_complete_list(
         self, broker: str, requirement: str, request: Any, response: Any, during: TimeSpan
     ) -> Iterator[str]:
         """Return the names that a list would have shown if the caller were allowed to see them."""
@@ -115,7 +115,7 @@ def _merge_records_and_fill_topic_names(rows: Iterable[ExistenceRecord]) -> list
     return merge_records_of_same_entity(map(named, kept))
 
 
-def _merged_period_if_only_some_have_id(
+def _merged_period_or_nothing_unless_ids_mixed(
     periods: list[_ExistencePeriod],
 ) -> Iterator[_ExistencePeriod]:
     """Join lives of a name that responses show both with and without an id."""

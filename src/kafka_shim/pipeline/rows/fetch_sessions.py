@@ -46,7 +46,7 @@ class FetchSessions:
 
     def update_session_and_expand_request(self, broker: Hashable, request: Any) -> SessionRequest:
         """Process a request; return all topics that it reads."""
-        named = _topics_with_partitions(request.topics)
+        named = _partition_indexes_by_topic(request.topics)
         known = self._open.get((broker, *_session_id_or_group_member(request)))
         if _session_epoch(request) in (_BEGINS, _ENDS) or known is None:
             return SessionRequest(
@@ -54,7 +54,7 @@ class FetchSessions:
             )
         for topic, partitions in named.items():
             known.setdefault(topic, set()).update(partitions)
-        for topic, partitions in _topics_with_partitions(request.forgotten_topics_data).items():
+        for topic, partitions in _partition_indexes_by_topic(request.forgotten_topics_data).items():
             known.get(topic, set()).difference_update(partitions)
             if not known.get(topic):
                 known.pop(topic, None)
@@ -88,7 +88,7 @@ def _session_epoch(request: Any) -> int:
     return int(request.share_session_epoch)
 
 
-def _topics_with_partitions(topics: Iterable[Any]) -> _Topics:
+def _partition_indexes_by_topic(topics: Iterable[Any]) -> _Topics:
     """Return the topics of a request, or those that it forgets, with their partitions."""
     found: _Topics = {}
     for topic in topics:

@@ -64,12 +64,12 @@ def iterate_outer_messages(blob: bytes, *, allows_truncated_end: bool = False) -
         if magic not in _MESSAGE:
             raise DecodeError(f"a message at byte {start} has format {magic}; expected 0 or 1")
         try:
-            yield _read_message(blob[start:end], magic)
+            yield _read_message_noting_if_intact(blob[start:end], magic)
         except (struct_error, IndexError) as error:
             raise DecodeError(f"a message at byte {start} ends early") from error
 
 
-def _read_message(data: bytes, magic: int) -> Message:
+def _read_message_noting_if_intact(data: bytes, magic: int) -> Message:
     offset, _ = _PREFIX.unpack_from(data)
     (crc,) = _CRC.unpack_from(data, _PREFIX.size)
     head = _MESSAGE[magic]

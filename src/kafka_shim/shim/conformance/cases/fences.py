@@ -24,7 +24,10 @@ from kafka_shim.shim.conformance.cases.moves import (
 )
 from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
 from kafka_shim.shim.conformance.driver import DriverResponse
-from kafka_shim.shim.conformance.error_versions import SINCE, inject_versioned_error
+from kafka_shim.shim.conformance.error_versions import (
+    SINCE,
+    inject_error_as_each_version_returns_it,
+)
 
 _TROUBLE = CaseFamily("trouble")
 _OF_CLIENT = {"principal": "User:alice"}
@@ -91,7 +94,9 @@ async def expect_injected_final_error_reported(
     await create_topic_and_open_unrestricted_client(context, settings)
     if "group_id" in settings:
         await write_record_without_driver(context)
-    injected_errors = inject_versioned_error(context, api, error, times=0, match=_OF_CLIENT)
+    injected_errors = inject_error_as_each_version_returns_it(
+        context, api, error, times=0, match=_OF_CLIENT
+    )
     responses: list[DriverResponse] = []
     for command, fields in commands:
         responses.append(await context.run_command(command, **fields))
@@ -218,7 +223,7 @@ async def expect_consumer_recovers_after_injected_error(
     await create_topic_and_open_unrestricted_client(context, settings)
     await write_record_without_driver(context)
     await context.run_successfully_unwrapping_single_item("consume", **CONSUME)
-    injected_errors = inject_versioned_error(context, api, error, match=_OF_CLIENT)
+    injected_errors = inject_error_as_each_version_returns_it(context, api, error, match=_OF_CLIENT)
     for _ in range(_ROUNDS):
         await write_record_without_driver(context)
         await context.run_successfully_unwrapping_single_item("consume", **CONSUME)

@@ -28,7 +28,7 @@ from kafka_shim.shim.conformance.error_scenarios import (
 from kafka_shim.shim.conformance.error_versions import (
     SINCE,
     InjectedErrorFaults,
-    inject_versioned_error,
+    inject_error_as_each_version_returns_it,
 )
 
 
@@ -41,7 +41,7 @@ async def _run_command_with_fault_injected(
     await context.grant_to_user(*EVERYTHING)
     await context.open_client(row.settings)
     if "error" in action:
-        injected_errors = inject_versioned_error(context, row.api, row.error)
+        injected_errors = inject_error_as_each_version_returns_it(context, row.api, row.error)
     else:
         injected_errors = InjectedErrorFaults(
             {row.error: [context.inject_fault(row.api, **action)]}

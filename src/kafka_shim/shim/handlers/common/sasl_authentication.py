@@ -103,7 +103,7 @@ def process_sasl_message(message: bytes, session: Session, cluster: Cluster) -> 
     try:
         step = exchange.respond(message)
         if step.principal is not None:
-            _authenticate_session(step, step.principal, session, cluster)
+            _authenticate_session_or_raise_if_changed(step, step.principal, session, cluster)
     except SaslFailure as failure:
         cluster.counters.failed_logins += 1
         log.info(
@@ -137,7 +137,7 @@ def _record_authentication(
     )
 
 
-def _authenticate_session(
+def _authenticate_session_or_raise_if_changed(
     step: SaslReply, principal: str, session: Session, cluster: Cluster
 ) -> None:
     """Set the session's principal and expiry.

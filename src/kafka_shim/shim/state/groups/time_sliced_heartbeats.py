@@ -143,7 +143,7 @@ class TimeSlicedHeartbeats:
         self._groups.store_group_replacing_previous(group)
         member = group.members[heartbeat.member_id]
         group.restart_session_timeout(member)
-        group.initialize_share_states_and_request_epoch(
+        group.initialize_states_requesting_epoch_if_all_succeed(
             slices.time_sliced(slices.offload(group.uninitialized_partitions, member))
         )
         group.on_changed(member.member_id)

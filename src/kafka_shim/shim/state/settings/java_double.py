@@ -87,7 +87,7 @@ def _integer_digits(fraction: int, exponent: int, significant_bits: int) -> _Dig
     number = fraction << shift if shift >= 0 else fraction >> -shift
     dropped = 0
     if exponent > significant_bits:
-        dropped = _insignificant_digits(exponent - significant_bits - 1)
+        dropped = _insignificant_decimal_digits_of_power_of_2(exponent - significant_bits - 1)
         unit = 10**dropped
         number, rest = divmod(number, unit)
         number += dropped > 0 and rest >= unit >> 1
@@ -95,7 +95,7 @@ def _integer_digits(fraction: int, exponent: int, significant_bits: int) -> _Dig
     return _Digits(digits.rstrip("0"), len(digits) + dropped)
 
 
-def _insignificant_digits(power: int) -> int:
+def _insignificant_decimal_digits_of_power_of_2(power: int) -> int:
     """Return how many decimal digits a power of 2 makes insignificant."""
     return len(str(1 << power)) - 1 if power > 1 else 0
 

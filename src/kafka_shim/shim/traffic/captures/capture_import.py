@@ -111,7 +111,7 @@ class _CapturedClient:
 
     def finish_and_report(self) -> None:
         """Process the end of the connection: the capture ends, or its port is reused."""
-        self.connection.finish()
+        self.connection.skip_gaps_at_capture_end()
         problems = self.connection.problems_so_far()
         if not self._is_kafka:
             self._report.count_skipped("connections of other protocols")

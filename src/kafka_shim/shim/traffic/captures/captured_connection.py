@@ -106,7 +106,7 @@ class CapturedConnection:
         self._deliver_segments_with_known_past()
         self._skip_gaps_after_timeout()
 
-    def finish(self) -> None:
+    def skip_gaps_at_capture_end(self) -> None:
         """Process the end of the capture."""
         self._skip_gaps(self._client_stream, self._server_stream)
 

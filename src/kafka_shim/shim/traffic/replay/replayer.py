@@ -242,9 +242,9 @@ class Replayer:
                 request_id_of_event(event), "it has secrets, which are not in a trace"
             )
         else:
-            self._queue_request_with_target_values(event, header, entry, at, connection)
+            self._receive_needed_responses_and_queue_request(event, header, entry, at, connection)
 
-    def _queue_request_with_target_values(
+    def _receive_needed_responses_and_queue_request(
         self,
         event: Event,
         header: RequestHeader,

@@ -202,7 +202,9 @@ class ShareGroup(Group):
         response = self.handle_heartbeat_without_timers(heartbeat)
         member = self.members[heartbeat.member_id]
         self.restart_session_timeout(member)
-        self.initialize_share_states_and_request_epoch(self.uninitialized_partitions(member))
+        self.initialize_states_requesting_epoch_if_all_succeed(
+            self.uninitialized_partitions(member)
+        )
         self.on_changed(member.member_id)
         return response
 
@@ -272,7 +274,9 @@ class ShareGroup(Group):
             if partition.index not in self._begun.get(topic_id, ())
         ]
 
-    def initialize_share_states_and_request_epoch(self, new: Iterable[tuple[bytes, int]]) -> None:
+    def initialize_states_requesting_epoch_if_all_succeed(
+        self, new: Iterable[tuple[bytes, int]]
+    ) -> None:
         """Initialise the state of partitions, so that they can be assigned; other requests may be
         handled between two partitions.
         """
