@@ -55,18 +55,20 @@ CALLS = {
     ],
     "pre-commit": [],
 }
+APPROVED = "access-approved"
+UNLESS_APPROVED = f"!contains(github.event.pull_request.labels.*.name, '{APPROVED}')"
 CASES = [("", 0), (EVE, 3)]
 Step = tuple[str, dict[str, str]]
 
 
-def steps(name: str) -> list[Step]:
-    """Return the shell commands and the variables of each step."""
+def steps(name: str, labels: str) -> list[Step]:
+    """Return the shell commands and the variables of each step that runs with these labels."""
     if name == "github":
         found: Any = yaml.safe_load((EXAMPLES / "github.yml").read_text())["jobs"]["policy"]
         return [
             (step["run"], {key: _evaluated(value) for key, value in step.get("env", {}).items()})
             for step in found["steps"]
-            if "run" in step
+            if "run" in step and not (step.get("if") == UNLESS_APPROVED and APPROVED in labels)
         ]
     if name == "gitlab":
         job: Any = yaml.safe_load((EXAMPLES / "gitlab.yml").read_text())["kafka-acls"]
@@ -124,15 +126,18 @@ def test_every_step_runs_as_written(name: str, added: str, code: int, tmp_path: 
     assert ("::error file=policy.yaml,line=5" in output) == (code == 3 and name == "github")
 
 
+@pytest.mark.parametrize(("labels", "code"), [("", 3), (f"bug,{APPROVED}", 0)])
 @pytest.mark.parametrize("name", ["github", "gitlab"])
-def test_a_change_that_adds_the_first_acls_is_shown(name: str, tmp_path: Path) -> None:
+def test_a_change_that_adds_the_first_acls_is_shown_and_needs_approval(
+    name: str, labels: str, code: int, tmp_path: Path
+) -> None:
     mine = changed(tmp_path, "", is_first=True)
-    ended, output = ran(name, mine, tmp_path)
-    assert ended == 0, output
+    ended, output = ran(name, mine, tmp_path, labels)
+    assert ended == code, output
     assert "+ User:alice: Write" in (mine / "changes.md").read_text()
 
 
-def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
+def ran(name: str, mine: Path, tmp_path: Path, labels: str = "") -> tuple[int, str]:
     """Run the steps until one fails; return its exit code and all output."""
     shell = Shell(tmp_path / "tools", {})
     for program in ("pip", "gh", "curl"):
@@ -140,8 +145,9 @@ def ran(name: str, mine: Path, tmp_path: Path) -> tuple[int, str]:
         path.write_text(STAND_IN)
         path.chmod(0o755)
     shell.put({}, {"CALLS": str(tmp_path / "calls"), **VARIABLES[name]})
+    shell.put({}, {"CI_MERGE_REQUEST_LABELS": labels} if name == "gitlab" else {})
     output, ended = "", 0
-    for command, variables in steps(name):
+    for command, variables in steps(name, labels):
         shell.put({}, variables)
         done = shell(f"cd {shlex.quote(str(mine))} && {command}")
         output, ended = output + done.stdout, done.returncode
