@@ -95,6 +95,11 @@ def test_unwanted_access_is_removed_narrowly() -> None:
     assert advice(found) == [(True, "User:alice", "DESCRIBE", "orders")]
     [step] = found.steps
     assert step.acl.permission.name == "DENY"
+    [removal] = found.removals
+    assert (removal.is_addition, removal.acl.operation.name) == (False, "WRITE")
+    found = verdict([EVERYONE], principal="User:alice", may_not="Describe", topic="orders")
+    assert advice(found) == [(True, "User:alice", "DESCRIBE", "orders")]
+    assert not found.removals  # the ACL is for others, too
 
 
 def test_nobody_but() -> None:
@@ -317,6 +322,10 @@ def check_advice(acls: list[Acl], found: Verdict) -> None:
     """Require that the advice makes the expectation hold, and that it needs every step."""
     wanted = found.expectation
     assert ExpectationChecker(authorizer(_after(acls, found.steps))).check_expectation(wanted).holds
+    if found.removals:
+        assert not any(step.is_addition for step in found.removals)
+        after = ExpectationChecker(authorizer(_after(acls, found.removals)))
+        assert after.check_expectation(wanted).holds
     for step in found.steps:
         rest = [other for other in found.steps if other is not step]
         assert (

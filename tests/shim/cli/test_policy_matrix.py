@@ -46,6 +46,29 @@ def test_text_output(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None
     assert capsys.readouterr().out == TEXT
 
 
+def test_principals_and_resources_without_access_are_left_out_unless_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "acls.yaml"
+    path.write_text(
+        "- {principal: User:alice, allow: Read, topic: orders}\n"
+        "- {principal: User:eve, deny: Read, topic: payments}\n"
+    )
+    assert main(["policy", "matrix", str(path)]) == 0
+    shown = capsys.readouterr()
+    assert [line.split() for line in shown.out.splitlines()[:-1]] == [
+        ["topic", "orders"],
+        ["User:alice", "Rd"],
+        ["everyone", "else"],
+    ]
+    assert shown.err == "note: without any access, not shown: User:eve, topic payments\n"
+    assert main(["policy", "matrix", str(path), "--csv", "--principal", "User:eve"]) == 0
+    assert capsys.readouterr().out == "principal\nUser:eve\n"
+    named = ["--topic", "payments", "--principal", "User:eve"]
+    assert main(["policy", "matrix", str(path), *named]) == 0
+    assert capsys.readouterr().out.split() == ["topic", "payments", "User:eve"]
+
+
 def test_csv_output(matrix: Matrix, capsys: pytest.CaptureFixture[str]) -> None:
     assert matrix("--csv") == 0
     rows = list(csv.reader(io.StringIO(capsys.readouterr().out)))

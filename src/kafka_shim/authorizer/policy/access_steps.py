@@ -79,11 +79,7 @@ def steps_to_deny_access(
     """
     if access.principal in authorizer.super_users:
         return ()
-    allows = [
-        acl
-        for acl in _acls_applying_to(authorizer, access, sample_name)
-        if acl.permission is Permission.ALLOW
-    ]
+    allows = acls_that_allow(authorizer, access, sample_name)
     if allows and (
         access.principal == ANY_USER or all(_acl_is_within_access(acl, access) for acl in allows)
     ):
@@ -93,6 +89,17 @@ def steps_to_deny_access(
             is_addition=True, acl=access.narrowest_acl_for_all_names(Permission.DENY, access.host)
         ),
     )
+
+
+def acls_that_allow(
+    authorizer: StandardAuthorizer, access: PolicyAccess, sample_name: str
+) -> list[Acl]:
+    """Return all ACLs that allow the access to one of its names, also broader ones."""
+    return [
+        acl
+        for acl in _acls_applying_to(authorizer, access, sample_name)
+        if acl.permission is Permission.ALLOW
+    ]
 
 
 def _acls_applying_to(

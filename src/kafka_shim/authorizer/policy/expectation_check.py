@@ -10,6 +10,7 @@ from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Acti
 from kafka_shim.authorizer.networks import covers_host
 from kafka_shim.authorizer.policy.access_steps import (
     PolicyAccess,
+    acls_that_allow,
     steps_to_allow_access,
     steps_to_deny_access,
 )
@@ -32,7 +33,7 @@ from kafka_shim.authorizer.policy.name_sets import (
 from kafka_shim.authorizer.policy.profiles import AccessClause
 from kafka_shim.authorizer.remedy import Step
 from kafka_shim.authorizer.requirement import NeedAlternative
-from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
+from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, Permission, ResourceType
 
 _ROUNDS_MAX = 4
 """How often steps are looked for that earlier steps make necessary."""
@@ -55,7 +56,9 @@ class CheckedAccess(msgspec.Struct, frozen=True):
 class Verdict(msgspec.Struct, frozen=True):
     """Whether an expectation holds; the accesses violate it, or confirm it if it holds.
 
-    The `steps` together make it hold; there are none if a super user prevents that.
+    The `steps` together make it hold; there are none if a super user prevents that. If they add a
+    DENY, `removals` make it hold without one, but end other access of the same principals, too;
+    there are none if only ACLs for everybody allow the access.
     """
 
     expectation: Expectation
@@ -63,6 +66,7 @@ class Verdict(msgspec.Struct, frozen=True):
     violating_or_confirming_accesses: tuple[CheckedAccess, ...] = ()
     existing_forbidden_acls: tuple[Acl, ...] = ()
     steps: tuple[Step, ...] = ()
+    removals: tuple[Step, ...] = ()
 
 
 class ExpectationChecker:
@@ -79,11 +83,35 @@ class ExpectationChecker:
     def check_expectation(self, expectation: Expectation) -> Verdict:
         """Return whether the expectation holds, and otherwise the steps that make it hold."""
         verdict = self._verdict_with_first_steps(expectation)
-        return (
-            verdict
-            if verdict.holds
-            else self._drop_unnecessary_steps(self._add_steps_made_necessary(verdict))
-        )
+        if verdict.holds:
+            return verdict
+        verdict = self._drop_unnecessary_steps(self._add_steps_made_necessary(verdict))
+        if any(
+            step.is_addition and step.acl.permission is Permission.DENY for step in verdict.steps
+        ):
+            return msgspec.structs.replace(
+                verdict, removals=self._removals_instead_of_deny(verdict)
+            )
+        return verdict
+
+    def _removals_instead_of_deny(self, verdict: Verdict) -> tuple[Step, ...]:
+        """Return the removals of ACLs that allow what is not expected; none if they do not suffice
+        or would end access of other principals.
+        """
+        removals: dict[Step, None] = {}
+        unwanted = [
+            access
+            for access in verdict.violating_or_confirming_accesses
+            if access.decision.allowed and not access.need.any_name
+        ]
+        for access in unwanted:
+            for acl in acls_that_allow(self._authorizer, *_access_to_all_names_and_sample(access)):
+                if acl.principal != access.principal:
+                    return ()
+                removals[Step(is_addition=False, acl=acl)] = None
+        with self._with_steps_applied(list(removals)):
+            is_sufficient = self._holds_stopping_at_first_violation(verdict.expectation)
+        return tuple(removals) if is_sufficient else ()
 
     def _verdict_with_first_steps(self, expectation: Expectation) -> Verdict:
         if expectation.kind is ExpectationKind.NO_ACL and expectation.forbidden_acls is not None:
@@ -290,21 +318,7 @@ class ExpectationChecker:
     def _steps_to_correct(
         self, access: CheckedAccess, expectation: Expectation, *, expect_allowed: bool
     ) -> tuple[Step, ...]:
-        need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
-        names = msgspec.structs.replace(names, glob="")
-        if need.any_name:
-            need = access.clause.needs[0]
-        resource_type = need.resource_type
-        if resource_type is ResourceType.CLUSTER:
-            names = NameSet(CLUSTER_NAME)
-        elif need.any_name:
-            names = ALL_NAMES
-        elif access.names is not None and STARRED_NAMES.includes_all_of_ignoring_glob(access.names):
-            names = access.names  # ACLs on `*` do not apply to it
-        name = CLUSTER_NAME if resource_type is ResourceType.CLUSTER else access.sample_name
-        wrong_access = PolicyAccess(
-            access.principal, access.host, need.operation, resource_type, names
-        )
+        wrong_access, name = _access_to_all_names_and_sample(access)
         if not expect_allowed:
             return steps_to_deny_access(self._authorizer, wrong_access, name)
         host = access.host if expectation.hosts else WILDCARD
@@ -339,6 +353,26 @@ class ExpectationChecker:
                     and (not forbidden.names or names_covered_by_acl(acl) in forbidden.names)
                 ):
                     yield acl
+
+
+def _access_to_all_names_and_sample(access: CheckedAccess) -> tuple[PolicyAccess, str]:
+    """Return the access to all names of the clause, and one of these names."""
+    need, names = access.need, access.clause.names or NameSet(CLUSTER_NAME)
+    names = msgspec.structs.replace(names, glob="")
+    if need.any_name:
+        need = access.clause.needs[0]
+    resource_type = need.resource_type
+    if resource_type is ResourceType.CLUSTER:
+        names = NameSet(CLUSTER_NAME)
+    elif need.any_name:
+        names = ALL_NAMES
+    elif access.names is not None and STARRED_NAMES.includes_all_of_ignoring_glob(access.names):
+        names = access.names  # ACLs on `*` do not apply to it
+    name = CLUSTER_NAME if resource_type is ResourceType.CLUSTER else access.sample_name
+    return (
+        PolicyAccess(access.principal, access.host, need.operation, resource_type, names),
+        name,
+    )
 
 
 def _violating_accesses(

@@ -36,12 +36,20 @@ class MatrixCell(msgspec.Struct, frozen=True):
     allowed_everywhere: tuple[Operation, ...] = ()
     allowed_somewhere: tuple[Operation, ...] = ()
 
+    @property
+    def has_access(self) -> bool:
+        return bool(self.allowed_everywhere or self.allowed_somewhere)
+
 
 class MatrixRow(msgspec.Struct, frozen=True):
     """The cells of a principal; `User:*` stands for all principals without ACLs."""
 
     principal: str
     cells: tuple[MatrixCell, ...]
+
+    @property
+    def has_no_access(self) -> bool:
+        return not any(cell.has_access for cell in self.cells)
 
 
 def resources_in_acls(acls: Iterable[Acl]) -> list[MatrixResource]:
@@ -53,6 +61,27 @@ def resources_in_acls(acls: Iterable[Acl]) -> list[MatrixResource]:
 def principals_in_acls_and_everyone(acls: Iterable[Acl]) -> list[str]:
     """Return the principals of the ACLs, and at the end everyone else."""
     return [*sorted({acl.principal for acl in acls} - {ANY_USER}), ANY_USER]
+
+
+def rows_and_columns_with_access(
+    resources: Sequence[MatrixResource],
+    rows: Sequence[MatrixRow],
+    *,
+    keeps_all_rows: bool,
+    keeps_all_columns: bool,
+) -> tuple[list[MatrixResource], list[MatrixRow]]:
+    """Return the matrix without empty columns and rows; the row of everyone else stays."""
+    columns = [
+        at
+        for at in range(len(resources))
+        if keeps_all_columns or any(row.cells[at].has_access for row in rows)
+    ]
+    kept_rows = [
+        row for row in rows if keeps_all_rows or row.principal == ANY_USER or not row.has_no_access
+    ]
+    return [resources[at] for at in columns], [
+        MatrixRow(row.principal, tuple(row.cells[at] for at in columns)) for row in kept_rows
+    ]
 
 
 def access_matrix(

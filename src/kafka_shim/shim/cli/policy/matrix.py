@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import sys
 from collections.abc import Sequence
 from typing import Any
 
@@ -15,11 +16,13 @@ from kafka_shim.authorizer.policy.matrix import (
     access_matrix,
     principals_in_acls_and_everyone,
     resources_in_acls,
+    rows_and_columns_with_access,
 )
 from kafka_shim.authorizer.policy.name_sets import NameSet
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, ResourceType
 from kafka_shim.shim.cli.connection_options import connect_with_options
 from kafka_shim.shim.cli.policy.acl_files import read_accepted_acls
+from kafka_shim.shim.cli.policy.acl_folders import first_names_text
 from kafka_shim.shim.cli.policy.authorizer_options import (
     add_authorizer_arguments,
     add_cluster_arguments,
@@ -29,7 +32,12 @@ from kafka_shim.shim.cli.policy.authorizer_options import (
     set_default_bootstrap_server,
 )
 from kafka_shim.shim.cli.policy.descriptions import names_object
-from kafka_shim.shim.cli.policy.matrix_tables import csv_table, html_table, text_table
+from kafka_shim.shim.cli.policy.matrix_tables import (
+    column_heading,
+    csv_table,
+    html_table,
+    text_table,
+)
 from kafka_shim.shim.cli.resource_arguments import add_resource_arguments, resource_names_by_type
 from kafka_shim.shim.cli.usage import UsageError, check_principal_option
 from kafka_shim.shim.client.topics import topic_names
@@ -38,7 +46,8 @@ HELP = "print a table of who may do what on which resource: text, CSV or HTML"
 DESCRIPTION = """\
 Print a table with a row for each principal and a column for each resource pattern of the ACLs. A
 cell lists the operations that are allowed on all names of the pattern, from every host. `everyone
-else` stands for all principals that no ACL names.
+else` stands for all principals that no ACL names. Principals and resources without any access are
+left out, except those that an option names.
 
   kafka-shim policy matrix acls/ --html > acls.html
   kafka-shim policy matrix acls/ --operation Write --topic orders --topic 'team-*'
@@ -101,8 +110,28 @@ def run(args: argparse.Namespace) -> int:
         )
     except InexactReleaseError as error:
         raise UsageError(f"Kafka {release}: {error}") from error
-    print(_format_matrix(args, resources, rows), end="")
+    shown = (resources, rows) if args.json else _with_access_noting_others(args, resources, rows)
+    print(_format_matrix(args, *shown), end="")
     return 0
+
+
+def _with_access_noting_others(
+    args: argparse.Namespace, resources: Sequence[MatrixResource], rows: Sequence[MatrixRow]
+) -> tuple[Sequence[MatrixResource], Sequence[MatrixRow]]:
+    """Leave out rows and columns without access that no option names; name them on stderr."""
+    kept_resources, kept_rows = rows_and_columns_with_access(
+        resources,
+        rows,
+        keeps_all_rows=bool(args.principal),
+        keeps_all_columns=bool(_resources_of_options(args)),
+    )
+    kept_principals = {row.principal for row in kept_rows}
+    left_out = [row.principal for row in rows if row.principal not in kept_principals]
+    known = set(kept_resources)
+    left_out += [column_heading(resource) for resource in resources if resource not in known]
+    if left_out:
+        sys.stderr.write(f"note: without any access, not shown: {first_names_text(left_out)}\n")
+    return kept_resources, kept_rows
 
 
 def _acls_release_and_requested_topics(

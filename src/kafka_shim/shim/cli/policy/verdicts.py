@@ -120,13 +120,15 @@ def verdict_object(judged: JudgedExpectation) -> dict[str, Any]:
             _checked_access_object(access) for access in verdict.violating_or_confirming_accesses
         ],
         "acls": acls_to_objects(verdict.existing_forbidden_acls),
-        "to_hold": [
-            {
-                "action": "add" if step.is_addition else "remove",
-                "acl": acls_to_objects([step.acl])[0],
-            }
-            for step in verdict.steps
-        ],
+        "to_hold": list(map(_step_object, verdict.steps)),
+        "to_hold_without_deny": list(map(_step_object, verdict.removals)),
+    }
+
+
+def _step_object(step: Step) -> dict[str, Any]:
+    return {
+        "action": "add" if step.is_addition else "remove",
+        "acl": acls_to_objects([step.acl])[0],
     }
 
 
@@ -169,7 +171,12 @@ def _reason_and_remedy_lines(verdict: Verdict) -> Iterator[str]:
     if not verdict.steps:
         yield _NO_CHANGE
         return
-    yield "to make it hold:"
+    if verdict.removals:
+        yield "to make it hold, remove what allows it, with all other access that it gives:"
+        yield from (f"  {kafka_acls_command(step)}" for step in verdict.removals)
+        yield "or deny exactly this:"
+    else:
+        yield "to make it hold:"
     yield from (f"  {kafka_acls_command(step)}" for step in verdict.steps)
 
 
