@@ -11,8 +11,6 @@ version 10 identifies topics by id (KIP-848).
 from collections import Counter
 from collections.abc import Iterable
 
-import msgspec
-
 from kafka_shim.authorizer.requirement import DenialEffect
 from kafka_shim.authorizer.requirements import (
     OFFSET_FETCH_ALL_TOPICS,
@@ -23,6 +21,7 @@ from kafka_shim.protocol.error_codes import NO_ERROR, ErrorCode
 from kafka_shim.protocol.messages.offset_fetch_request import (
     OffsetFetchRequest,
     OffsetFetchRequestGroup,
+    OffsetFetchRequestTopics,
 )
 from kafka_shim.protocol.messages.offset_fetch_response import (
     OffsetFetchResponse,
@@ -39,7 +38,6 @@ from kafka_shim.shim.state.cluster import Cluster
 from kafka_shim.shim.state.groups.offsets import (
     NO_EPOCH,
     NO_OFFSET,
-    CommittedOffset,
     Offsets,
     stand_in_topic_id_of_missing_partition,
     topic_name_of_missing_partition,
@@ -50,40 +48,6 @@ FROM_ZOOKEEPER = 0
 TOP_CODE_SINCE = 2
 MANY_SINCE = 8
 BY_ID_SINCE = 10
-
-
-class _RequestTopic(msgspec.Struct, frozen=True):
-    """A topic of the request, by name, or by id since version 10."""
-
-    name: str
-    topic_id: bytes
-    partitions: tuple[int, ...]
-
-
-class _RequestGroup(msgspec.Struct, frozen=True):
-    """A group of the request, in a form common to all versions."""
-
-    group_id: str
-    member_id: str | None
-    member_epoch: int
-    topics: tuple[_RequestTopic, ...] | None  # None: all topics with offsets
-
-
-class _ResponseTopic(msgspec.Struct, frozen=True):
-    """A topic of the response: the error or the offset of each partition."""
-
-    name: str
-    topic_id: bytes
-    partitions: tuple[int, ...]
-    results: tuple[CommittedOffset | ErrorCode, ...]
-
-
-class _GroupResponse(msgspec.Struct, frozen=True):
-    error: ErrorCode
-    topics: list[_ResponseTopic]
-
-
-NOTHING = CommittedOffset(NO_OFFSET, NO_EPOCH)
 
 
 def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
@@ -101,22 +65,20 @@ def takes_long(request: OffsetFetchRequest, cluster: Cluster) -> bool:
 def handle(request: OffsetFetchRequest, context: RequestContext) -> OffsetFetchResponse:
     if context.version >= MANY_SINCE:
         context.access.declare_no_further_checks()  # a request without groups asks nothing
-        groups = context.offload(_groups_of_request, request.groups)
-        responses = [
-            (group, _fetch_group_offsets(group, request.require_stable, context))
-            for group in context.time_sliced(groups)
+        require_stable = request.require_stable
+        rows = [
+            _fetch_group_offsets(group, require_stable, context)
+            for group in context.time_sliced(request.groups)
         ]
-        rows = context.offload(_group_rows, responses)
-        return OffsetFetchResponse(
-            groups=context.offload(
+        if len(rows) > 1:
+            rows = context.offload(
                 _merge_or_fail_repeated_groups_by_release, rows, context.facts.groups
             )
-        )
+        return OffsetFetchResponse(groups=rows)
     group = context.offload(_group_of_old_request, request)
-    response = _fetch_group_offsets(group, request.require_stable, context)
+    row = _fetch_group_offsets(group, request.require_stable, context)
     return OffsetFetchResponse(
-        error_code=response.error,
-        topics=context.offload(_topic_rows_before_groups, response.topics),
+        error_code=row.error_code, topics=context.offload(_topic_rows_before_groups, row.topics)
     )
 
 
@@ -130,7 +92,7 @@ def _merge_or_fail_repeated_groups_by_release(
     times = Counter(row.group_id for row in rows)
     denied = ErrorCode.GROUP_AUTHORIZATION_FAILED
     if facts.offset_fetch_fails_for_repeated_group and any(
-        times[name] > 1 and row.error_code is not denied for name, row in by_name.items()
+        times[name] > 1 and row.error_code != denied for name, row in by_name.items()
     ):
         error = ErrorCode.UNKNOWN_SERVER_ERROR
         return [OffsetFetchResponseGroup(group_id=name, error_code=error) for name in by_name]
@@ -151,78 +113,59 @@ def error_response(
     )
 
 
-def _group_of_old_request(request: OffsetFetchRequest) -> _RequestGroup:
-    topics = request.topics
-    request_topics = None
-    if topics is not None:
-        request_topics = tuple(
-            _RequestTopic(topic.name, NO_ID, tuple(topic.partition_indexes)) for topic in topics
-        )
-    return _RequestGroup(request.group_id, None, -1, request_topics)
-
-
-def _groups_of_request(groups: Iterable[OffsetFetchRequestGroup]) -> list[_RequestGroup]:
-    return [
-        _RequestGroup(
-            group.group_id,
-            group.member_id,
-            group.member_epoch,
-            None
-            if group.topics is None
-            else tuple(
-                _RequestTopic(topic.name, topic.topic_id, tuple(topic.partition_indexes))
-                for topic in group.topics
-            ),
-        )
-        for group in groups
-    ]
+def _group_of_old_request(request: OffsetFetchRequest) -> OffsetFetchRequestGroup:
+    """Return the only group of a request before version 8, in the form of later ones."""
+    topics = None
+    if request.topics is not None:
+        topics = [
+            OffsetFetchRequestTopics(topic.name, NO_ID, topic.partition_indexes)
+            for topic in request.topics
+        ]
+    return OffsetFetchRequestGroup(request.group_id, topics=topics)
 
 
 def _fetch_group_offsets(
-    group: _RequestGroup, require_stable: bool, context: RequestContext
-) -> _GroupResponse:
+    group: OffsetFetchRequestGroup, require_stable: bool, context: RequestContext
+) -> OffsetFetchResponseGroup:
     error = context.access.denial_error(OFFSET_FETCH_GROUP, group.group_id)
     if error is not NO_ERROR:
         effect = context.cluster.policy.bind_requirement_to_release_and_notify(
             OFFSET_FETCH_GROUP
         ).effect_in_version(context.version)
         each = effect is DenialEffect.EACH and context.version < MANY_SINCE
-        return _GroupResponse(
-            error, _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
-        )
+        topics = _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
+        return OffsetFetchResponseGroup(group.group_id, topics, error)
     if (
         context.version == FROM_ZOOKEEPER
         and not context.facts.groups.zookeeper_offset_commit_is_supported
     ):
-        return _GroupResponse(
-            error,
-            _failed_topics_merged_or_empty_by_release(
-                group, ErrorCode.UNSUPPORTED_VERSION, context
-            ),
-        )
+        error = ErrorCode.UNSUPPORTED_VERSION
+        topics = _failed_topics_merged_or_empty_by_release(group, error, context)
+        return OffsetFetchResponseGroup(group.group_id, topics, error)
     error = context.group_coordinator_error(group.group_id)
     group_state = context.cluster.groups.find_and_touch_after_topic_deletions(group.group_id)
     if error is NO_ERROR and group_state is not None:
         error = group_state.fetch_error(group.member_id, group.member_epoch)
     if error is not NO_ERROR:
         each = context.version < TOP_CODE_SINCE
-        return _GroupResponse(
-            error, _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
-        )
+        topics = _failed_topics_merged_or_empty_by_release(group, error, context) if each else []
+        return OffsetFetchResponseGroup(group.group_id, topics, error)
     if group.topics is None:
-        return _GroupResponse(
-            error, _fetch_all_visible_topics(group.group_id, require_stable, context)
-        )
-    return _GroupResponse(error, _fetch_requested_topics(group, require_stable, context))
+        topics = _fetch_all_visible_topics(group.group_id, require_stable, context)
+    else:
+        topics = _fetch_requested_topics(group.group_id, group.topics, require_stable, context)
+    return OffsetFetchResponseGroup(group.group_id, topics, error)
 
 
 def _fetch_requested_topics(
-    group: _RequestGroup, require_stable: bool, context: RequestContext
-) -> list[_ResponseTopic]:
+    group_id: str,
+    topics: Iterable[OffsetFetchRequestTopics],
+    require_stable: bool,
+    context: RequestContext,
+) -> list[OffsetFetchResponseTopics]:
     """Return the requested topics, with the failed ones last."""
-    assert group.topics is not None
     fetched_topics, failed_topics = [], []
-    for request_topic in context.time_sliced(group.topics):
+    for request_topic in context.time_sliced(topics):
         name, error = request_topic.name, NO_ERROR
         if context.version >= BY_ID_SINCE:
             known = context.cluster.topics.by_id(request_topic.topic_id)
@@ -232,7 +175,7 @@ def _fetch_requested_topics(
             error = context.access.denial_error(OFFSET_FETCH_TOPIC, name)
         if error is NO_ERROR:
             fetched_topics.append(
-                _fetch_topic_offsets(group.group_id, request_topic, name, require_stable, context)
+                _fetch_topic_offsets(group_id, request_topic, name, require_stable, context)
             )
         else:
             failed_topics.append(_failed_topic(request_topic, error))
@@ -242,24 +185,25 @@ def _fetch_requested_topics(
 
 
 def _merge_rows_of_old_releases(
-    topics: list[_ResponseTopic], context: RequestContext
-) -> list[_ResponseTopic]:
+    topics: list[OffsetFetchResponseTopics], context: RequestContext
+) -> list[OffsetFetchResponseTopics]:
     """Merge the rows of older releases: each partition once, and no topic without partitions."""
     if context.facts.groups.java_group_coordinator:
         return topics
-    rows: dict[str, dict[int, CommittedOffset | ErrorCode]] = {}
+    rows_by_name: dict[str, dict[int, OffsetFetchResponsePartitions]] = {}
     for topic in context.time_sliced(topics):
-        rows.setdefault(topic.name, {}).update(zip(topic.partitions, topic.results, strict=True))
+        rows = {row.partition_index: row for row in topic.partitions}
+        rows_by_name.setdefault(topic.name, {}).update(rows)
     return [
-        _ResponseTopic(name, NO_ID, tuple(row), tuple(row.values()))
-        for name, row in context.time_sliced(rows.items())
-        if row
+        OffsetFetchResponseTopics(name, NO_ID, list(rows.values()))
+        for name, rows in context.time_sliced(rows_by_name.items())
+        if rows
     ]
 
 
 def _failed_topics_merged_or_empty_by_release(
-    group: _RequestGroup, error: ErrorCode, context: RequestContext
-) -> list[_ResponseTopic]:
+    group: OffsetFetchRequestGroup, error: ErrorCode, context: RequestContext
+) -> list[OffsetFetchResponseTopics]:
     facts, from_zookeeper = context.facts.groups, context.version == FROM_ZOOKEEPER
     if facts.failed_offset_fetch_v1_is_empty and not from_zookeeper:
         return []
@@ -273,29 +217,25 @@ def _failed_topics_merged_or_empty_by_release(
 
 def _fetch_topic_offsets(
     group_id: str,
-    request_topic: _RequestTopic,
+    request_topic: OffsetFetchRequestTopics,
     name: str,
     require_stable: bool,
     context: RequestContext,
-) -> _ResponseTopic:
+) -> OffsetFetchResponseTopics:
     groups = context.cluster.groups
     topic = context.cluster.topics.get(name)
+    indexes = context.time_sliced(request_topic.partition_indexes)
     if context.version == FROM_ZOOKEEPER:
-        rows = [
-            _offset_from_zookeeper(group_id, topic, at, context)
-            for at in context.time_sliced(request_topic.partitions)
-        ]
+        rows = [_offset_from_zookeeper(group_id, topic, at, context) for at in indexes]
     else:
         ids = [] if topic is None else [topic.topic_id]
         if not context.facts.groups.commit_rejects_missing_partition:
             ids.append(stand_in_topic_id_of_missing_partition(name))
         rows = [
             _stored_or_unstable_offset(groups.offsets, group_id, ids, at, require_stable)
-            for at in context.time_sliced(request_topic.partitions)
+            for at in indexes
         ]
-    return _ResponseTopic(
-        request_topic.name, request_topic.topic_id, request_topic.partitions, tuple(rows)
-    )
+    return OffsetFetchResponseTopics(request_topic.name, request_topic.topic_id, rows)
 
 
 def _stored_or_unstable_offset(
@@ -304,37 +244,39 @@ def _stored_or_unstable_offset(
     topic_ids: Iterable[bytes],
     partition: int,
     require_stable: bool,
-) -> CommittedOffset | ErrorCode:
-    """Return the offset that is stored under one of these topic ids."""
+) -> OffsetFetchResponsePartitions:
+    """Return the row of the offset that is stored under one of these topic ids."""
     for topic_id in topic_ids:
         if require_stable and offsets.has_pending_offset(group_id, topic_id, partition):
-            return ErrorCode.UNSTABLE_OFFSET_COMMIT
+            return _failed_partition_row(partition, ErrorCode.UNSTABLE_OFFSET_COMMIT)
         stored = offsets.committed_offset(group_id, topic_id, partition)
         if stored is not None:
-            return stored
-    return NOTHING
+            return OffsetFetchResponsePartitions(
+                partition, stored.offset, stored.leader_epoch, stored.metadata
+            )
+    return OffsetFetchResponsePartitions(partition, NO_OFFSET, NO_EPOCH)
 
 
 def _offset_from_zookeeper(
     group_id: str, topic: Topic | None, partition: int, context: RequestContext
-) -> CommittedOffset | ErrorCode:
-    """Return the offset from ZooKeeper, which has no metadata."""
+) -> OffsetFetchResponsePartitions:
+    """Return the row of the offset from ZooKeeper, which has no metadata."""
     checks = context.facts.groups.commit_rejects_missing_partition
     if topic is None or (checks and topic.partition_once_led(partition) is None):
-        return ErrorCode.UNKNOWN_TOPIC_OR_PARTITION
-    if not group_id:
-        return ErrorCode.UNKNOWN_SERVER_ERROR  # an empty element of a path
+        return _failed_partition_row(partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    if not group_id:  # an empty element of a path
+        return _failed_partition_row(partition, ErrorCode.UNKNOWN_SERVER_ERROR)
     stored = context.cluster.groups.zookeeper_offsets.committed_offset(
         group_id, topic.topic_id, partition
     )
-    return (
-        ErrorCode.UNKNOWN_TOPIC_OR_PARTITION if stored is None else CommittedOffset(stored.offset)
-    )
+    if stored is None:
+        return _failed_partition_row(partition, ErrorCode.UNKNOWN_TOPIC_OR_PARTITION)
+    return OffsetFetchResponsePartitions(partition, stored.offset)
 
 
 def _fetch_all_visible_topics(
     group_id: str, require_stable: bool, context: RequestContext
-) -> list[_ResponseTopic]:
+) -> list[OffsetFetchResponseTopics]:
     offsets = context.cluster.groups.offsets
     topics = context.cluster.topics
     named_rows = [
@@ -344,16 +286,15 @@ def _fetch_all_visible_topics(
     ]
     visible = context.access.filter_visible(OFFSET_FETCH_ALL_TOPICS, named_rows, lambda row: row[0])
 
-    def found(name: str, topic_id: bytes, partitions: tuple[int, ...]) -> _ResponseTopic:
-        indexes = context.time_sliced(partitions)
-        rows = (
+    def fetched(name: str, topic_id: bytes, partitions: Iterable[int]) -> OffsetFetchResponseTopics:
+        rows = [
             _stored_or_unstable_offset(offsets, group_id, (topic_id,), at, require_stable)
-            for at in indexes
-        )
-        return _ResponseTopic(name, topic_id, partitions, tuple(rows))
+            for at in context.time_sliced(partitions)
+        ]
+        return OffsetFetchResponseTopics(name, topic_id, rows)
 
-    topics_found = [found(name, topic_id, tuple(rows)) for name, topic_id, rows in visible]
-    return _merge_rows_of_old_releases(topics_found, context)
+    topics_fetched = [fetched(name, topic_id, tuple(rows)) for name, topic_id, rows in visible]
+    return _merge_rows_of_old_releases(topics_fetched, context)
 
 
 def _topic_name_of_stored_id(topic_id: bytes, topics: Topics) -> str | None:
@@ -361,55 +302,34 @@ def _topic_name_of_stored_id(topic_id: bytes, topics: Topics) -> str | None:
     return topic_name_of_missing_partition(topic_id) if topic is None else topic.name
 
 
-def _failed_topic(request_topic: _RequestTopic, error: ErrorCode) -> _ResponseTopic:
-    return _ResponseTopic(
-        request_topic.name,
-        request_topic.topic_id,
-        request_topic.partitions,
-        (error,) * len(request_topic.partitions),
-    )
+def _failed_topic(
+    request_topic: OffsetFetchRequestTopics, error: ErrorCode
+) -> OffsetFetchResponseTopics:
+    rows = [_failed_partition_row(at, error) for at in request_topic.partition_indexes]
+    return OffsetFetchResponseTopics(request_topic.name, request_topic.topic_id, rows)
 
 
-def _topic_rows_before_groups(topics: Iterable[_ResponseTopic]) -> list[OffsetFetchResponseTopic]:
+def _failed_partition_row(partition: int, error: ErrorCode) -> OffsetFetchResponsePartitions:
+    return OffsetFetchResponsePartitions(partition, NO_OFFSET, NO_EPOCH, error_code=error)
+
+
+def _topic_rows_before_groups(
+    topics: Iterable[OffsetFetchResponseTopics],
+) -> list[OffsetFetchResponseTopic]:
+    """Return the topics in the form of the versions before 8."""
     return [
         OffsetFetchResponseTopic(
-            name=topic.name,
-            partitions=[
-                OffsetFetchResponsePartition(*_partition_fields_in_wire_order(at, result))
-                for at, result in zip(topic.partitions, topic.results, strict=True)
+            topic.name,
+            [
+                OffsetFetchResponsePartition(
+                    row.partition_index,
+                    row.committed_offset,
+                    row.committed_leader_epoch,
+                    row.metadata,
+                    row.error_code,
+                )
+                for row in topic.partitions
             ],
         )
         for topic in topics
     ]
-
-
-def _group_rows(
-    responses: Iterable[tuple[_RequestGroup, _GroupResponse]],
-) -> list[OffsetFetchResponseGroup]:
-    return [
-        OffsetFetchResponseGroup(
-            group_id=group.group_id,
-            error_code=response.error,
-            topics=[
-                OffsetFetchResponseTopics(
-                    name=topic.name,
-                    topic_id=topic.topic_id,
-                    partitions=[
-                        OffsetFetchResponsePartitions(*_partition_fields_in_wire_order(at, result))
-                        for at, result in zip(topic.partitions, topic.results, strict=True)
-                    ],
-                )
-                for topic in response.topics
-            ],
-        )
-        for group, response in responses
-    ]
-
-
-def _partition_fields_in_wire_order(
-    partition: int, result: CommittedOffset | ErrorCode
-) -> tuple[int, int, int, str, ErrorCode]:
-    """Return index, offset, leader epoch, metadata and error of a partition, in wire order."""
-    if isinstance(result, ErrorCode):
-        return partition, NO_OFFSET, NO_EPOCH, "", result
-    return partition, result.offset, result.leader_epoch, result.metadata, NO_ERROR
