@@ -20,7 +20,13 @@ _OPERATIONS_AND_PERMISSIONS_BY_BIT = [
     for permission in (Permission.ALLOW, Permission.DENY)
     for operation in [*Operation, *[Operation.UNKNOWN] * (DENY_SHIFT - len(Operation))]
 ]
+# module constants: enum attribute lookup is slow on CPython 3.11
 _PREFIXED = PatternType.PREFIXED
+_MATCH, _UNKNOWN_PATTERN = PatternType.MATCH, PatternType.UNKNOWN
+_EXACT = (PatternType.LITERAL, PatternType.PREFIXED)
+_ANY_TYPE = ResourceType.ANY
+_ANY_OPERATION, _UNKNOWN_OPERATION = Operation.ANY, Operation.UNKNOWN
+_ANY_PERMISSION, _ALLOW, _DENY = Permission.ANY, Permission.ALLOW, Permission.DENY
 _NOWHERE: dict[str, PrincipalAndHost] = {}
 
 
@@ -306,7 +312,7 @@ class AclStore:
         return [hosts[host] for hosts in self._somewhere.values() if host in hosts]
 
     def _indexes_of_type_or_any(self, resource_type: ResourceType) -> list[ResourceTypeIndex]:
-        return self._types if resource_type is ResourceType.ANY else [self._types[resource_type]]
+        return self._types if resource_type is _ANY_TYPE else [self._types[resource_type]]
 
 
 def acl_of_grant_bit(pattern: Pattern, subject: PrincipalAndHost, bit: int) -> Acl:
@@ -337,9 +343,9 @@ def _patterns_selected_by_filter(
     subjects_if_unnamed: list[PrincipalAndHost] | None,
 ) -> Iterable[Pattern]:
     name, pattern_type = acl_filter.resource_name, acl_filter.pattern_type
-    if pattern_type is PatternType.UNKNOWN:
+    if pattern_type is _UNKNOWN_PATTERN:
         return ()
-    exact = pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+    exact = pattern_type in _EXACT
     if name is None:
         every: Iterable[Pattern]
         if subjects_if_unnamed is None:
@@ -351,9 +357,9 @@ def _patterns_selected_by_filter(
                 for pattern in index.patterns_of_subject(s)
             }
         return (p for p in every if p.pattern_type is pattern_type) if exact else every
-    if pattern_type is PatternType.MATCH:
+    if pattern_type is _MATCH:
         return index.patterns_matching_name(name)
-    pattern_types = (pattern_type,) if exact else (PatternType.LITERAL, PatternType.PREFIXED)
+    pattern_types = (pattern_type,) if exact else _EXACT
     return [p for p in (index.pattern_with_name(name, t) for t in pattern_types) if p is not None]
 
 
@@ -366,21 +372,15 @@ def grant_bit_of_acl(acl: Acl) -> GrantBits:
     return 1 << (acl.operation + (0 if acl.permission == _ALLOW else DENY_SHIFT))
 
 
-_ALLOW = int(Permission.ALLOW)
-
-
 def _grant_bits_selected_by_filter(acl_filter: AclFilter) -> GrantBits:
     """Return the grant bits that the filter's operation and permission select; 0: none."""
     every = (1 << DENY_SHIFT) - 1
-    if acl_filter.operation is Operation.UNKNOWN:
+    operation, permission = acl_filter.operation, acl_filter.permission
+    if operation is _UNKNOWN_OPERATION:
         return 0
-    bits = every if acl_filter.operation is Operation.ANY else 1 << acl_filter.operation
-    match acl_filter.permission:
-        case Permission.ANY:
-            return bits | bits << DENY_SHIFT
-        case Permission.ALLOW:
-            return bits
-        case Permission.DENY:
-            return bits << DENY_SHIFT
-        case _:
-            return 0
+    bits = every if operation is _ANY_OPERATION else 1 << operation
+    if permission is _ANY_PERMISSION:
+        return bits | bits << DENY_SHIFT
+    if permission is _ALLOW:
+        return bits
+    return bits << DENY_SHIFT if permission is _DENY else 0

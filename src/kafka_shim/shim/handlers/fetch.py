@@ -37,7 +37,12 @@ from kafka_shim.shim.handlers.common.fetching import (
 from kafka_shim.shim.handlers.common.mirrored_error import mirroring_error_builder
 from kafka_shim.shim.handlers.common.topic_access import denied_or_unknown_topic_error
 from kafka_shim.shim.request.context import RequestContext
-from kafka_shim.shim.state.fetch_sessions import IDS_SINCE, RequestedPartition, SessionFetch
+from kafka_shim.shim.state.fetch_sessions import (
+    IDS_SINCE,
+    NO_SESSION,
+    RequestedPartition,
+    SessionFetch,
+)
 from kafka_shim.shim.state.topics import NO_ID, Partition
 from kafka_shim.shim.wait import PendingResponse, WaitResources
 
@@ -60,10 +65,10 @@ def handle(
         context.version,
         null_topic_id_fails=context.facts.records.null_topic_id_fails_fetch_session,
     )
-    if fetch_round.error is ErrorCode.UNKNOWN_SERVER_ERROR:
-        return FetchResponse(error_code=fetch_round.error, session_id=request.session_id)
     if fetch_round.error is not NO_ERROR:
-        return FetchResponse(error_code=fetch_round.error)
+        has_id = fetch_round.error is ErrorCode.UNKNOWN_SERVER_ERROR
+        session_id = request.session_id if has_id else NO_SESSION
+        return FetchResponse(error_code=fetch_round.error, session_id=session_id)
     if request.isolation_level not in ISOLATION_LEVELS:
         if context.facts.records.unknown_isolation_level_closes_connection:
             raise CloseConnection(f"unknown isolation level {request.isolation_level}")

@@ -33,6 +33,7 @@ from kafka_shim.shim.state.topic_names import name_error
 from kafka_shim.shim.state.topics import NO_ID, Partition, Topic
 
 _NO_NODES: Set[int] = frozenset()
+_TOPIC = ResourceType.TOPIC  # module constant: enum attribute lookup is slow on CPython 3.11
 
 
 def takes_long(request: MetadataRequest, cluster: Cluster) -> bool:
@@ -287,7 +288,7 @@ def _omit_dead_nodes_setting_replica_error(
 def _topic_operations(name: str, request: MetadataRequest, context: RequestContext) -> int:
     if context.version < 8 or not request.include_topic_authorized_operations:
         return _unrequested_operations_value(context)
-    return context.access.authorized_operations(ResourceType.TOPIC, name)
+    return context.access.authorized_operations(_TOPIC, name)
 
 
 def _unrequested_operations_value(context: RequestContext) -> int:

@@ -33,6 +33,7 @@ from kafka_shim.shim.state.groups.group_records import Retention
 
 BY_ID_SINCE = 10
 TO_ZOOKEEPER = 0
+_TOO_LARGE = ErrorCode.OFFSET_METADATA_TOO_LARGE
 
 
 class _ResponseRows:
@@ -135,7 +136,7 @@ def _commit_to_group(
     error = groups.commit_offsets(
         request.group_id, identity, context.time_sliced_list(commits), retention_ms=retention_ms
     )
-    unfit = error or ErrorCode.OFFSET_METADATA_TOO_LARGE
+    unfit = error or _TOO_LARGE
     for commit, does_fit in context.time_sliced(zip(permitted, fits, strict=True)):
         code = error if does_fit else unfit
         rows.add_partition_result(commit.request_topic, commit.partition.partition_index, code)

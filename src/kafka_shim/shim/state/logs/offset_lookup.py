@@ -9,6 +9,7 @@ from kafka_shim.protocol.records.compression import MissingPackageError
 from kafka_shim.protocol.releases.records import NEVER, RecordFacts
 from kafka_shim.shim.state.logs.log import PartitionLog, StoredBatch
 
+_READ_COMMITTED = int(IsolationLevel.READ_COMMITTED)
 LATEST = -1
 EARLIEST = -2
 NEWEST = -3
@@ -80,7 +81,7 @@ def readable_end_offset(log: PartitionLog, isolation_level: int | None) -> int:
     """Return the offset up to which a reader may read; no isolation level: a replica."""
     if isolation_level is None:
         return log.end_offset
-    if isolation_level == IsolationLevel.READ_COMMITTED:
+    if isolation_level == _READ_COMMITTED:
         return log.last_stable_offset
     return log.high_watermark
 

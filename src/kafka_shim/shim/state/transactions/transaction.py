@@ -34,6 +34,9 @@ for _code, _state in enumerate(TransactionalIdState):
     _state.code = _code
 
 
+_ONGOING = TransactionalIdState.ONGOING  # enum attribute lookup is slow on CPython 3.11
+
+
 class Transaction:
     """One transactional id: its producer and the open or last transaction."""
 
@@ -69,7 +72,7 @@ class Transaction:
 
     @property
     def is_ongoing(self) -> bool:
-        return self.state is TransactionalIdState.ONGOING
+        return self.state is _ONGOING
 
     @property
     def is_complete(self) -> bool:

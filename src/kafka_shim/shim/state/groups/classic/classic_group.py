@@ -29,6 +29,9 @@ from kafka_shim.shim.state.settings.group_settings import GroupSettings
 
 CONSUMER_PROTOCOL_TYPE: Final = "consumer"
 """The protocol type of consumers; `connect` is another."""
+# module constants: enum attribute lookup is slow on CPython 3.11
+_COMPLETING, _PREPARING = ClassicState.COMPLETING, ClassicState.PREPARING
+_EMPTY = ClassicState.EMPTY
 
 
 class ClassicGroup(Group):
@@ -257,13 +260,13 @@ class ClassicGroup(Group):
         error = self.member_identity_error(member_id, instance_id)
         if error is not NO_ERROR:
             return error
-        completing = self.state is ClassicState.COMPLETING
+        completing = self.state is _COMPLETING
         if completing and not self._facts.heartbeat_checks_generation_before_state:
             return ErrorCode.REBALANCE_IN_PROGRESS
         if generation_id != self.rebalance.generation_id:
             return ErrorCode.ILLEGAL_GENERATION
         self.rebalance.restart_session_timeout(self.roster.members[member_id])
-        if self.state is ClassicState.PREPARING or (
+        if self.state is _PREPARING or (
             completing and not self._facts.heartbeat_succeeds_while_awaiting_assignment
         ):
             return ErrorCode.REBALANCE_IN_PROGRESS
@@ -398,5 +401,5 @@ def _is_valid_memberless_commit(rebalance: ClassicRebalance, commit: CommitIdent
     if commit.generation_id >= 0:
         return False
     named = commit.member_id or commit.instance_id is not None
-    is_empty = rebalance.state is ClassicState.EMPTY
+    is_empty = rebalance.state is _EMPTY
     return is_empty or (commit.is_transactional and not named)
