@@ -17,7 +17,9 @@ import functools, sys
 from kafka_shim.pipeline import job_runner
 from kafka_shim.shim.cli import main
 is_short = sys.argv.pop(1) == "short"
-job_runner.spark_session = functools.partial(job_runner.spark_session, is_short=is_short)
+job_runner.spark_session = functools.partial(
+    job_runner.spark_session, without_optimising_compiler=is_short
+)
 sys.exit(main(sys.argv[1:]))
 """
 REQUESTS = 2000

@@ -219,7 +219,7 @@ class CaseContext:
         """Create a client, and return the driver's answer, which may be an error.
 
         Names of settings have `_` in place of `.`. The default `listener` is chosen by the log-in
-        and TLS; `without` are names of SETTINGS that are left out.
+        and TLS; `omitted_default_settings` are names of SETTINGS.
         """
         given_settings = {name.replace("_", "."): value for name, value in settings.items()}
         default_listener = "SSL" if tls is not None else "PLAINTEXT"

@@ -26,7 +26,7 @@ async def _produce_with_write_permission(
     if grant_idempotent_write:
         await context.grant_to_user({"allow": ["IdempotentWrite"], "cluster": None})
     settings = {"enable_idempotence": "true"} if set_enable_idempotence else {}
-    await context.open_client(settings, without=["enable.idempotence"])
+    await context.open_client(settings, omitted_default_settings=["enable.idempotence"])
     return await context.run_command("produce", topic=TOPIC, values=["a"])
 
 
