@@ -81,8 +81,8 @@ def test_every_extra_that_the_code_names_has_packages() -> None:
         for extra in re.findall(r'\brequires\([^()]+, "(\w+)"\)', path.read_text())
     }
     assert named == {
-        "capture", "completion", "compression", "connect", "control", "oauth", "pipeline", "pytest",
-        "regex", "tls",
+        "capture", "completion", "compression", "connect", "control", "mcp", "oauth", "pipeline",
+        "pytest", "regex", "tls",
     }  # fmt: skip
     assert named <= set(PROJECT["optional-dependencies"])
     wrong = [path for path in paths if re.search(r"pip install", path.read_text())]
@@ -119,7 +119,7 @@ def test_a_broker_starts_with_nothing_but_a_plain_install(tmp_path: Path) -> Non
 OPTIONAL_MODULES = (
     *("snappy", "lz4", "zstandard", "cryptography", "trustme", "joserfc", "pyspark", "pyarrow"),
     *("pandas", "grpc", "grpc_status", "dpkt", "starlette", "uvicorn", "prometheus_client"),
-    *("shtab", "jsonschema", "confluent_kafka"),
+    *("shtab", "jsonschema", "confluent_kafka", "mcp"),
 )
 
 WITHOUT_EXTRAS = f"""\
@@ -165,6 +165,7 @@ PROXY = "proxy --upstream 127.0.0.1:1 --record recorded"
         ("pipeline report recorded --html x", "analysis on Spark", "pipeline"),
         ("pipeline denials recorded --remote sc://x", "a Spark Connect server", "connect"),
         ("completion bash", "kafka-shim completion", "completion"),
+        ("mcp", "`kafka-shim mcp`", "mcp"),
     ],
 )  # fmt: skip
 def test_a_missing_extra_is_a_usage_error_that_names_the_extra(

@@ -9,6 +9,7 @@ from pathlib import Path
 _SPARK_MODULES = ("pyspark", "pyarrow", "pandas")
 _MODULES = {
     "control": ("starlette", "uvicorn", "prometheus_client"),
+    "mcp": ("mcp",),
     "pipeline": _SPARK_MODULES,
     "connect": (*_SPARK_MODULES, "grpc", "grpc_status"),
 }

@@ -27,6 +27,7 @@ COMMANDS = {
     "explain": "explain why an access is allowed or denied, and what would allow it",
     "who-can": "list who may do something, and by which ACL",
     "policy": "test, compare, review and apply ACLs that are kept in files",
+    "mcp": "answer an assistant's questions about ACLs (Model Context Protocol)",
     "principal": "test ssl.principal.mapping.rules against certificate subjects",
     "proxy": "record what clients do on a real cluster, as a trace",
     "replay": "send the requests of a trace to a broker and compare its responses",

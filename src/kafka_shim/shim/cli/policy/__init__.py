@@ -15,6 +15,7 @@ from kafka_shim.shim.cli.policy import (
     compact,
     diff,
     expect,
+    least_acls_of_trace,
     lint,
     matrix,
     plan,
@@ -49,6 +50,7 @@ VERBS: dict[str, _SubcommandModule] = {
     "verify": verify,
     "check": check,
     "compact": compact,
+    "least-acls": least_acls_of_trace,
 }
 
 SUMMARY = """\
