@@ -2,6 +2,7 @@
 
 from kafka_shim.shim.testing import BrokerFactory, start
 from kafka_shim.shim.testing.broker import KafkaBroker
+from kafka_shim.shim.testing.cassette import KafkaCassette
 from kafka_shim.shim.testing.faults import InjectedFault
 from kafka_shim.shim.testing.options import Options
 from kafka_shim.shim.testing.row import Row
@@ -32,6 +33,7 @@ __all__ = [
     "HealthRow",
     "InjectedFault",
     "KafkaBroker",
+    "KafkaCassette",
     "NodeRow",
     "Options",
     "RequestRow",

@@ -43,6 +43,7 @@ PROJECTS = {
     "node-kafkajs": Example(("node", "npm"), 6, "*.test.js"),
     "java-junit": Example(("java", "mvn"), 5, "src/test/java/orders/PublisherTest.java"),
     "pytest-confluent": Example((), 7, "test_*.py", is_parallel=False),
+    "pytest-cassettes": Example((), 3, "test_*.py", is_parallel=False),
 }
 ALL = [
     pytest.param(name, marks=pytest.mark.heavy) if name == "java-junit" else name

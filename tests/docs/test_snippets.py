@@ -39,6 +39,11 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         "tests/docs/test_ci_page.py::test_the_commands_work",
         "tests/docs/test_ci_page.py::test_the_image_advertises_the_address_that_clients_use",
     ),
+    # a copy of the example, whose tests are run
+    ("docs/cassettes.md", "py"): (
+        EXAMPLES[0],
+        f"{SNIPPETS}::test_the_test_with_a_cassette_is_that_of_the_example",
+    ),
     ("docs/configuration.md", "properties"): SAME_BROKER,
     ("docs/configuration.md", "sh"): SAME_BROKER,
     ("docs/configuration.md", "toml"): SAME_BROKER,
@@ -99,6 +104,13 @@ def test_every_block_is_run_by_a_test() -> None:
     for place in itertools.chain(*RUN_BY_OTHERS.values()):
         path, _, name = place.partition("::")
         assert f"def {name}(" in (ROOT / path).read_text(), place
+
+
+def test_the_test_with_a_cassette_is_that_of_the_example() -> None:
+    [shown] = [
+        block.text for block in ALL if (block.page, block.language) == ("docs/cassettes.md", "py")
+    ]
+    assert shown in (ROOT / "examples" / "pytest-cassettes" / "test_shop.py").read_text()
 
 
 def test_the_tutorials_first_test_fails_with_the_advice_it_shows(tmp_path: Path) -> None:

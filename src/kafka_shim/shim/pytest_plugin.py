@@ -16,11 +16,15 @@ if TYPE_CHECKING:
     from typing import Unpack
 
     from kafka_shim.shim.testing import BrokerFactory, KafkaBroker
+    from kafka_shim.shim.testing.cassette import KafkaCassette
     from kafka_shim.shim.testing.options import Options
     from kafka_shim.shim.testing.policy import KafkaPolicy
 
 _IN_USE: "pytest.StashKey[list[tuple[KafkaBroker, int, int]]]" = pytest.StashKey()
 """The brokers of a test, with the numbers of the last request and authentication before it."""
+
+_CASSETTE: "pytest.StashKey[KafkaCassette]" = pytest.StashKey()
+"""The cassette of a test, until its mismatches are reported."""
 
 _SHARED: "pytest.StashKey[dict[str, KafkaBroker]]" = pytest.StashKey()
 """The brokers of a session, by what they were started with."""
@@ -37,6 +41,26 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(
         "kafka_broker_in_process", "run brokers inside the test process", type="bool", default=False
     )
+    parser.addini(
+        "kafka_cassette_upstream",
+        "the cluster that cassettes are recorded with: HOST:PORT or LISTENER=HOST:PORT, one a line",
+        type="linelist",
+    )
+    parser.addini(
+        "kafka_cassette_upstream_config", "client properties for this cluster", type="paths"
+    )
+    group = parser.getgroup("kafka-shim")
+    group.addoption(
+        "--kafka-cassette-mode",
+        choices=("none", "once", "new-episodes", "all"),
+        help="how kafka_cassette plays and records (default: once with an upstream, else none)",
+    )
+    group.addoption(
+        "--kafka-cassette-upstream",
+        action="append",
+        metavar="[LISTENER=]HOST:PORT",
+        help="the cluster that cassettes are recorded with (repeatable)",
+    )
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,6 +68,11 @@ def pytest_configure(config: pytest.Config) -> None:
         "markers",
         "kafka_acls(*rules, **rule): ACLs that kafka_broker has from the start of the test, as"
         " rules: {'principal': 'alice', 'allow': 'Write', 'topic': 'orders'}, or one by keywords",
+    )
+    config.addinivalue_line(
+        "markers",
+        "kafka_cassette(name, match='order', users={}, masks=(), on_mismatch='close', speed=None):"
+        " the cassette that kafka_cassette plays, cassettes/NAME.ktrace next to the test",
     )
     config.stash[_SHARED] = {}
 
@@ -113,6 +142,20 @@ def kafka_policy(request: pytest.FixtureRequest) -> "KafkaPolicy":
     return KafkaPolicy(paths, request.config.getini("kafka_broker_version") or None)
 
 
+@pytest.fixture
+def kafka_cassette(request: pytest.FixtureRequest) -> Iterator["KafkaCassette"]:
+    """Return recorded traffic that is played instead of a broker.
+
+    It is named by the marker `kafka_cassette`, or as the test. A request that was not recorded
+    fails the test.
+    """
+    cassette = request.node.stash[_CASSETTE] = _start_cassette(request)
+    yield cassette
+    mismatches = cassette.mismatches()
+    if mismatches and _CASSETTE in request.node.stash:
+        pytest.fail("\n".join([f"{cassette.path.name}:", *mismatches]), pytrace=False)
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_call(item: pytest.Item) -> None:
     """Remember where a session's broker was when the test began."""
@@ -142,6 +185,12 @@ def pytest_runtest_makereport(
                 report.sections.append(("Denied by the Kafka broker", denials))
             if refusals and refusals != denials:
                 report.sections.append(("Not authenticated by the Kafka broker", refusals))
+        if _CASSETTE in item.stash:
+            cassette = item.stash[_CASSETTE]
+            del item.stash[_CASSETTE]
+            mismatches = _cassette_mismatches_or_error_note(cassette)
+            if mismatches:
+                report.sections.append((f"Not in the cassette {cassette.path.name}", mismatches))
     return report
 
 
@@ -168,6 +217,35 @@ def _text_or_error_note(
     except Exception as error:  # noqa: BLE001 - the docstring says why
         text = f"unknown: {_error_text(error)}"
     return text.encode(errors="backslashreplace").decode()
+
+
+def _cassette_mismatches_or_error_note(cassette: "KafkaCassette") -> str:
+    """Return the mismatches, or why they are unknown; an exception here would end the session."""
+    try:
+        return "\n".join(cassette.mismatches())
+    except Exception as error:  # noqa: BLE001 - the docstring says why
+        return f"unknown: {_error_text(error)}"
+
+
+def _start_cassette(request: pytest.FixtureRequest) -> "KafkaCassette":
+    from kafka_shim.shim.testing.cassette import CassetteOptions, KafkaCassette  # noqa: PLC0415 - see the module's docstring
+
+    config = request.config
+    marker = request.node.get_closest_marker("kafka_cassette")
+    names, keywords = (marker.args, marker.kwargs) if marker is not None else ((), {})
+    name = (
+        str(names[0])
+        if names
+        else "".join(letter if letter.isalnum() else "-" for letter in request.node.name)
+    )
+    upstream = config.getoption("--kafka-cassette-upstream") or config.getini(
+        "kafka_cassette_upstream"
+    )
+    files = config.getini("kafka_cassette_upstream_config")
+    mode = config.getoption("--kafka-cassette-mode") or ("once" if upstream else "none")
+    options = CassetteOptions(mode, upstream, str(files[0]) if files else None, **keywords)
+    folder = request.path.parent / "cassettes"
+    return KafkaCassette(folder / f"{name}.ktrace", options)
 
 
 def _error_text(error: Exception) -> str:

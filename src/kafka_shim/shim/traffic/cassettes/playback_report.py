@@ -71,6 +71,7 @@ class PlaybackReport:
     def json_fields(self) -> dict[str, Any]:
         """Return everything, for JSON."""
         return {
+            "failed": self.has_mismatches_or_missing_required_changes,
             "requests": self.requests,
             "repeated": self.repeated,
             "early": dict(self.early),
@@ -78,7 +79,7 @@ class PlaybackReport:
             "undecodable": self.undecodable,
             "mismatch_count": self.mismatch_count,
             "mismatches": [
-                msgspec.to_builtins(each) | {"count": count}
+                msgspec.to_builtins(each) | {"text": str(each), "count": count}
                 for each, count in self.mismatches.items()
             ],
             "changes": dict(self.changes),

@@ -1,0 +1,126 @@
+"""A cassette as a test sees it: recorded traffic that is played instead of a broker."""
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from kafka_shim.shim.testing.client_configs import ClientSecurity, client_config
+from kafka_shim.shim.testing.process import ServeProcess
+from kafka_shim.shim.testing.settings import SECRET
+from kafka_shim.shim.testing.transport import BrokerError
+
+PLAINTEXT, SASL_PLAINTEXT = "PLAINTEXT", "SASL_PLAINTEXT"
+MODES = ("none", "once", "new-episodes", "all")
+EXIT_MISMATCH = 3
+STOP_S = 60
+"""How long writing a recording may take."""
+
+
+class CassetteOptions(NamedTuple):
+    """How a cassette is played or recorded; see docs/cassettes.md for the values."""
+
+    mode: str
+    upstream: Sequence[str] = ()
+    upstream_config: str | None = None
+    match: str = "order"
+    users: Mapping[str, str] = {}
+    masks: Sequence[str] = ()
+    on_mismatch: str = "close"
+    speed: float | None = None
+
+    def serve_arguments(self) -> list[str]:
+        """Return the options of `kafka-shim serve --playback`."""
+        arguments = ["--playback-mode", self.mode, "--match", self.match]
+        arguments += ["--on-mismatch", self.on_mismatch, "--log-level", "error"]
+        if self.mode != "none":
+            for address in self.upstream:
+                arguments += ["--upstream", address]
+            if self.upstream_config is not None:
+                arguments += ["--upstream-config", self.upstream_config]
+        for mask in self.masks:
+            arguments += ["--mask", mask]
+        for name, password in self.users.items():
+            arguments += ["--user", f"{name}:{password}"]
+        if self.speed is not None:
+            arguments += ["--speed", str(self.speed)]
+        return arguments
+
+
+class KafkaCassette:
+    """A cassette that clients connect to, in a process of its own."""
+
+    def __init__(self, path: Path, options: CassetteOptions) -> None:
+        """Start playing or recording. Raise BrokerError if that is not possible."""
+        if options.mode in ("none", "new-episodes") and not path.exists():
+            raise BrokerError(
+                f"{path} does not exist: record it with --kafka-cassette-upstream HOST:PORT"
+            )
+        self.path = path
+        self._users = options.users
+        arguments = ["--playback", str(path), *options.serve_arguments()]
+        for name in (PLAINTEXT, SASL_PLAINTEXT):
+            arguments += ["--listener", f"{name}://127.0.0.1:0"]
+        self._process = ServeProcess(
+            lambda folder: [*arguments, "--playback-report", str(folder / "report.json")]
+        )
+        self._report: dict[str, Any] | None = None
+        self.listeners: dict[str, str] = {
+            name: ",".join(addresses) for name, addresses in self._process.listeners.items()
+        }
+        """The bootstrap servers by listener name."""
+
+    @property
+    def bootstrap_servers(self) -> str:
+        """The bootstrap servers of the first listener, which needs no log-in."""
+        return next(iter(self.listeners.values()))
+
+    def config(
+        self,
+        user: str | None = None,
+        style: str = "confluent-kafka",
+        mechanism: str = "PLAIN",
+        **more: Any,
+    ) -> dict[str, Any]:
+        """Return the settings with which a client connects, or logs in as `user`.
+
+        `style` selects the names of settings, as for `KafkaBroker.config`. `more` is added to the
+        result.
+        """
+        name = PLAINTEXT if user is None else SASL_PLAINTEXT
+        login = None
+        if user is not None:
+            login = mechanism, user, self._users.get(user) or SECRET.format(name=user)
+        security = ClientSecurity(name, login, None)
+        return client_config(style, self.listeners[name], security) | more
+
+    def stop(self) -> dict[str, Any]:
+        """End it, and write a recording; return the report, which is empty after a recording.
+
+        Raise BrokerError if the recording could not be written.
+        """
+        if self._report is None:
+            code = self._process.end(STOP_S)
+            log = self._process.log_text()
+            path = self._process.folder / "report.json"
+            text = path.read_text(encoding="utf-8") if path.exists() else "{}"
+            self._process.remove_folder()
+            self._report = json.loads(text)
+            if code not in (0, EXIT_MISMATCH):
+                raise BrokerError(
+                    f"the cassette {self.path} has ended with exit code {code}:\n{log}"
+                )
+        return self._report
+
+    def mismatches(self) -> list[str]:
+        """End it; return the requests that were not recorded, as text."""
+        report = self.stop()
+        if not report.get("failed"):
+            return []
+        mismatches = [_mismatch_text(each) for each in report["mismatches"]]
+        return mismatches or [f"not sent: {text}" for text in report["unsent"]]
+
+
+def _mismatch_text(mismatch: Mapping[str, Any]) -> str:
+    text = f"{mismatch['kind']}: {mismatch['text']}"
+    return text if mismatch["count"] == 1 else f"{text} ({mismatch['count']} times)"
