@@ -139,7 +139,11 @@ def test_permissions_and_the_matrix_of_a_type_are_listed(api: Http, broker: Kafk
     groups = works(api.ask("GET", "/matrix?resource_type=group"), bodies.AccessMatrix)
     row = groups["principals"].index("User:bob")
     assert groups["resources"] == ["billing"]
-    assert groups["rows"][row] == {"principal": "User:bob", "allowed": [["READ", "DESCRIBE"]]}
+    assert groups["rows"][row] == {
+        "principal": "User:bob",
+        "allowed": [["READ", "DESCRIBE"]],
+        "denied": [[]],
+    }
     part = works(api.ask("GET", f"/matrix?first_principal={row}&principals=1"), bodies.AccessMatrix)
     assert [row["principal"] for row in part["rows"]] == ["User:bob"]
     assert part["principals"] == groups["principals"]
@@ -159,3 +163,42 @@ def test_a_request_is_returned_with_its_response(api: Http, broker: KafkaBroker)
     hidden = works(api.ask("GET", f"/requests/{login['number']}"), state_bodies.RequestDetail)
     assert (hidden["request"]["authBytes"], hidden["response"]["authBytes"]) == ("", "")
     fails(api.ask("GET", "/requests/999999"), 404, "no longer kept")
+
+
+def test_access_of_one_principal_names_the_acls_that_decide(api: Http, broker: KafkaBroker) -> None:
+    broker.acls.add(
+        {"principal": "bob", "deny": "Read", "topic": "pay", "pattern": "prefixed"},
+        {"principal": "bob", "allow": "Write", "topic": "payments"},
+    )
+    path = "/access?principal=User%3Abob&resource_name=payments"
+    found = works(api.ask("GET", path), state_bodies.AccessOfPrincipal)
+    rows = {row["operation"]: row for row in found["operations"]}
+    assert rows["READ"]["acl"]["permission"] == "DENY"
+    assert (rows["WRITE"]["allowed"], rows["WRITE"]["acl"]["operation"]) == (True, "WRITE")
+    assert rows["DELETE"]["because"] == "no ACL allows it"
+    assert rows["DELETE"]["narrowest_acl"]["operation"] == "DELETE"
+    path = "/matrix?resource_contains=payments&principal_contains=bob"
+    broker.topics.create("payments")
+    [row] = works(api.ask("GET", path), bodies.AccessMatrix)["rows"]
+    assert (row["allowed"], row["denied"]) == ([["WRITE", "DESCRIBE"]], [["READ"]])
+    fails(api.ask("GET", "/access?resource_name=payments"), 400, "expected principal")
+    [text] = api.ask("GET", "/acls/export?format=yaml&principal=User%3Abob")[1]["text"].split("\0")
+    assert "User:bob" in text
+    assert api.ask("GET", "/acls/export?principal=User%3Azoe")[1]["text"].strip() == ""
+
+
+def test_acls_that_decided_are_listed_with_their_last_use(api: Http, broker: KafkaBroker) -> None:
+    broker.acls.add(
+        {"principal": "alice", "allow": "Write", "topic": "used"},
+        {"principal": "alice", "allow": "Write", "topic": "unused"},
+    )
+    broker.topics.create("used")
+    producer = Producer(broker.config("alice"))
+    producer.produce("used", b"1")
+    producer.flush(20)
+    found = works(api.ask("GET", "/acls/use"), state_bodies.AclUse)
+    [row] = found["acls"]
+    assert row["acl"]["resource_name"] == "used"
+    decisions = [each for each in broker.decisions() if each.because == "acl"]
+    assert row["decisions"] == len(decisions)
+    assert found["since_us"] <= row["last_used_us"] == decisions[-1].time_us

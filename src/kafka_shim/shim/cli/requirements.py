@@ -17,7 +17,7 @@ from kafka_shim.authorizer.requirement import (
 from kafka_shim.authorizer.requirements import TABLE, requirements_of_served_versions
 from kafka_shim.protocol.api_versions import RELEASES, parse_minor_release, served_versions
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.shim.cli import requirements_text as text
+from kafka_shim.shim.explaining import requirements_text as text
 
 
 class RequirementFilter(NamedTuple):

@@ -3,9 +3,20 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
+from kafka_shim.authorizer.acl_formats.json_objects import acls_to_objects
 from kafka_shim.authorizer.acl_names import AclTextError, parse_resource_type
 from kafka_shim.authorizer.authorizer import Authorizer, StandardAuthorizer
-from kafka_shim.authorizer.model import ANY_USER, WILDCARD, Acl, AclFilter, Action, Actor
+from kafka_shim.authorizer.model import (
+    ANY_USER,
+    WILDCARD,
+    Acl,
+    AclFilter,
+    Action,
+    Actor,
+    DecisionReason,
+    is_principal,
+    narrowest_allow_acl,
+)
 from kafka_shim.authorizer.operations import supported_operations
 from kafka_shim.protocol.enums import CLUSTER_NAME, Operation, PatternType, ResourceType
 from kafka_shim.shim.control.acl_listing import matching_acls
@@ -62,15 +73,9 @@ def access_matrix(
         "first_principal": rows.start,
         "first_resource": columns.start,
         "rows": [
-            {
-                "principal": principal,
-                "allowed": [
-                    _allowed_operation_names(
-                        authorizer, Actor(principal, host), operations, (resource_type, name)
-                    )
-                    for name in resources[columns]
-                ],
-            }
+            _matrix_row(
+                authorizer, Actor(principal, host), operations, (resource_type, resources[columns])
+            )
             for principal in slices.time_sliced(principals[rows])
         ],
     }
@@ -133,14 +138,53 @@ def _existing_resource_names(cluster: Cluster, kind: ResourceType) -> Iterable[s
     return ()
 
 
-def _allowed_operation_names(
+def _matrix_row(
     authorizer: Authorizer,
     actor: Actor,
     operations: Iterable[Operation],
-    resource: tuple[ResourceType, str],
-) -> list[str]:
-    return [
-        operation.name
-        for operation in operations
-        if authorizer.authorize(actor, Action(operation, *resource)).allowed
-    ]
+    resources: tuple[ResourceType, list[str]],
+) -> dict[str, Any]:
+    """Return the operations that are allowed, and those that an ACL denies, for each resource."""
+    resource_type, names = resources
+    allowed: list[list[str]] = [[] for _ in names]
+    denied: list[list[str]] = [[] for _ in names]
+    for at, name in enumerate(names):
+        for operation in operations:
+            decision = authorizer.authorize(actor, Action(operation, resource_type, name))
+            if decision.allowed:
+                allowed[at].append(operation.name)
+            elif decision.reason is DecisionReason.ACL:
+                denied[at].append(operation.name)
+    return {"principal": actor.principal, "allowed": allowed, "denied": denied}
+
+
+def access_of_principal(cluster: Cluster, query: Mapping[str, str]) -> dict[str, Any]:
+    """Return the decision about each operation of a principal on a resource, with its reason."""
+    authorizer = authorizer_or_409(cluster)
+    resource_type, name = _resource_type_of_query(query), query.get("resource_name", "")
+    principal = query.get("principal", "")
+    if not is_principal(principal) or not name:
+        text = "expected principal (such as User:alice) and resource_name"
+        raise ControlError(400, text)
+    actor = Actor(principal, query.get("host", "127.0.0.1"))
+    rows = []
+    for operation in supported_operations(resource_type):
+        action = Action(operation, resource_type, name)
+        decision = authorizer.authorize(actor, action)
+        deciding = [] if decision.acl is None else acls_to_objects([decision.acl])
+        rows.append(
+            {
+                "operation": operation.name,
+                "allowed": decision.allowed,
+                "because": decision.reason.value,
+                "acl": deciding[0] if deciding else None,
+                "narrowest_acl": acls_to_objects([narrowest_allow_acl(action, principal)])[0],
+            }
+        )
+    return {
+        "principal": principal,
+        "host": actor.host,
+        "resource_type": resource_type.name,
+        "resource_name": name,
+        "operations": rows,
+    }

@@ -190,10 +190,13 @@ class CreatedAcls(msgspec.Struct):
 
 
 class AccessMatrixRow(msgspec.Struct):
-    """A principal with its allowed operations, one list for each resource."""
+    """A principal with its allowed operations, and those that a DENY ACL denies, one list for each
+    resource.
+    """
 
     principal: str
     allowed: list[list[str]]
+    denied: list[list[str]]
 
 
 class AccessMatrix(msgspec.Struct):

@@ -20,8 +20,9 @@ from kafka_shim.protocol.wire_json import uuid_text
 from kafka_shim.shim.broker import Broker
 from kafka_shim.shim.clock import ManualClock
 from kafka_shim.shim.config import InitialTopic
-from kafka_shim.shim.control.access_matrix import access_matrix
+from kafka_shim.shim.control.access_matrix import access_matrix, access_of_principal
 from kafka_shim.shim.control.acl_listing import matching_acls
+from kafka_shim.shim.control.acl_use import acl_use
 from kafka_shim.shim.control.bodies import AclRules, ClockAdvance, NewTopic, NewUser
 from kafka_shim.shim.control.change_rows import change_rows
 from kafka_shim.shim.control.control_error import (
@@ -268,13 +269,17 @@ class BrokerControl:
             raise ControlError(400, str(error)) from error
 
     async def export_acls(self, query: Mapping[str, str]) -> Row:
-        """Return all ACLs as text; ControlError if the format cannot express one of them."""
+        """Return all ACLs, or those of a principal, as text; ControlError if the format cannot
+        express one of them.
+        """
         acl_format = query.get("format", "commands")
         _raise_if_unknown_format(acl_format)
         authorizer = authorizer_or_409(self._cluster)
 
         def export(slices: TimeSlices[Row]) -> Row:
-            acls = matching_acls(authorizer, AclFilter(), slices.time_sliced)
+            acls = matching_acls(
+                authorizer, AclFilter(principal=query.get("principal")), slices.time_sliced
+            )
             text = slices.offload(format_acls_losslessly, acls, acl_format)
             return {"format": acl_format, "text": text}
 
@@ -319,6 +324,14 @@ class BrokerControl:
     async def access_matrix(self, query: Mapping[str, str]) -> Row:
         return await run_on_event_loop_in_time_slices(
             lambda slices: access_matrix(self._cluster, self.history, query, slices)
+        )
+
+    def access_of_principal(self, query: Mapping[str, str]) -> Row:
+        return access_of_principal(self._cluster, query)
+
+    async def acl_use(self) -> Row:
+        return await run_on_event_loop_in_time_slices(
+            lambda slices: acl_use(self.history, slices.time_sliced)
         )
 
     async def who_can(self, query: Mapping[str, str]) -> Row:

@@ -12,6 +12,8 @@ _TYPES = {
 }
 FILES = {path.name: _TYPES[path.suffix] for path in _FOLDER.iterdir() if path.suffix in _TYPES}
 """Their media types by name."""
+_REFERENCE = "reference"
+FILES[_REFERENCE] = "text/html"
 HEADERS = {
     "Content-Security-Policy": "default-src 'self'; frame-ancestors 'none'",
     "X-Content-Type-Options": "nosniff",
@@ -21,4 +23,9 @@ HEADERS = {
 
 @cache
 def inspector_file_content(name: str) -> bytes:
+    """Return a file of the page, or the page to which its names link."""
+    if name == _REFERENCE:
+        from kafka_shim.shim.control.reference_page import reference_page  # noqa: PLC0415 - few read it
+
+        return reference_page()
     return (_FOLDER / name).read_bytes()

@@ -77,6 +77,12 @@ _ACTION_PARAMETERS = {
     "resource_type": "such as TOPIC (default: TOPIC)",
     "resource_name": "the full name",
 }
+_ACCESS_PARAMETERS = {
+    "principal": "such as User:alice",
+    "host": "address of the client (default: 127.0.0.1)",
+    "resource_type": "such as TOPIC (default: TOPIC)",
+    "resource_name": "the full name",
+}
 _LEAST_ACLS_PARAMETERS = {
     "principal": "such as User:alice",
     "client_id": "only requests with this client id",
@@ -157,12 +163,18 @@ ROUTES: tuple[Route[BrokerControl], ...] = (
           state_bodies.AclText),
     Route("GET", "/acls/export", "export_acls", "All ACLs as text, in any known format",
           lambda control, call: control.export_acls(call.query), state_bodies.ExportedAcls,
-          query={"format": f"format: {', '.join(FORMATS)} (default: commands)"}),
+          query={"format": f"format: {', '.join(FORMATS)} (default: commands)",
+                 "principal": "only those of this principal"}),
+    Route("GET", "/acls/use", "acl_use", "Which ACLs decided about the kept requests, and when",
+          lambda control, _: control.acl_use(), state_bodies.AclUse),
     Route("POST", "/acls/remove", "remove_acls", "Remove exactly these ACLs, if they are there",
           lambda control, call: control.remove_acls(call.body), bodies.AclRows, bodies.AclRules),
     Route("GET", "/matrix", "matrix", "Who may do what on which resource",
           lambda control, call: control.access_matrix(call.query), bodies.AccessMatrix,
           query=_MATRIX_PARAMETERS),
+    Route("GET", "/access", "access", "The decision about each operation of one principal",
+          lambda control, call: control.access_of_principal(call.query),
+          state_bodies.AccessOfPrincipal, query=_ACCESS_PARAMETERS),
     Route("GET", "/who-can", "who_can", "Who may do something on a resource, and by which ACLs",
           lambda control, call: control.who_can(call.query), state_bodies.WhoCanRows,
           query=_ACTION_PARAMETERS),

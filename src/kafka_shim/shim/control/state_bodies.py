@@ -318,3 +318,41 @@ class ChangeRows(msgspec.Struct):
     changes: list[ChangeRow]
     last: int
     observes_acls: bool
+
+
+class UsedAcl(msgspec.Struct):
+    """An ACL that decided about kept requests; the time is in µs since 1970."""
+
+    acl: AclRow
+    decisions: int
+    last_used_us: int
+
+
+class AclUse(msgspec.Struct):
+    """The ACLs that decided about the kept requests, of which the oldest came at `since_us` and the
+    newest is `last`.
+    """
+
+    acls: list[UsedAcl]
+    since_us: int | None
+    last: int
+
+
+class OperationAccess(msgspec.Struct):
+    """A decision, the ACL that made it, and the narrowest ACL that allows the operation."""
+
+    operation: str
+    allowed: bool
+    because: str
+    acl: AclRow | None
+    narrowest_acl: AclRow
+
+
+class AccessOfPrincipal(msgspec.Struct):
+    """The decisions about all operations of a principal on a resource."""
+
+    principal: str
+    host: str
+    resource_type: str
+    resource_name: str
+    operations: list[OperationAccess]

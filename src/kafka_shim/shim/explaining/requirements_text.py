@@ -199,13 +199,14 @@ def markdown_lines(rows: list[Requirement], open_apis: dict[ApiKey, str]) -> Ite
     yield "| Requirement | Needs | Names | Denied | Releases | When, and notes |"
     yield "|---|---|---|---|---|---|"
     for row in rows:
-        yield f"| {' | '.join(_markdown_cells(row))} |"
+        yield f"| {' | '.join(markdown_cells(row))} |"
     if open_apis:
         yield "\n## APIs that can be used without a permission\n"
         yield from (f"* **{key.wire_name}**: {reason}" for key, reason in open_apis.items())
 
 
-def _markdown_cells(row: Requirement) -> Iterator[str]:
+def markdown_cells(row: Requirement) -> Iterator[str]:
+    """Yield the columns of `markdown_lines`."""
     releases_of_row = releases_with_reachable_check_or_any_check(row)
     yield f"**{row.id}**" + (f" (KIP-{row.kip})" if row.kip else "")
     yield "<br>".join(
