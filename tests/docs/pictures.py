@@ -44,6 +44,7 @@ VIEWS: Final = {
     "acls": None,
     "matrix": None,
     "faults": None,
+    "changes": None,
 }
 """The inspector's tabs in their order, each with the row to open."""
 

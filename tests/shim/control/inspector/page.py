@@ -8,14 +8,18 @@ from typing import Any
 
 import pytest
 from confluent_kafka import Producer
-from selenium.common.exceptions import NoSuchElementException, StaleElementReferenceException
+from selenium.common.exceptions import (
+    ElementNotInteractableException,
+    NoSuchElementException,
+    StaleElementReferenceException,
+)
 
 from kafka_shim.shim.testing import KafkaBroker
 from tests.browser import BROWSER, DRIVER
 
 TABS = [
     "overview", "requests", "decisions", "principals", "topics", "groups",
-    "transactions", "acls", "matrix", "faults",
+    "transactions", "acls", "matrix", "faults", "changes",
 ]  # fmt: skip
 needs_browser = pytest.mark.skipif(
     BROWSER is None or DRIVER is None,
@@ -36,11 +40,15 @@ class Page:
             self.driver.switch_to.active_element.send_keys(key)
 
     def tab(self, name: str) -> None:
-        self.press(str((TABS.index(name) + 1) % 10))
+        self.press("1234567890-"[TABS.index(name)])
 
     def choose(self, css: str, value: str) -> None:
         """Choose an option by its value."""
         self.element(f'{css} option[value="{value}"]').click()
+
+    def click(self, xpath: str) -> None:
+        """Wait for an element, and click it."""
+        self.wait(lambda: self.driver.find_element("xpath", xpath).click() or True)
 
     def fill(self, css: str, text: str) -> None:
         field = self.element(css)
@@ -82,7 +90,11 @@ class Page:
     def wait(self, found: Callable[[], Any]) -> Any:
         deadline = time.monotonic() + 30
         while True:
-            with suppress(NoSuchElementException, StaleElementReferenceException):
+            with suppress(
+                NoSuchElementException,
+                StaleElementReferenceException,
+                ElementNotInteractableException,
+            ):
                 if value := found():
                     return value
             assert time.monotonic() < deadline

@@ -5,9 +5,10 @@ from typing import Any
 from urllib.parse import quote
 
 import pytest
+from selenium.webdriver import ActionChains
 
 from benchmarks.inspector import load
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.shim.testing import KafkaBroker, start
 from tests.shim.control.inspector.page import Page, needs_browser, send
 from tests.shim.control.plain_http import Http
 
@@ -98,16 +99,16 @@ def test_a_request_names_its_fault_and_spent_faults_look_spent(
     page.wait(lambda: page.shows("#detail", "fault 1 error NOT_LEADER_OR_FOLLOWER"))
     page.driver.find_element("link text", "error NOT_LEADER_OR_FOLLOWER").click()
     page.row("error NOT_LEADER_OR_FOLLOWER", "spent")
-    page.driver.find_element("xpath", "//td//button[.='Off']").click()
+    page.click("//td//button[.='Off']")
     page.row("error NOT_LEADER_OR_FOLLOWER", "off")
-    page.driver.find_element("xpath", "//td//button[.='On']").click()
+    page.click("//td//button[.='On']")
     page.row("error NOT_LEADER_OR_FOLLOWER", "spent")
-    page.driver.find_element("xpath", "//td//button[.='Edit']").click()
+    page.click("//td//button[.='Edit']")
     page.fill("#fault", '{"action": {"delay_ms": 5}, "trigger": {"every_time": true}}')
     page.element("#new-fault button").click()
     page.row("delay ms 5", "active")
     assert [fault.action for fault in broker.faults.list()] == [{"delay_ms": 5}]
-    page.driver.find_element("xpath", "//td//button[.='Remove']").click()
+    page.click("//td//button[.='Remove']")
     page.wait(lambda: page.shows("#note", "removed · Undo"))
     assert broker.faults.list() == []
     page.element("#note button").click()
@@ -127,7 +128,7 @@ def test_what_was_done_can_be_undone(page: Page, broker: KafkaBroker) -> None:
     before = broker.acls.list()
     page.tab("acls")
     page.row("User:bob", "deny")
-    page.driver.find_element("xpath", "//tr[td='User:bob']//button").click()
+    page.click("//tr[td='User:bob']//button")
     page.wait(lambda: page.shows("#note", "ACL removed · Undo"))
     assert len(broker.acls.list()) == len(before) - 1
     page.element("#note button").click()
@@ -159,7 +160,7 @@ def test_long_values_are_cut_until_all_is_requested(page: Page, broker: KafkaBro
     calls = len(page.driver.execute_script(script))
     threading.Event().wait(1.2)
     assert len(page.driver.execute_script(script)) == calls
-    page.driver.find_element("xpath", "//button[.='Show all']").click()
+    page.click("//button[.='Show all']")
     page.wait(lambda: len(page.element("#records").text) > 900_000)
 
 
@@ -177,3 +178,75 @@ def test_records_are_searched_and_paged(page: Page, broker: KafkaBroker) -> None
     page.wait(lambda: page.shows("#next", "from offset 100"))
     page.element("#next").click()
     page.wait(lambda: page.shows("#records", "order 119") and not page.shows("#next"))
+
+
+def test_the_time_line_selects_a_time(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    page.row("Metadata", "User:bob")
+    threading.Event().wait(1)
+    send(broker, "alice")
+    page.row("Produce", "User:alice")
+    text = page.wait(lambda: page.element("#timeline p").text)
+    assert "2 denied" in text or "1 denied" in text
+    image = page.element("#timeline svg")
+    half = image.rect["width"] / 2
+    drag = ActionChains(page.driver).move_to_element_with_offset(image, round(half) - 1, 0)
+    drag.click_and_hold().move_by_offset(-round(half / 3), 0).release().perform()
+    page.wait(lambda: "time=" in address(page) and "All times" in page.element("#timeline").text)
+    page.wait(lambda: page.rows and not [row for row in page.rows if "User:bob" in row])
+    page.driver.refresh()
+    page.row("User:alice")
+    assert not [row for row in page.rows if "User:bob" in row]
+    page.element("#timeline button").click()
+    page.row("User:bob")
+
+
+def test_two_requests_are_compared(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    send(broker, "alice")
+    page.driver.find_element("tag name", "body").send_keys("f")
+    page.fill("#filter", "api:metadata orders")
+    page.row("User:alice")
+    page.click("//tr[td='User:bob']")
+    page.wait(lambda: page.shows("#detail", "Compare with"))
+    page.click("//button[starts-with(., 'Compare with')]")
+    page.wait(lambda: not page.shows("#detail"))
+    page.click("//tr[td='User:alice']")
+    text = page.wait(
+        lambda: page.shows("#detail", "Compared with") and page.element("#detail").text
+    )
+    assert 'principal "User:bob" "User:alice"' in text
+    assert 'client_id "shop-bob" "shop-alice"' in text
+    assert "response.topics.0.errorCode 29 0" in text
+    assert "\nversion " not in text  # equal
+    page.click("//button[.='End the comparison']")
+    page.wait(lambda: not page.shows("#detail", "Compared with"))
+
+
+def test_names_link_to_their_rows_in_the_documentation(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "bob")
+    page.press("d")
+    page.row("Metadata", "User:bob")
+    page.press("j", "\ue007")
+    page.wait(lambda: page.shows("#detail", "TOPIC_AUTHORIZATION_FAILED"))
+    links = page.driver.find_elements("css selector", "#detail a.doc")
+    targets = [link.get_attribute("href") for link in links]
+    assert [target.partition("#")[2] for target in targets] == [
+        "Metadata", "DESCRIBE", "TOPIC_AUTHORIZATION_FAILED",
+    ]  # fmt: skip
+    for target in targets:
+        page.driver.get(target)
+        row = page.element(":target").text
+        assert row.startswith(target.partition("#")[2])
+        assert "Metadata.topic" in row or "DESCRIBE TOPIC" in row
+
+
+def test_a_stopped_broker_is_reported_with_what_it_last_showed(chrome: Any) -> None:
+    with start(in_process=False) as broker:
+        send(broker, "bob")
+        page = Page(chrome, broker.control_url)
+        page.row("User:bob")
+    text = page.wait(lambda: page.shows("#lost") and page.element("#lost").text)
+    assert "The broker does not answer. Shown is what it last reported, at " in text
+    assert page.row("User:bob")
+    chrome.get_log("browser")  # discard the messages about calls without a response

@@ -1,10 +1,17 @@
 """Tasks of somebody who debugs permissions; each takes at most four clicks."""
 
+import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
+from confluent_kafka import Consumer, Producer, TopicPartition
+from confluent_kafka.admin import AdminClient, NewTopic
 
-from kafka_shim.shim.testing import KafkaBroker
+from kafka_shim.shim.control.trace_inspector_server import TraceInspectorServer
+from kafka_shim.shim.testing import KafkaBroker, start
+from kafka_shim.shim.traffic.traces.inspector_rows import InspectorRows
+from kafka_shim.shim.traffic.traces.trace_rows import TraceReader
 from tests.shim.control.inspector.page import Page, needs_browser, send
 
 pytestmark = [pytest.mark.client, pytest.mark.timeout(300, func_only=True), needs_browser]
@@ -19,9 +26,7 @@ class ClickingPage(Page):
         self.clicks = 0
 
     def click(self, xpath: str) -> None:
-        self.wait(lambda: self.driver.find_elements("xpath", xpath))
-        self.wait(lambda: self.driver.find_element("xpath", xpath).is_displayed())
-        self.driver.find_element("xpath", xpath).click()
+        super().click(xpath)
         self.clicks += 1
         assert self.clicks <= CLICKS_MAX
 
@@ -56,3 +61,77 @@ def test_enough_acls_for_a_client_are_added(clicking: ClickingPage, broker: Kafk
     clicking.wait(lambda: clicking.shows("#least", "All of them exist"))
     send(broker, "carol")
     assert broker.topics.list()[0].end_offsets == [1]
+
+
+def test_offsets_of_a_group_are_reset(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    producer = Producer(broker.config())
+    producer.produce("orders", b"1")
+    producer.flush(5)
+    consumer = Consumer(broker.config() | {"group.id": "billing"})
+    consumer.commit(offsets=[TopicPartition("orders", 0, 1)], asynchronous=False)
+    consumer.close()
+    clicking.click_tab("groups")
+    clicking.click("//tr[td='billing']")
+    clicking.click("//button[.='Show the changes']")
+    clicking.wait(lambda: clicking.shows("#offset-changes", "orders 0 1 0 -1"))
+    clicking.click("//*[@id='reset-now']")
+    clicking.wait(lambda: clicking.shows("#note", "Offsets reset"))
+    clicking.row("billing", "Empty", "1")
+
+
+def test_a_fault_is_seen_to_strike(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    broker.faults.error("REQUEST_TIMED_OUT", api="Produce", times=1)
+    send(broker, "alice")
+    clicking.click_tab("faults")
+    clicking.click("//tr[td='error REQUEST_TIMED_OUT']")
+    clicking.click("//a[contains(., 'to which it was applied')]")
+    clicking.click("//tr[td[contains(., 'Produce')]]")
+    clicking.wait(lambda: clicking.shows("#detail", "fault 1 error REQUEST_TIMED_OUT"))
+    assert "Errors of the response\nREQUEST_TIMED_OUT" in clicking.element("#detail").text
+
+
+def test_what_changed_in_the_last_minute_is_shown(
+    clicking: ClickingPage, broker: KafkaBroker
+) -> None:
+    admin = AdminClient(broker.config() | {"client.id": "ops"})
+    admin.create_topics([NewTopic("refunds", 2)])["refunds"].result(20)
+    broker.acls.add(principal="carol", allow="Read", topic="refunds")
+    clicking.click_tab("changes")
+    clicking.row("Topic created", "refunds (partitions 2)", "User:ANONYMOUS, ops, #")
+    clicking.row("ACL added", "ALLOW User:carol READ on TOPIC LITERAL refunds", "the control API")
+    clicking.click("//tr[contains(., 'User:carol')]//button[.='Undo']")
+    clicking.row("ACL removed", "ALLOW User:carol READ on TOPIC LITERAL refunds", "the inspector")
+    assert broker.acls.list("carol") == []
+    clicking.click("//tr[contains(., 'refunds (')]//a")
+    clicking.wait(lambda: clicking.shows("#detail", "CreateTopics"))
+
+
+def test_acls_of_a_principal_are_exported(clicking: ClickingPage, broker: KafkaBroker) -> None:
+    clicking.click_tab("principals")
+    clicking.click("//tr[td='User:alice']")
+    clicking.click("//*[@id='export']")
+    clicking.wait(lambda: clicking.shows("#exported", "--allow-principal User:alice"))
+    assert clicking.element("#exported").text.count("kafka-acls") == 1
+    assert "bob" not in clicking.element("#exported").text
+    [link] = clicking.driver.find_elements("css selector", "#detail a[download]")
+    assert link.get_attribute("download") == "acls.sh"
+
+
+def test_a_denial_in_a_recorded_trace_is_explained(chrome: Any, tmp_path: Path) -> None:
+    with start(record=tmp_path / "trace", in_process=False, topics=["orders"]) as broker:
+        send(broker, "carol")
+    rows = TraceReader(tmp_path / "trace").rows(with_denials=True, with_frames=True)
+    with TraceInspectorServer(InspectorRows("a trace", rows)) as server:
+        serving = threading.Thread(target=server.serve_forever, args=(0.01,))
+        serving.start()
+        clicking = ClickingPage(chrome, server.url.removesuffix("/inspector"))
+        clicking.wait(lambda: clicking.shows("#broker", "recording a trace"))
+        clicking.click("//*[@id='denied']")
+        clicking.click("//tr[td[contains(., 'Metadata')]][td='User:carol']")
+        text = clicking.wait(
+            lambda: clicking.shows("#detail", "To allow") and clicking.element("#detail").text
+        )
+        server.shutdown()
+        serving.join()
+    assert "add {principal: User:carol; allow: Describe; topic: orders}" in text
+    assert "Describe Topic orders: no ACL allows it" in text

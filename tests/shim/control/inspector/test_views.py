@@ -147,7 +147,7 @@ def test_users_are_added_and_removed(page: Page, broker: KafkaBroker) -> None:
     page.element("#new-user button").click()
     page.row("User:dave", "0 ACLs", "password")
     assert "dave" in broker.state().users
-    page.driver.find_element("xpath", "//tr[td='User:dave']//button").click()
+    page.click("//tr[td='User:dave']//button")
     page.driver.switch_to.alert.accept()
     page.wait(lambda: "dave" not in broker.state().users)
 
@@ -223,7 +223,7 @@ def test_a_remedy_is_granted(page: Page, broker: KafkaBroker) -> None:
     send(broker, "carol")
     page.tab("decisions")
     page.row("denied", "User:carol")
-    page.driver.find_element("xpath", "//tr[td[.='denied']]").click()
+    page.click("//tr[td[.='denied']]")
     page.wait(lambda: page.driver.find_elements("css selector", "#detail .grant"))
     page.element("#detail .grant").click()
     page.wait(lambda: [acl for acl in broker.acls.list() if acl["principal"] == "User:carol"])
@@ -238,6 +238,33 @@ def test_the_matrix_is_shown_for_each_resource_type(page: Page, broker: KafkaBro
     assert "User:admin R W C X A D dc ac" in text
     page.choose("#matrix-type", "GROUP")
     page.wait(lambda: "User:bob R D" in page.grid and "billing" in page.grid)
+
+
+def test_a_cell_of_the_matrix_explains_and_grants(page: Page, broker: KafkaBroker) -> None:
+    broker.topics.create("warehouse-stock-levels-eu-west-1")
+    page.tab("matrix")
+    page.wait(lambda: "wareho\u2026-west-1" in page.grid)
+    row = "//tr[th='User:bob']"
+    denied = page.driver.find_element("xpath", f"{row}//s")
+    assert denied.text == "R"  # by the ACL about names that begin with "pay"
+    denied.click()
+    page.wait(lambda: page.shows("#detail", "deny User:bob Read on prefixed Topic pay from *"))
+    page.click("//tr[td='Write']//button[.='Grant']")
+    page.wait(lambda: page.shows("#detail", "allow User:bob Write on literal Topic payments"))
+    page.wait(lambda: "User:bob \u2013 W D R" in page.grid)
+    page.click("//tr[td='Read']//button[.='Remove the ACL']")
+    page.wait(lambda: "User:bob \u2013 W D \u2013" in page.grid)
+    assert [acl.permission for acl in broker.acls.list("bob")] == ["ALLOW"]
+
+
+def test_acls_show_and_link_to_what_used_them(page: Page, broker: KafkaBroker) -> None:
+    send(broker, "alice")
+    page.tab("acls")
+    page.row("User:bob", "unused since")
+    page.row("User:alice", "Write", "decision")
+    page.click("//tr[td='Write']//a")
+    page.row("allowed", "User:alice", "Write Topic orders")
+    assert len(page.rows) <= 2
 
 
 def test_a_large_matrix_renders_visible_cells_only(page: Page, broker: KafkaBroker) -> None:

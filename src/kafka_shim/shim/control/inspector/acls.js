@@ -1,29 +1,29 @@
 // ACLs: a list, forms to add one and to ask who may do something, import and export.
 
-import { badge, button, capital, copier, downloadLink, element, field, form, input, section, select } from "./elements.js";
+import { tabLink } from "./address.js";
+import { badge, button, capital, clockTime, copier, counted, downloadLink, element, field, form, input, section, select } from "./elements.js";
 
 export const TYPES = [["TOPIC", "Topic"], ["GROUP", "Group"], ["CLUSTER", "Cluster"],
   ["TRANSACTIONAL_ID", "TransactionalId"], ["DELEGATION_TOKEN", "DelegationToken"], ["USER", "User"]];
-const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction",
-  "DescribeConfigs", "AlterConfigs", "IdempotentWrite", "CreateTokens", "DescribeTokens",
-  "TwoPhaseCommit"];
-export const FORMATS = [["commands", "kafka-acls commands"], ["yaml", "YAML"], ["json", "JSON"],
-  ["list", "output of kafka-acls --list"], ["csv", "CSV (kafka-security-manager)"],
-  ["strimzi", "Strimzi KafkaUser"], ["jikkou", "jikkou"], ["terraform", "Terraform (Mongey/kafka)"],
-  ["terraform-confluent", "Terraform (confluent)"], ["zookeeper", "ZooKeeper nodes"],
-  ["audit-log", "lines of the audit log"]];
-export const ENDINGS = {
-  commands: "sh", yaml: "yaml", json: "json", list: "txt", csv: "csv", strimzi: "yaml", jikkou: "yaml",
-  terraform: "tf", "terraform-confluent": "tf", zookeeper: "txt", "audit-log": "log",
-};
+const OPERATIONS = ["Read", "Write", "Create", "Delete", "Alter", "Describe", "ClusterAction", "DescribeConfigs", "AlterConfigs",
+  "IdempotentWrite", "CreateTokens", "DescribeTokens", "TwoPhaseCommit"];
+export const FORMATS = [["commands", "kafka-acls commands", "sh"], ["yaml", "YAML", "yaml"], ["json", "JSON", "json"],
+  ["list", "output of kafka-acls --list", "txt"], ["csv", "CSV (kafka-security-manager)", "csv"],
+  ["strimzi", "Strimzi KafkaUser", "yaml"], ["jikkou", "jikkou", "yaml"], ["terraform", "Terraform (Mongey/kafka)", "tf"],
+  ["terraform-confluent", "Terraform (confluent)", "tf"], ["zookeeper", "ZooKeeper nodes", "txt"], ["audit-log", "lines of the audit log", "log"]];
+export const ENDINGS = Object.fromEntries(FORMATS.map(([name, , ending]) => [name, ending]));
 const wire = (name) => name.replace(/(?<=[a-z])[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 export const acls = {
   title: "ACLs",
   extra: ["Pattern", "Host"],
-  columns: ["Principal", "Permission", "Operation", "Resource", "Name", "Pattern", "Host", ""],
-  load: ({ call }) => call("GET", "acls"),
-  rows: (data) => data.acls,
+  columns: ["Principal", "Permission", "Operation", "Resource", "Name", "Pattern", "Host", "Last used (UTC)", ""],
+  async load({ call }) {
+    const [{ acls: rows }, used] = await Promise.all([call("GET", "acls"), call("GET", "acls/use")]);
+    const uses = new Map(used.acls.map((one) => [JSON.stringify(one.acl), one]));
+    return { acls: rows, rows: rows.map((acl) => ({ ...acl, decisions: 0, since: used.since_us, ...uses.get(JSON.stringify(acl)), acl })) };
+  },
+  rows: (data) => data.rows,
   cells: (row) => [
     { text: row.principal },
     { node: badge(row.permission === "ALLOW", row.permission.toLowerCase()) },
@@ -32,7 +32,8 @@ export const acls = {
     { text: row.resource_name },
     { text: row.resource_pattern_type.toLowerCase() },
     { text: row.host },
-    { node: button("Remove", () => acls.remove(row)) },
+    use(row),
+    { node: button("Remove", () => acls.remove(row.acl)) },
   ],
   tools(page) {
     acls.remove = (row) => page.act("POST", "acls/remove", { acls: [row] }, {
@@ -42,6 +43,13 @@ export const acls = {
   },
   empty: "There are no ACLs, so only super users may do anything.",
 };
+
+/** Link to the decisions that an ACL made, or say since when it made none. */
+function use({ acl, decisions, last_used_us: last, since }) {
+  if (!decisions) return { text: since ? `unused since ${clockTime(since)}` : "unused", class: "none", sort: 0 };
+  const rule = `${acl.permission} ${acl.principal} ${acl.operation} on ${acl.resource_type} ${acl.resource_pattern_type} ${acl.resource_name} from ${acl.host}`;
+  return { node: element("a", { href: tabLink("decisions", { filter: `"${rule}"` }), text: `${clockTime(last)}, ${counted(decisions, "decision")}` }), sort: last };
+}
 
 const adding = (page) => form("new-acl", "Add an ACL", [
   field("Principal", input("principal", { placeholder: "User:alice", required: true })),
@@ -69,7 +77,7 @@ const asking = (page) => form("who-may", "List who may do something", [
 ], "List", (given) => openResponse(page, `who-can?${new URLSearchParams(given)}`));
 
 /** Show a response of the API in the details, or its error. */
-async function openResponse(page, path) {
+export async function openResponse(page, path) {
   try {
     const response = await page.call("GET", path);
     page.showDetail("text" in response ? exported(response) : rights(response));
@@ -97,7 +105,7 @@ function transfer(page) {
 
 function exported({ format: name, text }) {
   return [
-    element("h2", { text: `All ACLs as ${FORMATS.find(([value]) => value === name)[1]}` }),
+    element("h2", { text: `ACLs as ${FORMATS.find(([value]) => value === name)[1]}` }),
     element("p", { class: "buttons" }, copier(text), downloadLink(text, `acls.${ENDINGS[name]}`)),
     element("pre", { id: "exported", tabindex: "0", text }),
   ];

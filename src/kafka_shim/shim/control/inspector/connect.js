@@ -2,87 +2,71 @@
 
 import { copier, element, field, select } from "./elements.js";
 
-const usesTls = (listener) => listener.security_protocol.endsWith("SSL");
-const mechanismOf = (listener) => {
-  const known = listener.sasl_mechanisms;
-  return known.includes("PLAIN") ? "PLAIN" : known[0] ?? "PLAIN";
-};
-
-/** Lines for a listener with a log-in, or with TLS. */
-const lines = (listener, { always = [], sasl = [], tls = [] }) => [
-  ...always, ...(listener.sasl_mechanisms.length ? sasl : []), ...(usesTls(listener) ? tls : []),
-];
-
-function librdkafka(listener, form) {
-  const settings = lines(listener, {
-    always: [["bootstrap.servers", listener.bootstrap_servers]],
-    sasl: [["sasl.mechanism", mechanismOf(listener)], ["sasl.username", "USER"], ["sasl.password", "PASSWORD"]],
-    tls: [["ssl.ca.location", "ca.pem"]],
-  });
-  if (listener.security_protocol !== "PLAINTEXT") {
-    settings.splice(1, 0, ["security.protocol", listener.security_protocol]);
-  }
-  return settings.map(([key, value]) => form(key, value));
-}
-
-function python(listener) {
-  const settings = librdkafka(listener, (key, value) => `    "${key}": "${value}",`);
-  return ["from confluent_kafka import Producer", "", "producer = Producer({", ...settings, "})",
-    'producer.produce("orders", b"a book")', "producer.flush()"];
-}
-
-function purePython(listener) {
-  const settings = lines(listener, {
-    always: [`    bootstrap_servers="${listener.bootstrap_servers}",`,
-      `    security_protocol="${listener.security_protocol}",`],
-    sasl: [`    sasl_mechanism="${mechanismOf(listener)}",`, '    sasl_plain_username="USER",',
-      '    sasl_plain_password="PASSWORD",'],
-    tls: ['    ssl_cafile="ca.pem",'],
-  });
-  return ["from kafka import KafkaProducer", "", "producer = KafkaProducer(", ...settings, ")",
-    'producer.send("orders", b"a book")', "producer.flush()"];
-}
-
-function java(listener) {
-  const name = mechanismOf(listener).startsWith("SCRAM") ? "scram.Scram" : "plain.Plain";
-  return lines(listener, {
-    always: [`bootstrap.servers=${listener.bootstrap_servers}`,
-      `security.protocol=${listener.security_protocol}`],
-    sasl: [`sasl.mechanism=${mechanismOf(listener)}`,
-      `sasl.jaas.config=org.apache.kafka.common.security.${name}LoginModule required \\`,
-      '  username="USER" password="PASSWORD";'],
-    tls: ["ssl.truststore.type=PEM", "ssl.truststore.location=ca.pem"],
-  });
-}
-
-function go(listener) {
-  const settings = lines(listener, {
-    always: [`\tkgo.SeedBrokers("${listener.bootstrap_servers.split(",").join('", "')}"),`],
-    sasl: [mechanismOf(listener) === "PLAIN"
-      ? '\tkgo.SASL(plain.Auth{User: "USER", Pass: "PASSWORD"}.AsMechanism()),'
-      : `\tkgo.SASL(scram.Auth{User: "USER", Pass: "PASSWORD"}.As${mechanismOf(listener).endsWith("512") ? "Sha512" : "Sha256"}Mechanism()),`],
-    tls: ["\tkgo.DialTLSConfig(&tls.Config{RootCAs: authorities}),"],
-  });
-  return ["client, err := kgo.NewClient(", ...settings, ")"];
-}
-
-function node(listener) {
-  const settings = lines(listener, {
-    always: [`  brokers: ["${listener.bootstrap_servers.split(",").join('", "')}"],`],
-    sasl: [`  sasl: { mechanism: "${mechanismOf(listener).toLowerCase()}", username: "USER", password: "PASSWORD" },`],
-    tls: ['  ssl: { ca: [readFileSync("ca.pem", "utf8")] },'],
-  });
-  return ['import { Kafka } from "kafkajs";', "", "const kafka = new Kafka({", ...settings, "});"];
-}
-
-const kcat = (listener) => [
-  ["kcat -L", ...librdkafka(listener, (key, value) => `-X ${key}=${value}`)].join(" \\\n  "),
-];
-
+/** Snippets; lines after `sasl|`, `tls|` or `secure|` are only for listeners of that kind. */
 const CLIENTS = {
-  "Python: confluent-kafka": python, "Python: kafka-python": purePython, "Java: properties": java,
-  "Go: franz-go": go, "Node: kafkajs": node, "Shell: kcat": kcat,
+  "Python: confluent-kafka": `from confluent_kafka import Producer
+
+producer = Producer({
+    "bootstrap.servers": "$servers",
+secure|    "security.protocol": "$protocol",
+sasl|    "sasl.mechanism": "$mechanism",
+sasl|    "sasl.username": "USER",
+sasl|    "sasl.password": "PASSWORD",
+tls|    "ssl.ca.location": "ca.pem",
+})
+producer.produce("orders", b"a book")
+producer.flush()`,
+  "Python: kafka-python": `from kafka import KafkaProducer
+
+producer = KafkaProducer(
+    bootstrap_servers="$servers",
+    security_protocol="$protocol",
+sasl|    sasl_mechanism="$mechanism",
+sasl|    sasl_plain_username="USER",
+sasl|    sasl_plain_password="PASSWORD",
+tls|    ssl_cafile="ca.pem",
+)
+producer.send("orders", b"a book")
+producer.flush()`,
+  "Java: properties": `bootstrap.servers=$servers
+security.protocol=$protocol
+sasl|sasl.mechanism=$mechanism
+sasl|sasl.jaas.config=org.apache.kafka.common.security.$javaModule required \\
+sasl|  username="USER" password="PASSWORD";
+tls|ssl.truststore.type=PEM
+tls|ssl.truststore.location=ca.pem`,
+  "Go: franz-go": `client, err := kgo.NewClient(
+	kgo.SeedBrokers($list),
+sasl|	kgo.SASL($goMechanism),
+tls|	kgo.DialTLSConfig(&tls.Config{RootCAs: authorities}),
+)`,
+  "Node: kafkajs": `import { Kafka } from "kafkajs";
+
+const kafka = new Kafka({
+  brokers: [$list],
+sasl|  sasl: { mechanism: "$lowerMechanism", username: "USER", password: "PASSWORD" },
+tls|  ssl: { ca: [readFileSync("ca.pem", "utf8")] },
+});`,
+  "Shell: kcat": `kcat -L -b $servers
+secure| -X security.protocol=$protocol
+sasl| -X sasl.mechanism=$mechanism -X sasl.username=USER -X sasl.password=PASSWORD
+tls| -X ssl.ca.location=ca.pem`,
 };
+
+function snippet(client, { security_protocol: protocol, sasl_mechanisms: mechanisms, bootstrap_servers: servers }) {
+  const is = { sasl: mechanisms.length > 0, tls: protocol.endsWith("SSL"), secure: protocol !== "PLAINTEXT" };
+  const mechanism = mechanisms.includes("PLAIN") ? "PLAIN" : mechanisms[0] ?? "PLAIN";
+  const isPlain = mechanism === "PLAIN";
+  const user = '.Auth{User: "USER", Pass: "PASSWORD"}.As';
+  const values = {
+    servers, protocol, mechanism, lowerMechanism: mechanism.toLowerCase(), list: `"${servers.split(",").join('", "')}"`,
+    javaModule: isPlain ? "plain.PlainLoginModule" : "scram.ScramLoginModule",
+    goMechanism: isPlain ? `plain${user}Mechanism()` : `scram${user}Sha${mechanism.endsWith("512") ? "512" : "256"}Mechanism()`,
+  };
+  const lines = CLIENTS[client].split("\n").map((line) => line.match(/^(?:(sasl|tls|secure)\|)?(.*)$/))
+    .filter(([, kind]) => !kind || is[kind]).map(([, , text]) => text.replace(/\$(\w+)/g, (_, name) => values[name]));
+  return lines.join(client === "Shell: kcat" ? " \\\n " : "\n");
+}
 
 /** A choice of listeners and clients, and the snippet for both; it looks for listeners once. */
 export function connectHelp(page) {
@@ -94,17 +78,15 @@ export function connectHelp(page) {
   function update() {
     const chosen = listeners.find((one) => one.name === listener.value);
     if (!chosen) return;
-    const text = CLIENTS[client.value](chosen).join("\n");
-    shown.textContent = text;
-    buttons.replaceChildren(copier(text));
+    shown.textContent = snippet(client.value, chosen);
+    buttons.replaceChildren(copier(shown.textContent));
   }
   page.call("GET", "listeners").then((response) => {
     listeners = response.listeners;
     listener.append(...listeners.map(({ name }) => element("option", { value: name, text: name })));
     update();
   }).catch(() => {}); // the page says that the broker does not answer
-  client.addEventListener("change", update);
-  listener.addEventListener("change", update);
+  for (const control of [client, listener]) control.addEventListener("change", update);
   return element("div", { class: "connect" },
     element("div", { class: "inline" }, field("Client", client), field("Listener", listener)),
     shown, buttons);

@@ -31,14 +31,15 @@ export function duration(us) {
   return us < 1_000_000 ? `${(us / 1000).toFixed(1)} ms` : `${(us / 1_000_000).toFixed(2)} s`;
 }
 
+/** A link to what an API, an error or an operation means, in a page of the broker. */
+export const docLink = (name, text = name) =>
+  element("a", { class: "doc", href: `inspector/reference#${name}`, target: "_blank", title: `What ${name} means`, text });
+
 /** A button that copies a text. */
-export function copier(text, label = "Copy") {
-  const made = button(label, async () => {
-    await navigator.clipboard.writeText(text);
-    made.textContent = "Copied";
-  });
-  return made;
-}
+export const copier = (text, label = "Copy") => button(label, async ({ target }) => {
+  await navigator.clipboard.writeText(text);
+  target.textContent = "Copied";
+});
 
 /** A link that downloads a text as a file. */
 export const downloadLink = (text, name) => element("a", {
@@ -66,8 +67,7 @@ export function select(name, options, attributes = {}) {
 
 /** Return a form in one line; `submit` gets its values by name, and the form. */
 export function form(id, label, parts, action, submit) {
-  const made = element("form", { id, class: "inline", "aria-label": label }, ...parts,
-    element("button", { type: "submit", text: action }));
+  const made = element("form", { id, class: "inline", "aria-label": label }, ...parts, element("button", { type: "submit", text: action }));
   made.addEventListener("submit", (event) => {
     event.preventDefault();
     submit(Object.fromEntries(new FormData(made)), made);
@@ -97,15 +97,8 @@ export const section = (title, ...nodes) =>
 export const json = (value) => element("pre", { text: JSON.stringify(value, null, 2) });
 
 /** Show bytes in lines of sixteen: position, hexadecimal, text. */
-export function hexdump(hex) {
-  const lines = [];
-  for (let at = 0; at < hex.length; at += 32) {
-    const bytes = hex.slice(at, at + 32).match(/../g);
-    const text = bytes.map((byte) => {
-      const code = parseInt(byte, 16);
-      return code > 31 && code < 127 ? String.fromCharCode(code) : ".";
-    });
-    lines.push(`${(at / 2).toString(16).padStart(4, "0")}  ${bytes.join(" ").padEnd(48)} ${text.join("")}`);
-  }
-  return element("pre", { class: "hex", text: lines.join("\n") });
-}
+export const hexdump = (hex) => element("pre", { class: "hex", text: (hex.match(/.{1,32}/g) ?? []).map((line, at) => {
+  const bytes = line.match(/../g);
+  const text = bytes.map((byte) => String.fromCharCode(parseInt(byte, 16)).replace(/[^ -~]/, "."));
+  return `${(at * 16).toString(16).padStart(4, "0")}  ${bytes.join(" ").padEnd(48)} ${text.join("")}`;
+}).join("\n") });

@@ -22,12 +22,10 @@ const TRIGGERS = {
   every_time: { text: "every request" },
   with_probability: { text: "random requests", label: "Probability, 0 to 1", type: "number", value: 0.5, step: "any" },
 };
-const APIS = ["Produce", "Fetch", "Metadata", "ListOffsets", "FindCoordinator", "JoinGroup", "SyncGroup",
-  "Heartbeat", "OffsetCommit", "OffsetFetch", "ConsumerGroupHeartbeat", "InitProducerId", "AddPartitionsToTxn",
-  "EndTxn", "CreateTopics", "DescribeConfigs", "SaslAuthenticate", "ApiVersions"];
-const ERRORS = ["NOT_LEADER_OR_FOLLOWER", "REQUEST_TIMED_OUT", "COORDINATOR_NOT_AVAILABLE", "NOT_COORDINATOR",
-  "UNKNOWN_TOPIC_OR_PARTITION", "NOT_ENOUGH_REPLICAS", "TOPIC_AUTHORIZATION_FAILED", "REBALANCE_IN_PROGRESS",
-  "UNKNOWN_MEMBER_ID", "OFFSET_OUT_OF_RANGE", "KAFKA_STORAGE_ERROR", "UNKNOWN_SERVER_ERROR"];
+const APIS = ("Produce Fetch Metadata ListOffsets FindCoordinator JoinGroup SyncGroup Heartbeat OffsetCommit OffsetFetch ConsumerGroupHeartbeat "
+  + "InitProducerId AddPartitionsToTxn EndTxn CreateTopics DescribeConfigs SaslAuthenticate ApiVersions").split(" ");
+const ERRORS = ("NOT_LEADER_OR_FOLLOWER REQUEST_TIMED_OUT COORDINATOR_NOT_AVAILABLE NOT_COORDINATOR UNKNOWN_TOPIC_OR_PARTITION NOT_ENOUGH_REPLICAS "
+  + "TOPIC_AUTHORIZATION_FAILED REBALANCE_IN_PROGRESS UNKNOWN_MEMBER_ID OFFSET_OUT_OF_RANGE KAFKA_STORAGE_ERROR UNKNOWN_SERVER_ERROR").split(" ");
 const CONDITIONS = {
   api: ["API", "text"], version: ["Version", "number"], client_id: ["Client id", "text"], principal: ["Principal", "text"],
   topic: ["Topic", "text"], partition: ["Partition", "number"], group: ["Group", "text"],

@@ -91,10 +91,5 @@ function changes(row, page) {
       if (await page.act("POST", call, body, { done: "Offsets reset" })) preview.replaceChildren();
     }, { id: "reset-now" })));
   });
-  const remove = button("Delete the group", async () => {
-    const done = { done: `Group ${row.group_id} deleted` };
-    if (confirm(`Delete ${row.group_id}?`) && await page.act("DELETE", path(row.group_id), undefined, done)) page.close();
-  });
-  return [section("Reset offsets (of a group without members)", reset, preview),
-    element("p", { class: "buttons" }, remove)];
+  return [section("Reset offsets (of a group without members)", reset, preview), button("Delete the group", () => page.remove(`group ${row.group_id}`, path(row.group_id)))];
 }

@@ -3,6 +3,7 @@
 import { acls } from "./acls.js";
 import { address, go, link, onAddress, tabLink } from "./address.js";
 import { CallError, callApi } from "./api.js";
+import { changes } from "./changes.js";
 import { button, counted, element } from "./elements.js";
 import { faults } from "./faults.js";
 import { groups } from "./groups.js";
@@ -12,18 +13,19 @@ import { principals } from "./principals.js";
 import { denied, keepFrom, kept, loadDenied, loadNew, loadRecording } from "./request_history.js";
 import { decisions, folded, requests } from "./requests.js";
 import { drawRows, focusRow, matching, SHOWN, sorted } from "./rows.js";
+import { drawTimeline } from "./timeline.js";
 import { topics } from "./topics.js";
 import { transactions } from "./transactions.js";
 
 const POLL_MS = 500;
-const VIEWS = { overview, requests, decisions, principals, topics, groups, transactions, acls, matrix, faults };
+const VIEWS = { overview, requests, decisions, principals, topics, groups, transactions, acls, matrix, faults, changes };
 const TABS = Object.keys(VIEWS);
 const NARROW = matchMedia("(max-width: 45rem)");
 
 const $ = (id) => document.getElementById(id);
 const state = {
   paused: false, data: {}, tools: {}, shown: SHOWN, recording: false, lostSince: 0, reported: 0,
-  detail: null, opened: "", // the details, and the tab and key of their row
+  detail: null, opened: "", // the details, and the tab, the compared request and the key of their row
   loaded: "", // the tab whose rows were loaded
   top: null, drawnTop: 0, // the newest request that is shown while the reader is busy; the newest drawn
 };
@@ -48,11 +50,13 @@ const page = {
       return null;
     }
   },
+  /** Delete something, with its details, after a question. */
+  async remove(what, path) {
+    if (confirm(`Delete ${what}?`) && await page.act("DELETE", path, undefined, { done: `${what} deleted` })) page.close();
+  },
 };
 
 const isHistory = (name) => name in kept;
-
-// ---------------------------------------------------------------- loading
 
 let running = Promise.resolve();
 
@@ -121,23 +125,22 @@ function note(text, isBad = false, undo = null) {
   $("note").classList.toggle("bad", isBad);
 }
 
-// ---------------------------------------------------------------- rows
-
 /** Return all rows of the view, those that are shown, and how many newer ones are held back. */
 function rowsToShow(view) {
   const { tab, filter, time, sort } = address;
   const data = state.data[tab];
   if (!isHistory(tab)) {
     const all = data ? view.rows(data) : [];
-    return { all, rows: sorted(view, matching(view, all, filter), sort, data), newer: 0 };
+    return { all, rows: sorted(view, matching(view, all, filter), sort), newer: 0 };
   }
   const all = kept[tab].toReversed();
   const isDenied = (row) => (tab === "requests" ? denied.has(row.number) : !row.allowed);
+  drawTimeline(matching(view, address.denied ? all.filter(isDenied) : all, filter), isDenied);
   const left = matching(view, address.denied ? all.filter(isDenied) : all, filter, time);
   holdPlace(all[0]?.number ?? 0);
   const seen = state.top === null ? left : left.filter((row) => row.number <= state.top);
   const rows = tab === "requests" && !address.each && !sort ? folded(seen) : seen;
-  return { all, rows: sorted(view, rows, sort, data), newer: left.length - seen.length };
+  return { all, rows: sorted(view, rows, sort), newer: left.length - seen.length };
 }
 
 /** Hold newer rows back as long as the reader has scrolled, or looks at a row. */
@@ -158,9 +161,7 @@ function draw() {
   const { all, rows, newer } = rowsToShow(view);
   const shown = rows.slice(0, state.shown);
   const { sort, open: selected } = address;
-  drawRows(view, shown, data, {
-    selected, sort, open: (row) => go({ open: view.key(row) }), sortBy: (name) => go({ sort: name }),
-  });
+  drawRows(view, shown, { selected, sort, open: (row) => go({ open: view.key(row) }), sortBy: (name) => go({ sort: name }) });
   keepFrom(state.top === null || !shown.length ? Infinity : Math.min(...shown.map((row) => row.number)));
   $("empty").hidden = shown.length > 0 || !(data || isHistory(address.tab));
   if (shown.length) $("empty").replaceChildren();
@@ -185,8 +186,6 @@ function showNewer() {
   draw();
 }
 
-// ---------------------------------------------------------------- details
-
 const rowOf = (view, key) => (isHistory(address.tab)
   ? view.rowOfKey(kept[address.tab], key)
   : state.data[address.tab] && view.rows(state.data[address.tab]).find((row) => view.key(row) === key));
@@ -194,7 +193,7 @@ const rowOf = (view, key) => (isHistory(address.tab)
 /** Show the details of the row that the address names, once it is loaded, or none. */
 async function syncDetail() {
   const view = VIEWS[address.tab];
-  const wanted = address.open && `${address.tab} ${address.open}`;
+  const wanted = address.open && `${address.tab} ${address.compare} ${address.open}`;
   if (wanted === state.opened) return;
   if (!wanted) return hideDetail();
   const row = view.detail && rowOf(view, address.open);
@@ -216,7 +215,7 @@ function showDetail(nodes, update = null) {
 }
 
 function hideDetail() {
-  const key = state.opened.slice(address.tab.length + 1);
+  const key = state.opened.replace(/^\S* \S* /, "");
   if ($("detail").matches(":modal")) $("detail").close();
   $("detail").removeAttribute("open");
   $("detail").replaceChildren();
@@ -224,8 +223,6 @@ function hideDetail() {
   state.detail = null;
   if (key) focusRow(key);
 }
-
-// ---------------------------------------------------------------- addresses, tabs and keys
 
 /** Show what the address names. */
 function apply(before) {
@@ -257,7 +254,7 @@ function showTab(name) {
   $("scroll").hidden = Boolean(view.body);
   $("scroll").scrollTop = 0;
   $("search").hidden = Boolean(view.body); // there are no rows
-  for (const id of ["more", "newer", "empty"]) $(id).hidden = true;
+  for (const id of ["more", "newer", "empty", "timeline"]) $(id).hidden = true;
   $("empty").replaceChildren();
   $("denied").hidden = !isHistory(name);
   $("fold").hidden = name !== "requests";

@@ -1,7 +1,7 @@
 // The matrix: principals by resources. Only the visible part is loaded and drawn.
 
-import { TYPES } from "./acls.js";
-import { capital, counted, element, field, input, select } from "./elements.js";
+import { aclText, TYPES } from "./acls.js";
+import { badge, button, capital, counted, docLink, element, field, input, select, table } from "./elements.js";
 import { syncPart } from "./rows.js";
 
 const LETTERS = {
@@ -23,7 +23,9 @@ export const matrix = {
     first_resource: asked.columns[0], resources: asked.columns[1],
     principal_contains: asked.principal, resource_contains: asked.resource,
   })}`),
+  isWide: true,
   tools(page) {
+    matrix.page = page;
     const type = select("resource_type", TYPES, { id: "matrix-type" });
     const host = input("host", { value: asked.host, id: "matrix-host" });
     const principal = input("principal", { type: "search", placeholder: "all", id: "matrix-principal" });
@@ -56,8 +58,7 @@ export const matrix = {
 /** Load the visible part, if it has changed. */
 function look(grid, page) {
   const rows = [Math.max(Math.floor(grid.scrollTop / ROW) - 5, 0), Math.ceil(grid.clientHeight / ROW) + 10];
-  const columns = [Math.max(Math.floor(grid.scrollLeft / COLUMN) - 2, 0),
-    Math.ceil(grid.clientWidth / COLUMN) + 4];
+  const columns = [Math.max(Math.floor(grid.scrollLeft / COLUMN) - 2, 0), Math.ceil(grid.clientWidth / COLUMN) + 4];
   if (String([rows, columns]) === String([asked.rows, asked.columns])) return;
   Object.assign(asked, { rows, columns });
   page.refresh().catch(() => {}); // the next tick reports it
@@ -68,10 +69,37 @@ function describe(container, { resource_type: type, principals, resources, rows 
   const sizes = `${counted(principals.length, "principal")}, ${counted(resources.length, name)}`;
   container.querySelector("#sizes").textContent = resources.length && principals.length
     ? sizes : `No ${name}s or no principals${asked.principal || asked.resource ? " match" : " yet"}.`;
-  const used = new Set(rows.flatMap((row) => row.allowed.flat()));
+  const used = new Set(rows.flatMap((row) => [...row.allowed, ...row.denied].flat()));
   document.getElementById("letters").textContent = [...used]
     .map((one) => `${LETTERS[one]} ${capital(one).replace(/(?<=[a-z])[A-Z]/g, (x) => ` ${x}`).toLowerCase()}`)
-    .join(" · ");
+    .concat(rows.some((row) => row.denied.flat().length) ? ["struck through: denied by an ACL"] : []).join(" · ");
+}
+
+/** `warehouse-…-eu-west-1`: names often differ at their end. */
+function middleCut(name, length = 14) {
+  return name.length > length ? `${name.slice(0, length / 2 - 1)}…${name.slice(-length / 2)}` : name;
+}
+
+/** Return a cell: what is allowed, and struck through what a DENY ACL denies; it opens the reasons. */
+function cell({ principal, allowed, denied }, at, resource) {
+  const letters = (names) => names.map((name) => LETTERS[name] ?? capital(name)).join(" ");
+  const title = `${allowed[at].map(capital).join(", ") || "nothing"}${denied[at].length ? `; denied by an ACL: ${denied[at].map(capital).join(", ")}` : ""}`;
+  return element("td", {}, element("button", {
+    type: "button", title, class: allowed[at].length ? "" : "none", onclick: () => explain(principal, resource),
+  }, letters(allowed[at]) || (denied[at].length ? "" : "–"), " ", denied[at].length ? element("s", { class: "bad", text: letters(denied[at]) }) : ""));
+}
+
+/** Show the decision about each operation with its reason, and how to change it. */
+async function explain(principal, name) {
+  const { act, call, showDetail } = matrix.page;
+  const access = await call("GET", `access?${new URLSearchParams({ principal, host: asked.host, resource_type: asked.type, resource_name: name })}`);
+  const change = async (path, acl, done, undo) => await act("POST", path, { acls: [acl] }, { done, undo: () => ["POST", undo, { acls: [acl] }] })
+    && explain(principal, name);
+  showDetail([element("h2", { text: `${principal} on ${capital(asked.type)} ${name}` }),
+    table(`From ${access.host}`, ["Operation", "", "Because of", ""], access.operations.map((row) => [
+      docLink(row.operation, capital(row.operation)), badge(row.allowed, row.allowed ? "allowed" : "denied"), row.acl ? aclText(row.acl) : row.because,
+      row.acl ? button("Remove the ACL", () => change("acls/remove", row.acl, "ACL removed", "acls"))
+        : row.allowed ? "" : button("Grant", () => change("acls", row.narrowest_acl, "ACL added", "acls/remove"))]))]);
 }
 
 /** Return a table of the whole size, with empty cells for everything out of sight. */
@@ -90,17 +118,15 @@ function drawn({ principals, resources, first_principal: top, first_resource: le
     line.firstChild.style.height = `${size}px`;
     return line;
   };
-  const table = element("table", { "aria-rowcount": principals.length + 1, "aria-colcount": resources.length + 1 },
+  const made = element("table", { "aria-rowcount": principals.length + 1, "aria-colcount": resources.length + 1 },
     element("caption", { text: "Who may do what" }),
     element("thead", {}, element("tr", {}, element("th", { scope: "col", text: "Principal" }), room(before),
-      ...shown.map((text, at) => element("th", { scope: "col", text, title: text, "aria-colindex": left + at + 2 })),
+      ...shown.map((text, at) => element("th", { scope: "col", text: middleCut(text), title: text, "aria-colindex": left + at + 2 })),
       room(after))),
     element("tbody", {}, gap(top * ROW), ...rows.map((row, at) => element("tr", { "aria-rowindex": top + at + 2 },
-      element("th", { scope: "row", text: row.principal, title: row.principal }), room(before),
-      ...row.allowed.map((names) => element("td", {
-        text: names.map((name) => LETTERS[name] ?? capital(name)).join(" ") || "–",
-        class: names.length ? "" : "none", title: names.map(capital).join(", ") || "nothing",
-      })), room(after))), gap((principals.length - top - rows.length) * ROW)));
-  table.style.width = `${FIRST + resources.length * COLUMN}px`;
-  return table;
+      element("th", { scope: "row", text: middleCut(row.principal, 24), title: row.principal }), room(before),
+      ...row.allowed.map((names, column) => cell(row, column, shown[column])), room(after))),
+    gap((principals.length - top - rows.length) * ROW)));
+  made.style.width = `${FIRST + resources.length * COLUMN}px`;
+  return made;
 }

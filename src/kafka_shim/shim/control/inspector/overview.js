@@ -10,8 +10,7 @@ const STEPS = [["1 s", 1000], ["1 min", 60_000], ["1 h", 3_600_000], ["1 day", 8
 export const overview = {
   title: "Overview",
   async load({ call }) {
-    const [state, nodes, listeners, clock] = await Promise.all(
-      ["state", "nodes", "listeners", "clock"].map((path) => call("GET", path)));
+    const [state, nodes, listeners, clock] = await Promise.all(["state", "nodes", "listeners", "clock"].map((path) => call("GET", path)));
     return { state, nodes, listeners: listeners.listeners, clock };
   },
   body(container, data, page) {

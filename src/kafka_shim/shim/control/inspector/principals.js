@@ -1,6 +1,6 @@
 // Principals: users, owners of ACLs and all who sent requests; the fewest ACLs for what one tried.
 
-import { aclText, ENDINGS, FORMATS } from "./acls.js";
+import { aclText, ENDINGS, FORMATS, openResponse } from "./acls.js";
 import { tabLink } from "./address.js";
 import { badge, button, copier, counted, downloadLink, element, field, form, input, section, select, table } from "./elements.js";
 import { denied, kept, loadDenied, loadNew } from "./request_history.js";
@@ -79,6 +79,7 @@ function detail({ principal }, page) {
     if (!row) return;
     syncPart(own, row, () => element("p", { class: "buttons" },
       element("a", { class: "button", href: tabLink("acls", { filter: `principal:"${principal}"` }), text: row.isSuper ? "Super user" : counted(row.acls, "ACL") }),
+      ...(row.acls ? [button("Export its ACLs", () => openResponse(page, `acls/export?${new URLSearchParams({ principal, format: format.value })}`), { id: "export" })] : []),
       element("a", { class: "button", href: tabLink("requests", { filter: `principal:"${principal}"` }), text: counted(row.requests, "request") }),
       element("a", { class: "button", href: tabLink("decisions", { filter: `principal:"${principal}"`, denied: "1" }), text: `${row.denied} denied` })));
     for (const name of row.clients.slice(client.options.length - 1)) client.append(element("option", { value: name, text: name }));

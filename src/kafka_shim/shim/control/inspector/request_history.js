@@ -57,10 +57,7 @@ function withGaps(rows, before = new Map()) {
     const connection = `${row.node_id} ${row.connection}`;
     const former = lastOfConnection.get(connection);
     if (before.has(row.number)) row.gap_us = before.get(row.number).gap_us;
-    else {
-      if (former) row.gap_us = row.time_us - former.time_us;
-      lastOfConnection.set(connection, row);
-    }
+    else { if (former) row.gap_us = row.time_us - former.time_us; lastOfConnection.set(connection, row); }
   }
   return rows;
 }

@@ -2,7 +2,7 @@
 
 import { address, go, tabLink } from "./address.js";
 import { connectHelp } from "./connect.js";
-import { badge, button, capital, clockTime, copier, counted, duration, element, hexdump, json, section, table } from "./elements.js";
+import { badge, button, capital, clockTime, copier, counted, docLink, duration, element, hexdump, json, section, table } from "./elements.js";
 import { actionText } from "./faults.js";
 
 const NAMES = ["name", "topic", "groupId", "transactionalId", "resourceName", "key"];
@@ -26,8 +26,7 @@ const sameness = new WeakMap();
 
 function sameAs(row) {
   if (!sameness.has(row)) {
-    sameness.set(row, JSON.stringify([row.api, row.version, about(row), row.principal, row.client_id,
-      row.errors, row.faults]));
+    sameness.set(row, JSON.stringify([row.api, row.version, about(row), row.principal, row.client_id, row.errors, row.faults]));
   }
   return sameness.get(row);
 }
@@ -130,7 +129,7 @@ async function detail({ number }, page) {
   const shown = request ?? decided[0];
   if (!shown) return { nodes: [element("h2", { text: `#${number}` }), element("p", { text: "This request is no longer kept." })] };
   const nodes = [
-    element("h2", { text: `#${number} ${shown.api} v${shown.version}` }),
+    element("h2", {}, `#${number} `, docLink(shown.api), ` v${shown.version}`),
     element("p", { text: `${shown.principal} from ${shown.host}, client ${shown.client_id ?? "unnamed"}`
       + (request ? `, ${request.errors === null ? "no response yet" : `response after ${duration(request.latency_us) || "an unknown time"}`}` : "") }),
   ];
@@ -142,7 +141,7 @@ async function detail({ number }, page) {
     nodes.push(element("p", { text: `${request.decisions_left_out} more decisions were not kept` }));
   }
   if (request?.errors?.length) {
-    nodes.push(section("Errors of the response", element("p", { text: request.error_names.join(", ") })));
+    nodes.push(section("Errors of the response", element("p", {}, ...request.error_names.flatMap((name) => [docLink(name), " "]))));
   }
   if (request?.faults.length) nodes.push(await appliedFaults(request.faults, page));
   if (full) nodes.push(exchange(full));
@@ -215,7 +214,8 @@ function exchange(full) {
   return element("div", {}, element("p", { class: "buttons" }, bytes), made);
 }
 
-const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"), ` ${accessOf(row)}: ${row.rule}`);
+const decisionItem = (row) => element("li", {}, badge(row.allowed, row.allowed ? "allowed" : "denied"), " ",
+  docLink(row.operation, capital(row.operation)), ` ${capital(row.resource_type)} ${row.resource_name}: ${row.rule}`);
 
 /** Describe a rule to add or to remove. */
 function ruleText(rule) {

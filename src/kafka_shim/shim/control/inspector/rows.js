@@ -3,9 +3,7 @@
 import { element } from "./elements.js";
 
 export const SHOWN = 500;
-const FIELD_NAMES = {
-  connection: "connection", broker: "node_id", client: "client_id", principal: "principal", api: "api",
-};
+const FIELD_NAMES = { connection: "connection", broker: "node_id", client: "client_id", principal: "principal", api: "api" };
 
 const texts = new WeakMap(); // the text that the filter searches, by row
 const cellsByRow = new WeakMap();
@@ -49,8 +47,8 @@ export function matching(view, rows, filter, time = "") {
 }
 
 /** Return rows in the order of a column; with a minus, the largest first. */
-export function sorted(view, rows, sort, data) {
-  const at = columnsOf(view, data).indexOf(sort.replace(/^-/, ""));
+export function sorted(view, rows, sort) {
+  const at = view.columns.indexOf(sort.replace(/^-/, ""));
   if (at < 0) return rows;
   const value = (row) => {
     const cell = cellsOf(view, row)[at];
@@ -94,12 +92,10 @@ export function sync(parent, rows, key, make) {
 /** Draw a part again if its data has changed. */
 export const syncPart = (parent, data, make) => sync(parent, [data], () => "part", make);
 
-export const columnsOf = (view, data) => (typeof view.columns === "function" ? view.columns(data) : view.columns);
-
 /** Draw rows into the page's table; `open` is called with the row that the user chooses. */
-export function drawRows(view, rows, data, { selected, open, sort, sortBy }) {
+export function drawRows(view, rows, { selected, open, sort, sortBy }) {
   const table = document.getElementById("rows");
-  const columns = columnsOf(view, data);
+  const { columns } = view;
   const extra = columns.map((name) => (view.extra?.includes(name) ? "extra" : view.rare?.includes(name) ? "rare" : ""));
   syncPart(table.tHead, [view.title, columns, sort], () => head(columns, extra, sort, sortBy));
   table.caption.textContent = view.title;
@@ -114,9 +110,7 @@ export function drawRows(view, rows, data, { selected, open, sort, sortBy }) {
   table.hidden = !rows.length;
 }
 
-export function focusRow(key) {
-  document.querySelector(`tr[data-key="${CSS.escape(key)}"]`)?.focus();
-}
+export const focusRow = (key) => document.querySelector(`tr[data-key="${CSS.escape(key)}"]`)?.focus();
 
 function head(columns, extra, sort, sortBy) {
   return element("tr", {}, ...columns.map((text, at) => {

@@ -77,10 +77,6 @@ function detail(row, page) {
 
   const reload = () => load(from.value === "" ? {} : { from: from.value });
   for (const control of [partition, format, from, since, contains]) control.addEventListener("change", reload);
-  const remove = button("Delete the topic", async () => {
-    const done = { done: `Topic ${row.name} deleted` };
-    if (confirm(`Delete ${row.name}?`) && await page.act("DELETE", path(row.name), undefined, done)) page.close();
-  });
   update();
   return {
     update,
@@ -92,7 +88,7 @@ function detail(row, page) {
         field("From offset", from), field("From time", since), field("Containing", contains)), shown),
       section("Partitions", facts),
       section("Settings", settings(row.configs)),
-      element("p", { class: "buttons" }, remove),
+      button("Delete the topic", () => page.remove(`topic ${row.name}`, path(row.name))),
     ],
   };
 }

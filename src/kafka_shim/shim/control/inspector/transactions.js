@@ -35,19 +35,11 @@ export const transactions = {
 };
 
 /** Producers without a transactional id, one row each. */
-function plain(data) {
-  const known = new Set(data.transactions.map((row) => row.producer_id));
-  const found = new Map();
-  for (const one of data.producers) {
-    if (known.has(one.producer_id)) continue;
-    const row = found.get(one.producer_id) ?? {
-      transactional_id: null, state: "idempotent", producer_id: one.producer_id,
-      producer_epoch: one.producer_epoch, timeout_ms: null, started_ms: -1, partitions: [],
-    };
-    row.partitions.push({ topic: one.topic, partition: one.partition });
-    found.set(one.producer_id, row);
-  }
-  return [...found.values()];
+function plain({ transactions: rows, producers }) {
+  const known = new Set(rows.map((row) => row.producer_id));
+  return [...Map.groupBy(producers.filter((one) => !known.has(one.producer_id)), (one) => one.producer_id).values()].map((partitions) => ({
+    ...partitions[0], transactional_id: null, state: "idempotent", timeout_ms: null, started_ms: -1, partitions,
+  }));
 }
 
 function state(row) {
