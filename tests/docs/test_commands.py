@@ -27,6 +27,10 @@ RUN_BY_OTHERS = {
     "vectors/README.md: kafka-shim vectors run vectors/4.4.0 --bootstrap-server 127.0.0.1:9092"
     " --sasl-server 127.0.0.1:9093":
         "tests/shim/cli/test_vectors.py::test_a_broker_that_answers_as_real_ones_is_equal",
+    "docs/conformance.md: kafka-shim conformance suite"
+    ' --driver "python conformance/drivers/confluent_kafka_driver.py"'
+    " --case 'denials.*-acls.*' --baseline known-failures.toml":
+        "tests/docs/test_snippets.py::test_the_suite_accepts_the_known_failures_on_the_page",
     "docs/releases.md: python -m tests.releases day 4.4.0 --against 4.3.1"
     " --no-write --no-record --markdown 4.4.md":
         "tests/releases/test_day.py::test_the_command_of_the_page_makes_a_checklist",

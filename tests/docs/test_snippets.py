@@ -52,6 +52,9 @@ RUN_BY_OTHERS: dict[tuple[str, str], tuple[str, ...]] = {
         f"{PAGES}::test_the_state_file_is_loaded_at_startup",
     ),
     ("docs/conformance.md", ""): (f"{SNIPPETS}::test_the_suite_prints_what_the_page_shows",),
+    ("docs/conformance.md", "toml"): (
+        f"{SNIPPETS}::test_the_suite_accepts_the_known_failures_on_the_page",
+    ),
     # not code: lines that drivers and the suite exchange
     ("docs/conformance.md", "json"): (
         f"{CONTRACT}::test_the_examples_of_the_pages_satisfy_the_contract",
@@ -187,6 +190,21 @@ def test_the_suite_prints_what_the_page_shows(tmp_path: Path) -> None:
     done = Shell(tmp_path, {})(suite)
     assert done.returncode == 3
     assert shown.strip() in done.stdout
+
+
+def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> None:
+    page = (ROOT / "docs" / "conformance.md").read_text()
+    [known] = [
+        block.text
+        for block in ALL
+        if (block.page, block.language) == ("docs/conformance.md", "toml")
+    ]
+    [command] = re.findall(r"^    \$ (kafka-shim .* --baseline known-failures\.toml)$", page, re.MULTILINE)
+    shell = Shell(tmp_path, {})
+    (tmp_path / "known-failures.toml").write_text(known)
+    done = shell(command)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "known failures, by reason:" in done.stdout
 
 
 def test_files_on_the_architecture_page_handle_requests() -> None:

@@ -13,7 +13,8 @@ import pytest
 from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.conformance.case import Case, CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
-from kafka_shim.shim.conformance.runner import run_cases, select_cases
+from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.shim.conformance.selection import select_cases
 
 DRIVERS = Path(__file__).parents[3] / "conformance" / "drivers"
 LIBRDKAFKA = [sys.executable, str(DRIVERS / "confluent_kafka_driver.py")]

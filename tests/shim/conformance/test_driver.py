@@ -18,7 +18,8 @@ from kafka_shim.shim.conformance.driver import Driver, DriverTimeoutError
 from kafka_shim.shim.conformance.fixtures import ClusterSetup, ShimClusterProvider
 from kafka_shim.shim.conformance.output_formats import as_text
 from kafka_shim.shim.conformance.report import report_from_results
-from kafka_shim.shim.conformance.runner import run_cases, select_cases
+from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.shim.conformance.selection import select_cases
 from kafka_shim.shim.errors import ConfigError
 
 HELLO = """\

@@ -9,10 +9,11 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from kafka_shim.shim.conformance.case import CaseOutcome, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseOutcome
 from kafka_shim.shim.conformance.frames import ReportedExchange
 from kafka_shim.shim.conformance.html_report import as_html, as_svg_badge
 from kafka_shim.shim.conformance.report import Report, ResultRow
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from tests.browser import BROWSER, DRIVER
 from tests.commands import SHIM
 

@@ -12,7 +12,8 @@ from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, PASSWORD, USER
 from kafka_shim.shim.conformance.real_cluster import RealClusterProvider
-from kafka_shim.shim.conformance.runner import run_cases, select_cases
+from kafka_shim.shim.conformance.runner import run_cases
+from kafka_shim.shim.conformance.selection import select_cases
 from kafka_shim.testing import start
 
 DRIVERS = Path(__file__).parents[3] / "conformance" / "drivers"

@@ -41,9 +41,9 @@ ACLs and permissions, and says for each whether the client passed, failed, or di
   kafka-shim conformance run --client-command "python my_client.py"
   kafka-shim conformance check TRACE --format junit
 
-Exit codes of run and check: 0 nothing failed, 3 a behaviour failed or the client was denied
-everything, 2 usage error (an invalid option or trace, a client that does not start), 1 the client
-sent nothing.
+Exit codes of run and check: 0 no behaviour of level `must` failed, 3 one failed or the client was
+denied everything, 2 usage error (an invalid option or trace, a client that does not start), 1 the
+client sent nothing.
 """
 
 RUN = "run a client against a new broker and score what it sends"
@@ -202,6 +202,7 @@ def _print_behaviour_catalogue(is_json: bool) -> int:
             {
                 "id": behaviour.id,
                 "kip": behaviour.kip,
+                "level": behaviour.level.value,
                 "text": behaviour.text,
                 "seen": behaviour.detection,
             }

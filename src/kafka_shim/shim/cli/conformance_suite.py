@@ -20,8 +20,10 @@ from kafka_shim.shim.logs import configure_logging
 from kafka_shim.shim.settings.defaults import LISTENERS
 
 if TYPE_CHECKING:
+    from kafka_shim.shim.conformance.baseline import Baseline
     from kafka_shim.shim.conformance.case import Case, CaseResult
     from kafka_shim.shim.conformance.fixtures import ClusterProvider
+    from kafka_shim.shim.conformance.selection import CasesByRelease
 
 DESCRIPTION = """\
 Put a client into one prepared situation (a case) after another, and judge both the requests that it
@@ -32,7 +34,8 @@ client: it reads commands as lines of JSON (docs/conformance.md).
   kafka-shim conformance suite --driver "python my_driver.py" --case 'denials.produce*' --watch
 
 Exit codes: 0 no case of level `must` failed, 3 at least one failed, 2 usage error, 1 the driver
-does not work. Cases that need a feature which the client lacks are reported as unsupported, and
+does not work. With --baseline, 3 if a case failed that the file does not list, or passed although
+the file lists it. Cases that need a feature which the client lacks are reported as unsupported, and
 those whose point the client did not meet as not exercised.
 """
 ALL = "all"
@@ -52,9 +55,25 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--kafka-version",
-        default=RELEASES[-1],
         metavar="RELEASE",
-        help=f"Kafka release to emulate, or `{ALL}` (default: {RELEASES[-1]})",
+        help=f"Kafka release to emulate, or `{ALL}` (default: {RELEASES[-1]}; with --failed-from"
+        " the releases at which the cases failed)",
+    )
+    parser.add_argument(
+        "--failed-from",
+        metavar="REPORT",
+        help="play only the cases that failed in this report, which --format json wrote",
+    )
+    parser.add_argument(
+        "--baseline",
+        metavar="FILE",
+        help="TOML file of known failures with their reasons, which `conformance report --format"
+        " baseline` writes; the run fails only if other cases fail or listed ones pass",
+    )
+    parser.add_argument(
+        "--fail-fast",
+        action="store_true",
+        help="start no case after the first failure that makes the run fail",
     )
     parser.add_argument(
         "--watch",
@@ -99,8 +118,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(args: argparse.Namespace) -> int:
+    from kafka_shim.shim.conformance.case_tables import case_list_text
     from kafka_shim.shim.conformance.cases import all_cases
-    from kafka_shim.shim.conformance.runner import select_cases
+    from kafka_shim.shim.conformance.selection import select_cases
 
     if args.contract:
         print(_driver_contract_text(args.format))
@@ -109,7 +129,7 @@ def run(args: argparse.Namespace) -> int:
     if not cases:
         raise ConfigError(f"no case matches {' or '.join(args.case)}; --list prints all cases")
     if args.list:
-        print(_case_list_text(cases, args.format), end="")
+        print(case_list_text(cases, args.format), end="")
         return 0
     if args.driver is None:
         raise ConfigError(
@@ -117,11 +137,33 @@ def run(args: argparse.Namespace) -> int:
         )
     configure_logging("error", "console")
     return _run_cases_and_print_report(
-        split_command(args.driver, "--driver"),
-        cases,
-        _parse_one_or_all_releases(args.kafka_version),
-        args,
+        split_command(args.driver, "--driver"), _select_cases_by_release(cases, args), args
     )
+
+
+def _select_cases_by_release(cases: "list[Case]", args: argparse.Namespace) -> "CasesByRelease":
+    from kafka_shim.shim.conformance.cases import all_cases
+    from kafka_shim.shim.conformance.report import read_report
+    from kafka_shim.shim.conformance.selection import (
+        failed_cases_by_release,
+        supported_cases_by_release,
+    )
+
+    if args.against:
+        cases = [case for case in cases if _runs_on_any_real_cluster(case)]
+    releases = (
+        None if args.kafka_version is None else _parse_one_or_all_releases(args.kafka_version)
+    )
+    if args.failed_from is None:
+        return supported_cases_by_release(cases, releases or RELEASES[-1:])
+    report = read_report(args.failed_from)
+    missing = report.ids_of_failed_cases - {case.id for case in all_cases()}
+    if missing:
+        _print_note(f"no longer cases: {', '.join(sorted(missing))}")
+    selected = failed_cases_by_release(cases, report, releases)
+    if not any(selected.values()):
+        _print_note(f"no case to play failed in {args.failed_from}")
+    return selected
 
 
 def _driver_contract_text(output_format: str) -> str:
@@ -135,36 +177,6 @@ def _driver_contract_text(output_format: str) -> str:
     )
 
 
-def _case_list_text(cases: "list[Case]", output_format: str) -> str:
-    from kafka_shim.shim.conformance.case_tables import real_cluster_coverage_tables
-
-    if output_format == "markdown":
-        return "".join(f"{line}\n" for line in real_cluster_coverage_tables(cases))
-    if output_format != "json":
-        width = max(len(case.id) for case in cases)
-        return "".join(
-            f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.title}\n"
-            for case in cases
-        )
-    rows = [
-        {
-            "id": case.id,
-            "what": case.title,
-            "origin": case.origin,
-            "level": case.level.value,
-            "releases": case.release_range,
-            "is_real": case.runs_on_real_cluster,
-            "brokers": case.setup.brokers,
-            "commands": sorted(case.commands),
-            "capabilities": sorted(case.capabilities),
-            "response": case.expected_response,
-            "wire": case.expected_requests,
-        }
-        for case in cases
-    ]
-    return json.dumps(rows, indent=2) + "\n"
-
-
 def _parse_one_or_all_releases(text: str) -> Sequence[str]:
     if text == ALL:
         return RELEASES
@@ -175,32 +187,61 @@ def _parse_one_or_all_releases(text: str) -> Sequence[str]:
 
 
 def _run_cases_and_print_report(
-    driver_command: list[str],
-    cases: "list[Case]",
-    releases: Sequence[str],
-    args: argparse.Namespace,
+    driver_command: list[str], cases_by_release: "CasesByRelease", args: argparse.Namespace
 ) -> int:
     from kafka_shim.shim.conformance.html_report import PAGE_FORMS
     from kafka_shim.shim.conformance.output_formats import FORMS
     from kafka_shim.shim.conformance.report import report_from_results
+
+    baseline = _read_baseline_or_empty(args.baseline)
+    name, results = _run_cases_of_all_releases(
+        driver_command,
+        cases_by_release,
+        args,
+        lambda result: (
+            args.fail_fast
+            and result.fails_run
+            and baseline.first_entry_for(result.case.id, result.release) is None
+        ),
+    )
+    report = baseline.note_known_failures(report_from_results(name, results))
+    text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
+    print(text, end="")
+    return EXIT_MISMATCH if report.unexpected_result_count else 0
+
+
+def _read_baseline_or_empty(path: str | None) -> "Baseline":
+    from kafka_shim.shim.conformance.baseline import Baseline, read_baseline
+    from kafka_shim.shim.conformance.cases import all_cases
+
+    return Baseline() if path is None else read_baseline(path, [case.id for case in all_cases()])
+
+
+def _run_cases_of_all_releases(
+    driver_command: list[str],
+    cases_by_release: "CasesByRelease",
+    args: argparse.Namespace,
+    is_last: "Callable[[CaseResult], bool]",
+) -> "tuple[str, list[CaseResult]]":
+    """Return the driver's name, and the results by release in the order of the cases."""
+    from kafka_shim.shim.conformance.report import report_from_results
     from kafka_shim.shim.conformance.runner import run_cases
 
     cluster_addresses = _addresses_by_listener(args.against)
-    if cluster_addresses is not None:
-        cases = [case for case in cases if _runs_on_any_real_cluster(case)]
     results: list[CaseResult] = []
     name = args.driver
-    total = sum(case.supports_release(release) for case in cases for release in releases)
+    total = sum(map(len, cases_by_release.values()))
     with ProgressBar("playing", total, is_shown=not args.watch) as progress:
 
-        def add_result(result: "CaseResult") -> None:
+        def add_result(result: "CaseResult") -> bool:
             results.append(result)
             progress(len(results))
             if args.watch:
                 outcome = f"{result.outcome.value} after {result.seconds:.2f} s"
                 _print_to_stderr(f"{result.case.id}: {outcome} {result.observed}".rstrip())
+            return is_last(result)
 
-        for release in releases:
+        for release, cases in cases_by_release.items():
             played = run_cases(
                 driver_command,
                 cases,
@@ -212,15 +253,15 @@ def _run_cases_and_print_report(
                 ),
             )
             name = asyncio.run(played)
-            if len(releases) > 1:
+            if len(cases_by_release) > 1:
                 part = report_from_results(name, results).part_for_release(release)
                 progress.print_above(f"Kafka {release}: {part.outcome_totals}")
-    order = {case.id: at for at, case in enumerate(cases)}
+            if any(map(is_last, results)):
+                break
+    releases = list(cases_by_release)
+    order = {case.id: at for cases in cases_by_release.values() for at, case in enumerate(cases)}
     results.sort(key=lambda each: (releases.index(each.release), order[each.case.id]))
-    report = report_from_results(name, results)
-    text = PAGE_FORMS[args.format]([report]) if args.format in PAGES else FORMS[args.format](report)
-    print(text, end="")
-    return EXIT_MISMATCH if report.failing_result_count else 0
+    return name, results
 
 
 def _runs_on_any_real_cluster(case: "Case") -> bool:
@@ -253,6 +294,10 @@ def _cluster_provider_factory(
     if cluster_addresses is not None:
         return partial(RealClusterProvider, cluster_addresses, release, on_frame)
     return partial(ShimClusterProvider, release, on_frame)
+
+
+def _print_note(text: str) -> None:
+    _print_to_stderr(f"kafka-shim conformance suite: {text}")
 
 
 def _print_to_stderr(line: str) -> None:

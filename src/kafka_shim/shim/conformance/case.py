@@ -10,16 +10,10 @@ from kafka_shim.protocol.api_versions import RELEASES
 from kafka_shim.shim.conformance.case_context import CaseContext
 from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
 from kafka_shim.shim.conformance.frames import ReportedExchange
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 CaseBody = Callable[[CaseContext], Awaitable[None]]
 ReleasePredicate = Callable[[str], bool]
-
-
-class RequirementLevel(Enum):
-    """How much a failure matters: MUST is an error of the client, SHOULD is a weakness."""
-
-    MUST = "must"
-    SHOULD = "should"
 
 
 class Case(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,5 +1,6 @@
-"""Which cases are also played on real brokers, and why the others cannot be."""
+"""Lists of the cases, and why some are not also played on real brokers."""
 
+import json
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from fnmatch import fnmatchcase
@@ -52,6 +53,35 @@ SHIM_ONLY_CASES = (
     ("trouble.never.*", "does not answer a request"),
 )
 """What the shim does in cases that cannot be played on a real broker, by patterns of ids."""
+
+
+def case_list_text(cases: Sequence[Case], output_format: str) -> str:
+    """Return the list of cases in one of the formats of reports."""
+    if output_format == "markdown":
+        return "".join(f"{line}\n" for line in real_cluster_coverage_tables(cases))
+    if output_format != "json":
+        width = max(len(case.id) for case in cases)
+        return "".join(
+            f"{case.id:<{width}} {case.level.value:<7} {case.origin:<8} {case.title}\n"
+            for case in cases
+        )
+    rows = [
+        {
+            "id": case.id,
+            "what": case.title,
+            "origin": case.origin,
+            "level": case.level.value,
+            "releases": case.release_range,
+            "is_real": case.runs_on_real_cluster,
+            "brokers": case.setup.brokers,
+            "commands": sorted(case.commands),
+            "capabilities": sorted(case.capabilities),
+            "response": case.expected_response,
+            "wire": case.expected_requests,
+        }
+        for case in cases
+    ]
+    return json.dumps(rows, indent=2) + "\n"
 
 
 def real_cluster_coverage_tables(cases: Sequence[Case]) -> Iterator[str]:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import msgspec
 
-from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseOutcome, CaseResult
 from kafka_shim.shim.conformance.frames import ReportedExchange
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.errors import ConfigError
 
 
@@ -28,6 +29,18 @@ class ResultRow(msgspec.Struct, frozen=True):
     frames: tuple[ReportedExchange, ...]
     seconds: float
     fails_run: bool = msgspec.field(name="breaks")
+    known_failure: str = msgspec.field(name="known", default="")
+    """The reason in the baseline, if the case failed or the baseline says that it does."""
+
+    @property
+    def is_healed(self) -> bool:
+        """Return whether the case passed although the baseline lists it as failing."""
+        return self.outcome is CaseOutcome.PASSED and bool(self.known_failure)
+
+    @property
+    def is_unexpected(self) -> bool:
+        """Return whether the run fails because of this row: a new failure, or a healed case."""
+        return self.is_healed or (self.fails_run and not self.known_failure)
 
 
 class Report(msgspec.Struct, frozen=True):
@@ -38,6 +51,10 @@ class Report(msgspec.Struct, frozen=True):
 
     def results_with_outcome(self, outcome: CaseOutcome) -> list[ResultRow]:
         return [row for row in self.results if row.outcome is outcome]
+
+    @property
+    def ids_of_failed_cases(self) -> set[str]:
+        return {row.id for row in self.results_with_outcome(CaseOutcome.FAILED)}
 
     def part_for_release(self, release: str) -> "Report":
         """Return the part of the report about one release."""
@@ -52,8 +69,13 @@ class Report(msgspec.Struct, frozen=True):
 
     @property
     def failing_result_count(self) -> int:
-        """The number of cases because of which the run fails."""
+        """The number of failures because of which a run without a baseline fails."""
         return sum(row.fails_run for row in self.results)
+
+    @property
+    def unexpected_result_count(self) -> int:
+        """The number of cases because of which the run fails."""
+        return sum(row.is_unexpected for row in self.results)
 
     @property
     def releases(self) -> Sequence[str]:

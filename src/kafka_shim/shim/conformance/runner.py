@@ -3,8 +3,7 @@
 import asyncio
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Sequence
-from fnmatch import fnmatchcase
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from kafka_shim.shim.client.client import ClientError
@@ -20,13 +19,7 @@ from kafka_shim.shim.conformance.driver import ContractError, Driver, DriverTime
 from kafka_shim.shim.conformance.fixtures import ClusterProvider, ShimClusterProvider
 from kafka_shim.shim.conformance.frames import JSON_LENGTH_MAX
 
-ResultListener = Callable[[CaseResult], None]
-
-
-def select_cases(cases: Iterable[Case], patterns: Sequence[str]) -> list[Case]:
-    """Return the cases whose id matches a pattern such as `denials.*`; all without patterns."""
-    patterns = patterns or ["*"]
-    return [case for case in cases if any(fnmatchcase(case.id, pattern) for pattern in patterns)]
+ResultListener = Callable[[CaseResult], bool | None]
 
 
 async def run_cases(
@@ -40,9 +33,10 @@ async def run_cases(
 ) -> str:
     """Run the cases of a release; return the driver's name and version.
 
-    `on_result` is called with each result. `jobs` drivers run at the same time, each with its own
-    `clusters` (None: shims). A driver that ends or hangs fails the case, and is restarted for the
-    next one. Raise ConfigError if the command is not a driver.
+    `on_result` is called with each result; no case is started after it returns true. `jobs`
+    drivers run at the same time, each with its own `clusters` (None: shims). A driver that ends or
+    hangs fails the case, and is restarted for the next one. Raise ConfigError if the command is
+    not a driver.
     """
     pending_cases = deque(case for case in cases if case.supports_release(release))
     start = clusters or partial(ShimClusterProvider, release)
@@ -80,7 +74,8 @@ class _CaseRunner:
                 if not is_usable:
                     await driver.stop()
                     driver = await Driver.start(self._argv)
-                on_result(result)
+                if on_result(result):
+                    pending_cases.clear()
         finally:
             await driver.stop()
             await clusters.stop_and_clean_up()

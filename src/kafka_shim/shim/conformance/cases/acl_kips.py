@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.authorizer.acl_releases import acl_rules_of_release
 from kafka_shim.protocol.api_versions import served_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
@@ -16,6 +16,7 @@ from kafka_shim.shim.conformance.case_context import (
 )
 from kafka_shim.shim.conformance.denied_command import supports_api
 from kafka_shim.shim.conformance.driver import DriverResponse
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 Acl = Mapping[str, Any]
 

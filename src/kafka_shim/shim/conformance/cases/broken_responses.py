@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.codec.catalogue import api_key
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import TIMEOUT_MS, CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.cases.moves import (
     CONSUME,
@@ -15,6 +15,7 @@ from kafka_shim.shim.conformance.cases.moves import (
     create_topic_and_open_unrestricted_client,
     write_record_without_driver,
 )
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _TROUBLE = CaseFamily("trouble")
 _OF_CLIENT = {"principal": "User:alice"}

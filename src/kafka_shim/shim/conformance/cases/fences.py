@@ -7,7 +7,7 @@ from typing import Any
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     CaseContext,
     UnmetExpectationError,
@@ -28,6 +28,7 @@ from kafka_shim.shim.conformance.error_versions import (
     SINCE,
     inject_error_as_each_version_returns_it,
 )
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _TROUBLE = CaseFamily("trouble")
 _OF_CLIENT = {"principal": "User:alice"}

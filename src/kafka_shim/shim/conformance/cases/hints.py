@@ -9,7 +9,7 @@ from functools import partial
 from typing import Any
 
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.cases.moves import (
     CONSUME,
@@ -22,6 +22,7 @@ from kafka_shim.shim.conformance.cases.moves import (
 )
 from kafka_shim.shim.conformance.denied_command import supports_api
 from kafka_shim.shim.conformance.fixtures import ClusterSetup
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _TROUBLE = CaseFamily("trouble")
 _TWO = ClusterSetup(brokers=2)

@@ -4,10 +4,11 @@ IdempotentWrite for that.
 
 from kafka_shim.authorizer.requirements import INIT_PRODUCER_ID_IDEMPOTENT
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.denied_command import requires_permission
 from kafka_shim.shim.conformance.driver import DriverResponse
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _KIPS = CaseFamily("kips")
 TOPIC = "orders"

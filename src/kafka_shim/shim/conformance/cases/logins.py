@@ -12,7 +12,7 @@ import msgspec
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.error_codes import ErrorCode
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
@@ -23,6 +23,7 @@ from kafka_shim.shim.conformance.denied_command import supports_api
 from kafka_shim.shim.conformance.denied_command_rows import WITH_TOKENS
 from kafka_shim.shim.conformance.driver import DriverResponse
 from kafka_shim.shim.conformance.fixtures import OTHER_USER, PASSWORD, USER, ClusterSetup
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _LOGINS = CaseFamily("logins")
 TOPIC = "orders"

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     DEADLINE_S,
     EVERYTHING,
@@ -14,6 +14,7 @@ from kafka_shim.shim.conformance.case_context import (
     UnmetExpectationError,
 )
 from kafka_shim.shim.conformance.fixtures import ClusterSetup
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.state.coordinators import KeyType
 
 _TROUBLE = CaseFamily("trouble")

@@ -8,9 +8,10 @@ import msgspec
 
 from kafka_shim.authorizer.requirements import OFFSET_FETCH_GROUP
 from kafka_shim.protocol.enums import ApiKey, Operation, ResourceType
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.denied_command import requires_permission, supports_api
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _KIPS = CaseFamily("kips")
 _NOT_ASKED = -(2**31)

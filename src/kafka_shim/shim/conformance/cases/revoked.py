@@ -9,7 +9,7 @@ from typing import Any
 import msgspec
 
 from kafka_shim.protocol.code_names import error_name_with_code
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import EVERYTHING, CaseContext, UnmetExpectationError
 from kafka_shim.shim.conformance.denied_command import (
     Rule,
@@ -18,6 +18,7 @@ from kafka_shim.shim.conformance.denied_command import (
 )
 from kafka_shim.shim.conformance.driver import DriverResponse
 from kafka_shim.shim.conformance.fixtures import DEFAULT_SETUP, ClusterSetup
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 TOPIC, GROUP = "orders", "workers"
 _SECONDS, _PAUSE_S, _ATTEMPTS = 5.0, 0.5, 3

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
@@ -25,6 +25,7 @@ from kafka_shim.shim.conformance.cases.versions import (
     write_as_other_client,
 )
 from kafka_shim.shim.conformance.denied_command import supports_api
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _VERSIONS = CaseFamily("versions")
 _UNKNOWN_CODE = 9999

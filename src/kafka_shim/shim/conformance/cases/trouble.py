@@ -11,7 +11,7 @@ from typing import Any
 from kafka_shim.protocol.code_names import error_name_with_code
 from kafka_shim.protocol.codec.catalogue import api_key
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
@@ -30,6 +30,7 @@ from kafka_shim.shim.conformance.error_versions import (
     InjectedErrorFaults,
     inject_error_as_each_version_returns_it,
 )
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 
 async def _run_command_with_fault_injected(

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shim.protocol.api_versions import RELEASES, served_versions
 from kafka_shim.protocol.enums import ApiKey
-from kafka_shim.shim.conformance.case import CaseFamily, RequirementLevel
+from kafka_shim.shim.conformance.case import CaseFamily
 from kafka_shim.shim.conformance.case_context import (
     EVERYTHING,
     CaseContext,
@@ -14,6 +14,7 @@ from kafka_shim.shim.conformance.case_context import (
     expect_client_error,
 )
 from kafka_shim.shim.conformance.denied_command import enables_group_protocol, supports_api
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 
 _VERSIONS = CaseFamily("versions")
 TOPIC, GROUP = "orders", "workers"

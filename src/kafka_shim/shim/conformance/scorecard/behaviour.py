@@ -6,6 +6,7 @@ from typing import TypeAlias
 
 import msgspec
 
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.conformance.scorecard.denials import Decisions, Denial
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
 
@@ -31,6 +32,8 @@ class Behaviour(msgspec.Struct, frozen=True):
     kip: int | None
     detection: str
     find_occurrences: OccurrenceFinder
+    level: RequirementLevel = RequirementLevel.MUST
+    """SHOULD: another client is free to choose, such as a default of Kafka's Java client."""
 
 
 class BehaviourStatus(Enum):
@@ -52,6 +55,13 @@ class BehaviourResult(msgspec.Struct, frozen=True):
     occurrences: int
     frames: tuple[str, ...]
     preventing_denial: Denial | None = None
+
+    @property
+    def fails_run(self) -> bool:
+        """Return whether the client is wrong: a behaviour of level MUST failed."""
+        return (
+            self.status is BehaviourStatus.FAILED and self.behaviour.level is RequirementLevel.MUST
+        )
 
 
 def evaluate_behaviour(

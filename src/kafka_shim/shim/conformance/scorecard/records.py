@@ -8,6 +8,7 @@ from crc32c import crc32c
 from kafka_shim.protocol.enums import ApiKey
 from kafka_shim.protocol.errors import ProtocolError
 from kafka_shim.protocol.records.batches import HEADER_BYTES, Batch, iterate_batches
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.conformance.scorecard.behaviour import Behaviour, Occurrence
 from kafka_shim.shim.conformance.scorecard.exchanges import Exchange
 from kafka_shim.shim.traffic.identities.message_fields import NOT_READY_ERRORS
@@ -189,6 +190,7 @@ RECORDS = (
         679,
         "batches carry a producer id",
         _batches_have_producer_id,
+        RequirementLevel.SHOULD,
     ),
     Behaviour(
         "producer.acks-all",
@@ -196,6 +198,7 @@ RECORDS = (
         679,
         "acks is -1 in Produce",
         _produce_requests_all_acks,
+        RequirementLevel.SHOULD,
     ),
     Behaviour(
         "producer.checksums",

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 
 import msgspec
 
+from kafka_shim.shim.conformance.requirement_level import RequirementLevel
 from kafka_shim.shim.conformance.scorecard.behaviour import (
     Behaviour,
     BehaviourResult,
@@ -43,8 +44,8 @@ class Scorecard(msgspec.Struct, frozen=True):
 
     @property
     def has_no_failure_or_total_denial(self) -> bool:
-        """Whether no behaviour failed, and the client was not denied everything."""
-        failed = any(result.status is BehaviourStatus.FAILED for result in self.results)
+        """Whether no behaviour of level `must` failed, and not everything was denied."""
+        failed = any(result.fails_run for result in self.results)
         return not failed and not self.decisions.are_all_denials
 
 
@@ -71,7 +72,9 @@ def as_text(card: Scorecard, name: str) -> str:
             "" if result.preventing_denial is None else f" (denied {result.preventing_denial})"
         )
         behaviour = result.behaviour
-        lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{denial_note}")
+        level_note = " (should)" if behaviour.level is RequirementLevel.SHOULD else ""
+        notes = level_note + denial_note
+        lines.append(f"{result.status.value:<14} {behaviour.id:<28} {behaviour.text}{notes}")
         if result.status is BehaviourStatus.FAILED:
             lines += [f"{'':<14}   {frame}" for frame in result.frames]
     return "\n".join(lines) + "\n"
@@ -83,6 +86,7 @@ def as_json(card: Scorecard, name: str) -> str:
             "id": result.behaviour.id,
             "text": result.behaviour.text,
             "kip": result.behaviour.kip,
+            "level": result.behaviour.level.value,
             "seen_as": result.behaviour.detection,
             "status": result.status.value,
             "sights": result.occurrences,
@@ -103,15 +107,17 @@ def as_json(card: Scorecard, name: str) -> str:
 def as_junit(card: Scorecard, name: str) -> str:
     """Return JUnit XML; behaviours that were not exercised are skipped cases.
 
-    A client that was denied everything also has a failed case.
+    A failed behaviour of level `should` is no failure, but its frames are the case's output. A
+    client that was denied everything also has a failed case.
     """
     counts = Counter(result.status for result in card.results)
+    failures = sum(result.fails_run for result in card.results)
     denied = list(card.decisions.denied) if card.decisions.are_all_denials else []
     suite = ET.Element(
         "testsuite",
         name=name,
         tests=str(len(card.results) + bool(denied)),
-        failures=str(counts[BehaviourStatus.FAILED] + bool(denied)),
+        failures=str(failures + bool(denied)),
         skipped=str(counts[BehaviourStatus.NOT_EXERCISED]),
     )
     if denied:
@@ -121,9 +127,12 @@ def as_junit(card: Scorecard, name: str) -> str:
     for result in card.results:
         area, _, short = result.behaviour.id.partition(".")
         case = ET.SubElement(suite, "testcase", classname=f"{name}.{area}", name=short)
-        if result.status is BehaviourStatus.FAILED:
+        if result.fails_run:
             failure = ET.SubElement(case, "failure", message=result.behaviour.text)
             failure.text = "\n".join((result.behaviour.detection, *result.frames))
+        elif result.status is BehaviourStatus.FAILED:
+            text = "\n".join((result.behaviour.detection, *result.frames))
+            ET.SubElement(case, "system-out").text = f"should: {text}"
         elif result.status is BehaviourStatus.NOT_EXERCISED:
             denial_note = (
                 "" if result.preventing_denial is None else f": denied {result.preventing_denial}"
