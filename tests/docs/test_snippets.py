@@ -199,7 +199,9 @@ def test_the_suite_accepts_the_known_failures_on_the_page(tmp_path: Path) -> Non
         for block in ALL
         if (block.page, block.language) == ("docs/conformance.md", "toml")
     ]
-    [command] = re.findall(r"^    \$ (kafka-shim .* --baseline known-failures\.toml)$", page, re.MULTILINE)
+    [command] = re.findall(
+        r"^    \$ (kafka-shim .* --baseline known-failures\.toml)$", page, re.MULTILINE
+    )
     shell = Shell(tmp_path, {})
     (tmp_path / "known-failures.toml").write_text(known)
     done = shell(command)
