@@ -30,7 +30,8 @@ from kafka_shim.shim.conformance.cases import all_cases
 from kafka_shim.shim.conformance.fixtures import PASSWORD, USER, ClusterSetup
 from kafka_shim.shim.conformance.output_formats import as_text
 from kafka_shim.shim.conformance.report import report_from_results
-from kafka_shim.shim.conformance.runner import ResultListener, run_cases, select_cases
+from kafka_shim.shim.conformance.runner import ResultListener, run_cases
+from kafka_shim.shim.conformance.selection import select_cases
 from tests.clients.operated_cluster import OperatedClusterProvider
 from tests.clients.suite_compared import differences
 from tests.clients.suite_drivers import COMMANDS
