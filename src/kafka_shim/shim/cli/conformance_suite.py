@@ -46,6 +46,12 @@ JOBS = 4
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.description = DESCRIPTION
     parser.add_argument("--driver", metavar="COMMAND", help="command that starts the driver")
+    _add_selection_arguments(parser)
+    _add_running_arguments(parser)
+    _add_output_arguments(parser)
+
+
+def _add_selection_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--case",
         action="append",
@@ -64,6 +70,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         metavar="REPORT",
         help="play only the cases that failed in this report, which --format json wrote",
     )
+
+
+def _add_running_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--baseline",
         metavar="FILE",
@@ -96,6 +105,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         " where clients may do everything, and SASL_PLAINTEXT://HOST:PORT, where alice logs in"
         " with alice-secret. THE CLUSTER'S TOPICS, GROUPS AND ACLS ARE REMOVED",
     )
+
+
+def _add_output_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--list",
         action="store_true",
